@@ -1,0 +1,93 @@
+/**
+ * From an answer that isn't a success to the error it stands for, whatever the answer is made of. Knows nothing of how
+ * it came here, and never fails.
+ *
+ * Source: interface v1, "Errors".
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { categoryOf } from "./Category.js"
+import * as Errors from "./Errors.js"
+
+/** @since 0.1.0 @category models */
+export interface ErrorAnswer {
+  readonly status: number
+  /** With lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** What could be read of the body. */
+  readonly body: string
+  /** When it was received, in milliseconds since the epoch; for a `Retry-After` that is a date. */
+  readonly receivedAt: number
+}
+
+const Envelope = Schema.parseJson(Schema.Struct({
+  error: Schema.Struct(
+    { code: Schema.String, message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" }) },
+    Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  )
+}))
+const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
+
+// Enough to recognise a proxy's page by, not enough to fill a log with it.
+const excerptLength = 500
+
+const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
+
+/**
+ * The error that an answer stands for. A documented code under its own status becomes its class, everything else an
+ * `UnrecognizedError`.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const toError = (answer: ErrorAnswer): Errors.ServiceError => {
+  const { headers, status } = answer
+  const wait = retryAfter(headers["retry-after"], answer.receivedAt)
+  const requestId = headers["x-request-id"]
+  const common = {
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(Option.isNone(wait) ? {} : { retryAfter: wait.value })
+  }
+  const envelope = decodeEnvelope(answer.body)
+  if (Option.isNone(envelope)) {
+    return new Errors.UnrecognizedError({
+      ...common,
+      status,
+      category: categoryOf(status),
+      message: `the answer with status ${status} is not in the service's form; something between may have given it`,
+      details: answer.body === "" ? {} : { body: answer.body.slice(0, excerptLength) }
+    })
+  }
+  const { code, message: told, ...details } = envelope.value.error
+  const message = told === "" ? `status ${status}, code ${code}` : told
+  if (isDocumented(code)) {
+    const error = Errors.fromCode(code, { ...common, message, details })
+    if (error.status === status) {
+      return error
+    }
+  }
+  return new Errors.UnrecognizedError({ ...common, status, code, category: categoryOf(status), message, details })
+}
+
+/**
+ * Reads a `Retry-After` header in either of its forms: whole seconds, or an HTTP date, which is taken against the
+ * moment of receipt. Never negative.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const retryAfter = (header: string | undefined, receivedAt: number): Option.Option<Duration.Duration> => {
+  if (header === undefined) {
+    return Option.none()
+  }
+  const text = header.trim()
+  if (/^\d+(\.\d+)?$/.test(text)) {
+    return Option.some(Duration.seconds(Number(text)))
+  }
+  // A date begins with its day's name; without this check `Date.parse` takes almost any number for a year.
+  const date = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(date) ? Option.none() : Option.some(Duration.millis(Math.max(0, date - receivedAt)))
+}

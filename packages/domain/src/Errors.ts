@@ -1,0 +1,336 @@
+/**
+ * Every code of the document's error table as a tagged class with its form on the wire. Knows nothing of endpoints,
+ * nor of how an answer becomes one of these: that is `ErrorAnswer`.
+ *
+ * Source: interface v1, "Errors".
+ *
+ * @since 0.1.0
+ */
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import type * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { Category, categoryOf } from "./Category.js"
+
+const Details = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+
+/**
+ * What every error carries beside its status and code.
+ */
+const common = {
+  /** For humans; may change. */
+  message: Schema.String,
+  /** Every field of the envelope beside `code` and `message`. */
+  details: Schema.optionalWith(Details, { exact: true, default: () => ({}) }),
+  /** The id that the service gave the request, where it gave one. */
+  requestId: Schema.optionalWith(Schema.String, { exact: true }),
+  /** How long the service asked to wait, where it did. */
+  retryAfter: Schema.optionalWith(Schema.DurationFromSelf, { exact: true })
+}
+
+const constant = <A, I, R>(schema: Schema.Schema<A, I, R>, value: () => A) =>
+  schema.pipe(Schema.propertySignature, Schema.withConstructorDefault(value))
+
+const documented = <const Status extends number, const Code extends string>(status: Status, code: Code) => ({
+  status: constant(Schema.Literal(status), () => status),
+  code: constant(Schema.Literal(code), () => code),
+  category: constant(Category, () => categoryOf(status)),
+  ...common
+})
+
+/**
+ * A parameter or body field is missing or invalid; `details` names the field.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ValidationError extends Schema.TaggedError<ValidationError>("@plaza/domain/ValidationError")(
+  "ValidationError",
+  documented(400, "VALIDATION_ERROR")
+) {}
+
+/**
+ * The body is not valid JSON.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidJson extends Schema.TaggedError<InvalidJson>("@plaza/domain/InvalidJson")(
+  "InvalidJson",
+  documented(400, "INVALID_JSON")
+) {}
+
+/**
+ * The key is missing, malformed or revoked.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>("@plaza/domain/InvalidApiKey")(
+  "InvalidApiKey",
+  documented(401, "INVALID_API_KEY")
+) {}
+
+/**
+ * The key lacks the scope that the endpoint needs.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InsufficientScope extends Schema.TaggedError<InsufficientScope>("@plaza/domain/InsufficientScope")(
+  "InsufficientScope",
+  documented(403, "INSUFFICIENT_SCOPE")
+) {}
+
+/**
+ * Developer access of the account is suspended or revoked.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DeveloperAccessRevoked extends Schema.TaggedError<DeveloperAccessRevoked>("@plaza/domain/DeveloperAccessRevoked")(
+  "DeveloperAccessRevoked",
+  documented(403, "DEVELOPER_ACCESS_REVOKED")
+) {}
+
+/**
+ * The account lacks a profile photo or a cover, without which it may not write.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ProfileIncomplete extends Schema.TaggedError<ProfileIncomplete>("@plaza/domain/ProfileIncomplete")(
+  "ProfileIncomplete",
+  documented(403, "PROFILE_INCOMPLETE")
+) {}
+
+/**
+ * The recipient has not written to the caller and does not follow the caller.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ChatNotAllowed extends Schema.TaggedError<ChatNotAllowed>("@plaza/domain/ChatNotAllowed")(
+  "ChatNotAllowed",
+  documented(403, "CHAT_NOT_ALLOWED")
+) {}
+
+/**
+ * One side of the conversation blocked the other.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ChatBlocked extends Schema.TaggedError<ChatBlocked>("@plaza/domain/ChatBlocked")(
+  "ChatBlocked",
+  documented(403, "CHAT_BLOCKED")
+) {}
+
+/**
+ * The store blocked the caller.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StoreBlocked extends Schema.TaggedError<StoreBlocked>("@plaza/domain/StoreBlocked")(
+  "StoreBlocked",
+  documented(403, "STORE_BLOCKED")
+) {}
+
+/**
+ * The user is blocked, private or suspended.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UserUnavailable extends Schema.TaggedError<UserUnavailable>("@plaza/domain/UserUnavailable")(
+  "UserUnavailable",
+  documented(403, "USER_UNAVAILABLE")
+) {}
+
+/**
+ * The action is not allowed for this account.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Forbidden extends Schema.TaggedError<Forbidden>("@plaza/domain/Forbidden")(
+  "Forbidden",
+  documented(403, "FORBIDDEN")
+) {}
+
+/**
+ * The resource does not exist or is not visible to the caller.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotFound extends Schema.TaggedError<NotFound>("@plaza/domain/NotFound")(
+  "NotFound",
+  documented(404, "NOT_FOUND")
+) {}
+
+/**
+ * The request conflicts with the current state, as when an order is shipped twice.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Conflict extends Schema.TaggedError<Conflict>("@plaza/domain/Conflict")(
+  "Conflict",
+  documented(409, "CONFLICT")
+) {}
+
+/**
+ * The body or an uploaded file is too large.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>("@plaza/domain/PayloadTooLarge")(
+  "PayloadTooLarge",
+  documented(413, "PAYLOAD_TOO_LARGE")
+) {}
+
+/**
+ * Too many requests, or a daily quota is used up; `retryAfter` tells how long to wait.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RateLimited extends Schema.TaggedError<RateLimited>("@plaza/domain/RateLimited")(
+  "RateLimited",
+  documented(429, "RATE_LIMITED")
+) {}
+
+/**
+ * A fault on the service's side.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InternalError extends Schema.TaggedError<InternalError>("@plaza/domain/InternalError")(
+  "InternalError",
+  documented(500, "INTERNAL_ERROR")
+) {}
+
+/**
+ * An answer that the document doesn't describe: an unknown code, a code under another status than its own, a body that
+ * isn't the envelope (HTML from a proxy, empty, cut short) or an undocumented status. It means what its status means in
+ * general: see `category`. A body that isn't the envelope stands, shortened, in `details.body`.
+ * Source: interface v1, "Errors", "New codes may be added".
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnrecognizedError extends Schema.TaggedError<UnrecognizedError>("@plaza/domain/UnrecognizedError")(
+  "UnrecognizedError",
+  {
+    status: Schema.Number,
+    code: Schema.optionalWith(Schema.String, { exact: true }),
+    category: Category,
+    ...common
+  }
+) {}
+
+/**
+ * The classes by their code on the wire.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const byCode = {
+  VALIDATION_ERROR: ValidationError,
+  INVALID_JSON: InvalidJson,
+  INVALID_API_KEY: InvalidApiKey,
+  INSUFFICIENT_SCOPE: InsufficientScope,
+  DEVELOPER_ACCESS_REVOKED: DeveloperAccessRevoked,
+  PROFILE_INCOMPLETE: ProfileIncomplete,
+  CHAT_NOT_ALLOWED: ChatNotAllowed,
+  CHAT_BLOCKED: ChatBlocked,
+  STORE_BLOCKED: StoreBlocked,
+  USER_UNAVAILABLE: UserUnavailable,
+  FORBIDDEN: Forbidden,
+  NOT_FOUND: NotFound,
+  CONFLICT: Conflict,
+  PAYLOAD_TOO_LARGE: PayloadTooLarge,
+  RATE_LIMITED: RateLimited,
+  INTERNAL_ERROR: InternalError
+} as const
+
+/** @since 0.1.0 @category errors */
+export type ErrorCode = keyof typeof byCode
+
+/**
+ * An error that the document lists.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type DocumentedError = InstanceType<(typeof byCode)[ErrorCode]>
+
+/**
+ * Any answer of the service that is not a success.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type ServiceError = DocumentedError | UnrecognizedError
+
+/**
+ * The shape of every error response.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorEnvelope {
+  readonly error: { readonly [detail: string]: unknown; readonly code: string; readonly message: string }
+}
+
+/** What is known of an error beside its code. */
+export interface ErrorFields {
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly requestId?: string
+  readonly retryAfter?: Duration.Duration
+}
+
+/**
+ * Makes the error of a code.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError => new byCode[code](fields)
+
+/**
+ * The form of a documented error in a body, `{ error: { code, message, ...details } }`, with its status for the
+ * contract. What stands in headers (`Retry-After`) is not part of it.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const onWire = <Code extends ErrorCode>(
+  code: Code
+): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
+  const sample = fromCode(code, { message: "" })
+  const schema = Schema.transform(
+    Schema.Struct({
+      error: Schema.Struct(
+        { code: Schema.Literal(code), message: Schema.String },
+        Schema.Record({ key: Schema.String, value: Schema.Unknown })
+      )
+    }),
+    Schema.declare((error: unknown): error is DocumentedError => error instanceof byCode[code]),
+    {
+      strict: true,
+      decode: ({ error: { code: _, message, ...details } }) => fromCode(code, { message, details }),
+      encode: ({ details, message }) => ({ error: { ...details, code, message } })
+    }
+  ).annotations({
+    identifier: sample._tag,
+    description: code,
+    ...HttpApiSchema.annotations({ status: sample.status })
+  })
+  // The compiler can't see that the class looked up by a code is the class of that code.
+  return schema as unknown as Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
+}

@@ -1,0 +1,102 @@
+/**
+ * What the OpenAPI file needs beyond what the framework generates: without the framework's own decode error, which the
+ * document doesn't know; with the key required everywhere; with every code of a status named. Knows nothing of the
+ * contract.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+
+type Json = Readonly<Record<string, unknown>>
+
+const frameworkSchemas = ["HttpApiDecodeError", "Issue", "PropertyKey"]
+
+const refTo = (name: string) => `#/components/schemas/${name}`
+const isFrameworkRef = (value: unknown): boolean =>
+  Predicate.isReadonlyRecord(value) && frameworkSchemas.some((name) => value["$ref"] === refTo(name))
+
+/** Applies `f` to every object from the leaves up; what becomes `undefined` disappears. */
+const rewrite = (value: unknown, f: (object: Json) => unknown): unknown => {
+  if (Array.isArray(value)) {
+    return value.map((item) => rewrite(item, f)).filter(Predicate.isNotUndefined)
+  }
+  if (!Predicate.isReadonlyRecord(value)) {
+    return value
+  }
+  const entries = Object.entries(value)
+    .map(([key, item]) => [key, rewrite(item, f)] as const)
+    .filter(([, item]) => item !== undefined)
+  return f(Object.fromEntries(entries))
+}
+
+const withoutFrameworkSchemas = (object: Json): unknown => {
+  if (isFrameworkRef(object)) {
+    return undefined
+  }
+  const { anyOf } = object
+  if (Array.isArray(anyOf) && anyOf.length === 1) {
+    return anyOf[0]
+  }
+  // "Any value" is the empty schema; the framework names it by an id, which must not stand twice in one document.
+  if (object["$id"] === "/schemas/unknown") {
+    const { $id: _id, title: _title, ...rest } = object
+    return rest
+  }
+  // A media type that has lost its schema offered nothing else.
+  return "application/json" in object && Predicate.isReadonlyRecord(object["application/json"]) &&
+      Object.keys(object["application/json"]).length === 0
+    ? undefined
+    : object
+}
+
+const codesOf = (response: unknown): ReadonlyArray<string> =>
+  [...JSON.stringify(response).matchAll(/#\/components\/schemas\/(\w+)/g)].flatMap((match) => match[1] ?? [])
+
+const operation = (value: unknown): unknown => {
+  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(value["responses"])) {
+    return value
+  }
+  // An empty list here would say that the operation needs no key, against the requirement of the whole document.
+  const { security: _, ...rest } = value
+  const responses = Object.entries(value["responses"]).flatMap(([status, response]) => {
+    if (!Predicate.isReadonlyRecord(response)) {
+      return []
+    }
+    if (Number(status) < 400) {
+      return [[status, response] as const]
+    }
+    return response["content"] === undefined
+      ? []
+      : [[status, { ...response, description: codesOf(response).join(", ") }] as const]
+  })
+  return { ...rest, responses: Object.fromEntries(responses) }
+}
+
+const mapValues = (value: unknown, f: (item: unknown) => unknown): unknown =>
+  Predicate.isReadonlyRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, f(item)]))
+    : value
+
+/**
+ * Turns what the framework generates into the file that is published. Used as the contract's transform, so that
+ * whoever generates gets the same.
+ *
+ * @since 0.1.0
+ * @category openapi
+ */
+export const tidy = (generated: Record<string, unknown>): Record<string, unknown> => {
+  const cleaned = rewrite(generated, withoutFrameworkSchemas)
+  if (!Predicate.isReadonlyRecord(cleaned) || !Predicate.isReadonlyRecord(cleaned["components"])) {
+    return generated
+  }
+  const { components } = cleaned
+  const schemas = Object.entries(Predicate.isReadonlyRecord(components["schemas"]) ? components["schemas"] : {})
+  return {
+    ...cleaned,
+    paths: mapValues(cleaned["paths"], (methods) => mapValues(methods, operation)),
+    components: {
+      ...components,
+      schemas: Object.fromEntries(schemas.filter(([name]) => !frameworkSchemas.includes(name)))
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * What the interface says: ids, resources, errors, limits, state machines and the HTTP contract.
+ *
+ * @since 0.1.0
+ */
+export * as ApiKey from "./ApiKey.js"
+export * from "./Category.js"
+export * from "./Delivery.js"
+export * as DeveloperAccess from "./DeveloperAccess.js"
+export * as ErrorAnswer from "./ErrorAnswer.js"
+export * from "./Errors.js"
+export * from "./Ids.js"
+export * as Limits from "./Limits.js"
+export * as PathSegment from "./PathSegment.js"
+export * from "./PlazaApi.js"
+export * from "./Requests.js"
+export * from "./Resources.js"
+export * as Shipping from "./Shipping.js"
