@@ -1,0 +1,53 @@
+/**
+ * A bundled program has to run from its `dist` folder alone: a small app with a database is bundled, moved away and started with plain node.
+ */
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+const bin = `
+declare const __PLAZA_VERSION__: string
+if (process.argv[2] === "database") import("./database.js").then(({ answer }) => answer).then((rows) => console.log(JSON.stringify(rows)))
+else console.log("probe", __PLAZA_VERSION__)
+`
+const database = `
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import * as Effect from "effect/Effect"
+export const answer = Effect.runPromise(
+  Effect.flatMap(SqliteClient.SqliteClient, (sql) => sql\`SELECT 40 + 2 AS answer\`).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
+)
+`
+
+it("a moved dist starts with plain node, and loads the native module only where a database is opened", () => {
+  // Beside the app whose dependencies it borrows, in a folder that git ignores.
+  mkdirSync(Path.join(root, "apps/cli/build"), { recursive: true })
+  const app = mkdtempSync(Path.join(root, "apps/cli/build/probe-"))
+  const moved = mkdtempSync(Path.join(tmpdir(), "plaza-moved-"))
+  try {
+    mkdirSync(Path.join(app, "src"))
+    writeFileSync(Path.join(app, "src/bin.ts"), bin)
+    writeFileSync(Path.join(app, "src/database.ts"), database)
+    const manifest = { name: "probe", version: "9.8.7", type: "module", bin: { probe: "./dist/probe.mjs" }, dependencies: { "better-sqlite3": "*" } }
+    writeFileSync(Path.join(app, "package.json"), JSON.stringify(manifest))
+    execFileSync(process.execPath, [Path.join(root, "scripts/bundle.mjs"), app])
+    cpSync(Path.join(app, "dist"), moved, { recursive: true })
+    rmSync(app, { recursive: true, force: true })
+
+    const program = Path.join(moved, "probe.mjs")
+    const run = (...args: ReadonlyArray<string>) => execFileSync(program, args, { encoding: "utf8", cwd: moved }).trim()
+    expect(run("database")).toBe(`[{"answer":42}]`)
+    expect(statSync(program).mode & 0o111).toBe(0o111)
+    expect(readdirSync(moved).toSorted()).toEqual(["chunks", "node_modules", "probe.mjs"])
+    rmSync(Path.join(moved, "node_modules"), { recursive: true })
+    expect(run()).toBe("probe 9.8.7")
+    expect(() => run("database")).toThrow("better-sqlite3")
+  } finally {
+    rmSync(app, { recursive: true, force: true })
+    rmSync(moved, { recursive: true, force: true })
+  }
+})
