@@ -1,0 +1,21 @@
+/**
+ * One run for every test of the repository, straight from the sources: no build comes before it, except for the tests that drive the built programs.
+ */
+import { defineConfig } from "vitest/config"
+
+// The first one leads to the sources; the others are vite's own for Node, which a list given here replaces.
+const conditions = ["@plaza/source", "module", "node", "development|production"]
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    include: ["{packages,apps}/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "benchmarks/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    pool: "forks",
+    poolOptions: { forks: { minForks: 1, maxForks: 2 } },
+    allowOnly: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    reporters: ["default", "./scripts/SummaryReporter.ts"]
+  }
+})
