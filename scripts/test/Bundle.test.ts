@@ -39,7 +39,7 @@ it("a moved dist starts with plain node, and loads the native module only where 
     rmSync(app, { recursive: true, force: true })
 
     const program = Path.join(moved, "probe.mjs")
-    const run = (...args: ReadonlyArray<string>) => execFileSync(program, args, { encoding: "utf8", cwd: moved }).trim()
+    const run = (...args: ReadonlyArray<string>) => execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe" }).trim()
     expect(run("database")).toBe(`[{"answer":42}]`)
     expect(statSync(program).mode & 0o111).toBe(0o111)
     expect(readdirSync(moved).toSorted()).toEqual(["chunks", "node_modules", "probe.mjs"])
