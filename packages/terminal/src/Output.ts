@@ -1,0 +1,83 @@
+/**
+ * Results on standard output: one value or a list, as text for people or as JSON for programs. Everything that isn't a result goes
+ * to standard error. Knows nothing of what the results are.
+ *
+ * @since 0.1.0
+ */
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { type OutputError, Streams } from "./Streams.js"
+import * as Table from "./Table.js"
+import * as Text from "./Text.js"
+
+/** @since 0.1.0 @category models */
+export interface Settings {
+  /** One JSON value, or a JSON value a line for lists, instead of text. */
+  readonly json: boolean
+  /** No notes; results and failures are told all the same. */
+  readonly quiet: boolean
+}
+
+/** How a thing reads as text. @since 0.1.0 @category models */
+export type Entries = ReadonlyArray<readonly [name: string, value: Table.Cell]>
+
+/** @since 0.1.0 @category services */
+export class Output extends Context.Tag("@plaza/terminal/Output")<Output, Settings & {
+  /** Writes a value as JSON: on one line with `--json` and in a pipe, indented for eyes. */
+  readonly value: (value: unknown) => Effect.Effect<void, OutputError>
+  /** Writes each item as JSON on a line of its own, as fast as the reader takes them. */
+  readonly ndjson: <A, E, R>(items: Stream.Stream<A, E, R>) => Effect.Effect<void, E | OutputError, R>
+  /** Writes text as it is, with a line feed at its end. It has to be safe already: see `Text.visible`. */
+  readonly text: (text: string) => Effect.Effect<void, OutputError>
+  /** Writes one thing: JSON if asked for, else its entries, a line each. */
+  readonly one: (value: unknown, entries: Entries) => Effect.Effect<void, OutputError>
+  /** Writes what was done: JSON if asked for, else a sentence. */
+  readonly done: (value: unknown, sentence: string) => Effect.Effect<void, OutputError>
+  /** Writes a list: JSON lines if asked for, else a table, drawn as the items come. */
+  readonly list: <A, E, R>(
+    items: Stream.Stream<A, E, R>,
+    columns: ReadonlyArray<Table.Column>,
+    row: (item: A) => Table.Row
+  ) => Effect.Effect<void, E | OutputError, R>
+  /** Writes a table, whole. */
+  readonly table: (columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) => Effect.Effect<void, OutputError>
+  /** Says something on standard error that isn't a result, unless told to be quiet. A reader that is gone misses it. */
+  readonly note: (text: string) => Effect.Effect<void>
+}>() {}
+
+const make = (settings: Settings) =>
+  Effect.map(Streams, ({ stderr, stdout }): Output["Type"] => {
+    const json: Output["Type"]["value"] = (value) => stdout.write(`${Text.json(value, settings.json || !stdout.isTerminal ? undefined : 2)}\n`)
+    const ndjson: Output["Type"]["ndjson"] = (items) =>
+      // A write for each chunk, not for each item: a page is one.
+      Stream.runForEachChunk(items, (chunk) =>
+        Chunk.isEmpty(chunk) ? Effect.void : stdout.write(Chunk.toReadonlyArray(chunk).map((item) => `${Text.json(item)}\n`).join("")))
+    return {
+      ...settings,
+      value: json,
+      ndjson,
+      text: (text) => stdout.write(`${text}\n`),
+      one: (value, entries) => settings.json ? json(value) : stdout.write(Table.record(entries.filter(([, cell]) => cell !== undefined && cell !== null), stdout)),
+      done: (value, sentence) => settings.json ? json(value) : stdout.write(`${Text.visible(sentence)}\n`),
+      list: (items, columns, row) => {
+        if (settings.json) return ndjson(items)
+        // The first chunk decides the widths, so that a list of any length needs the memory of one.
+        let widths: ReadonlyArray<number> | undefined
+        return Stream.runForEachChunk(items, (chunk) => {
+          if (Chunk.isEmpty(chunk)) return Effect.void
+          const rows = Chunk.toReadonlyArray(chunk).map(row)
+          const head = widths === undefined
+          widths ??= stdout.isTerminal ? Table.widthsOf(columns, rows, stdout) : []
+          return stdout.write(`${Table.lines(columns, rows, stdout, { widths, head }).join("\n")}\n`)
+        })
+      },
+      table: (columns, rows) => rows.length === 0 ? Effect.void : stdout.write(Table.render(columns, rows, stdout)),
+      note: (text) => settings.quiet ? Effect.void : Effect.ignore(stderr.write(`${Text.visible(text)}\n`))
+    }
+  })
+
+/** @since 0.1.0 @category layers */
+export const layer = (settings: Settings): Layer.Layer<Output, never, Streams> => Layer.effect(Output, make(settings))

@@ -1,0 +1,111 @@
+/**
+ * How far a long piece of work has come, as a bar on standard error: only when that is a terminal, and never when told to be
+ * quiet or when JSON is asked for. Knows nothing of the work.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import CliProgress from "cli-progress"
+import { Streams } from "./Streams.js"
+import { oneLine } from "./Text.js"
+
+/** @since 0.1.0 @category models */
+export interface BarOptions {
+  /** What is being done, as `Uploading`. */
+  readonly label: string
+  /** How much there is to do; 0 while it isn't known. */
+  readonly total: number
+  /** Written as sizes (`bytes`) or as a count. */
+  readonly unit?: "bytes" | "count"
+}
+
+/** @since 0.1.0 @category models */
+export interface Bar {
+  /** So much more is done; one unless told. */
+  readonly tick: (by?: number) => Effect.Effect<void>
+  /** So much is done in all. */
+  readonly set: (done: number) => Effect.Effect<void>
+  /** There is so much to do in all. */
+  readonly total: (total: number) => Effect.Effect<void>
+  /** A few words on what is happening, behind the bar. */
+  readonly status: (text: string) => Effect.Effect<void>
+}
+
+/** @since 0.1.0 @category services */
+export class Progress extends Context.Tag("@plaza/terminal/Progress")<Progress, {
+  /** Shows a bar until the scope closes; then its line is cleared. One at a time. */
+  readonly bar: (options: BarOptions) => Effect.Effect<Bar, never, Scope.Scope>
+}>() {}
+
+const unseen: Bar = {
+  tick: () => Effect.void,
+  set: () => Effect.void,
+  total: () => Effect.void,
+  status: () => Effect.void
+}
+
+/**
+ * Shows nothing.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, { bar: () => Effect.succeed(unseen) })
+
+const units = ["B", "kB", "MB", "GB", "TB"]
+
+/**
+ * A size for eyes, in powers of a thousand: `12.3 MB`.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const size = (bytes: number): string => {
+  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`
+}
+
+const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => number): CliProgress.SingleBar =>
+  new CliProgress.SingleBar({
+    stream: node,
+    clearOnComplete: true,
+    hideCursor: true,
+    etaBuffer: 50,
+    format: (_, { eta, progress, total, value }, payload: { readonly status?: string }) => {
+      const amount = options.unit === "bytes" ? size : String
+      const counts = total === 0 ? amount(value) : `${amount(value)} of ${amount(total)}`
+      // The estimate is made by the library from its own clock: it is for eyes, and nothing depends on it.
+      const left = total > value && Number.isFinite(eta) && eta > 0 ? ` · ${Math.ceil(eta)} s left` : ""
+      const words = payload.status === undefined ? "" : ` · ${payload.status}`
+      const tail = ` ${counts}${left}${words}`
+      const width = Math.max(8, Math.min(30, columns() - options.label.length - tail.length - 4))
+      const full = Math.round(width * (total === 0 ? 0 : progress))
+      return `${options.label} ${"█".repeat(full)}${"░".repeat(width - full)}${tail}`.slice(0, Math.max(1, columns() - 1))
+    }
+  })
+
+/** @since 0.1.0 @category layers */
+export const layer = (settings: { readonly json: boolean; readonly quiet: boolean }): Layer.Layer<Progress, never, Streams> =>
+  Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
+    const { node } = stderr
+    if (settings.json || settings.quiet || !stderr.isTerminal || node === undefined) return layerSilent
+    return Layer.succeed(Progress, {
+      bar: (options) =>
+        Effect.acquireRelease(
+          Effect.sync(() => {
+            const bar = draw(options, node, stderr.columns)
+            bar.start(options.total, 0)
+            return bar
+          }),
+          (bar) => Effect.sync(() => bar.stop())
+        ).pipe(Effect.map((bar): Bar => ({
+          tick: (by) => Effect.sync(() => bar.increment(by ?? 1)),
+          set: (done) => Effect.sync(() => bar.update(done)),
+          total: (total) => Effect.sync(() => bar.setTotal(total)),
+          status: (text) => Effect.sync(() => bar.update({ status: oneLine(text) }))
+        })))
+    })
+  }))

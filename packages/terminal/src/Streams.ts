@@ -1,0 +1,115 @@
+/**
+ * Standard output and standard error as a service, so that everything that speaks can be tested. Knows nothing of what
+ * is said.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { isatty } from "node:tty"
+
+/**
+ * The reader went away, as `head` does when it has enough. Nobody is left to tell; a program ends silently.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {
+  override get message(): string {
+    return "the reader of the output went away"
+  }
+}
+
+/**
+ * The output can't be written: a full disk, for example.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class OutputFailed extends Data.TaggedError("OutputFailed")<{ readonly message: string }> {}
+
+/** @since 0.1.0 @category models */
+export type OutputError = OutputClosed | OutputFailed
+
+/** @since 0.1.0 @category models */
+export interface Stream {
+  readonly isTerminal: boolean
+  /** Whether colours are welcome: on a terminal, without `NO_COLOR`. */
+  readonly colour: boolean
+  /** Characters in a line, at this moment. */
+  readonly columns: () => number
+  /** Ends when the reader has taken the text, so that a slow reader slows the writer. */
+  readonly write: (text: string) => Effect.Effect<void, OutputError>
+  /** Where a library draws by itself; undefined when nothing can draw. */
+  readonly node: NodeJS.WritableStream | undefined
+}
+
+/** @since 0.1.0 @category services */
+export class Streams extends Context.Tag("@plaza/terminal/Streams")<Streams, {
+  readonly stdout: Stream
+  readonly stderr: Stream
+}>() {}
+
+const isClosed = (error: Error): boolean =>
+  "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")
+
+const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWelcome: boolean): Stream => {
+  // A failed write also comes as an event, which would end the process when nobody listens.
+  node.on("error", () => {})
+  const isTerminal = isatty(node.fd)
+  return {
+    isTerminal,
+    colour: isTerminal && colourWelcome,
+    columns: () => node.columns ?? 80,
+    node,
+    write: (text) =>
+      Effect.async((resume) => {
+        node.write(text, (error) =>
+          resume(
+            error === null || error === undefined
+              ? Effect.void
+              : Effect.fail(isClosed(error) ? new OutputClosed() : new OutputFailed({ message: `the output can't be written: ${error.message}` }))
+          ))
+      })
+  }
+}
+
+const variable = (name: string) => Effect.orElseSucceed(Config.string(name), () => "")
+const colourWelcome = Effect.zipWith(variable("NO_COLOR"), variable("TERM"), (noColour, terminal) => noColour === "" && terminal !== "dumb")
+
+/**
+ * The streams of this process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Streams> = Layer.effect(
+  Streams,
+  Effect.map(colourWelcome, (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) }))
+)
+
+/**
+ * Streams that keep what is written, for tests.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (options: {
+  readonly stdout: Array<string>
+  readonly stderr: Array<string>
+  /** Characters in a line; without it the streams are no terminal. */
+  readonly columns?: number
+  readonly colour?: boolean
+}): Layer.Layer<Streams> => {
+  const to = (kept: Array<string>): Stream => ({
+    isTerminal: options.columns !== undefined,
+    colour: options.colour ?? false,
+    columns: () => options.columns ?? 80,
+    node: undefined,
+    write: (text) => Effect.sync(() => void kept.push(text))
+  })
+  return Layer.succeed(Streams, { stdout: to(options.stdout), stderr: to(options.stderr) })
+}

@@ -1,0 +1,134 @@
+/**
+ * Rows for eyes or for tools: on a terminal, columns fitted to its width; in a pipe, lines with tabs between the cells and no
+ * head. Knows nothing of what the rows mean, and writes nothing.
+ *
+ * @since 0.1.0
+ */
+import CliTable3 from "cli-table3"
+import { oneLine, withoutColour } from "./Text.js"
+
+/** @since 0.1.0 @category models */
+export interface Column {
+  readonly head: string
+  readonly align?: "left" | "right"
+  /** Too long for its column: cut with an ellipsis (unless told), or continued on further lines. */
+  readonly overflow?: "cut" | "wrap"
+}
+
+/** @since 0.1.0 @category models */
+export type Cell = string | number | boolean | null | undefined
+
+/** @since 0.1.0 @category models */
+export type Row = ReadonlyArray<Cell>
+
+/** Where a table goes; `Streams.Stream` is one. @since 0.1.0 @category models */
+export interface Medium {
+  readonly isTerminal: boolean
+  readonly colour: boolean
+  readonly columns: () => number
+}
+
+const gap = 2
+const leastWidth = 6
+
+const text = (cell: Cell): string => cell === null || cell === undefined ? "" : oneLine(String(cell))
+
+const frameless = {
+  top: "", "top-mid": "", "top-left": "", "top-right": "",
+  bottom: "", "bottom-mid": "", "bottom-left": "", "bottom-right": "",
+  left: "", "left-mid": "", mid: "", "mid-mid": "", right: "", "right-mid": "", middle: " ".repeat(gap)
+}
+const style = { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true }
+
+/** The width of a column as the terminal shows it, which is not its count of characters. */
+const naturalWidth = (cells: ReadonlyArray<string>): number => {
+  const probe = new CliTable3({ chars: frameless, style })
+  // An empty table or cell has no line to measure.
+  probe.push(...cells.map((cell) => [cell === "" ? " " : cell]))
+  return cells.length === 0 ? 0 : probe.width
+}
+
+/** Takes from the widest columns until the line fits; a column never gets less than a few characters. */
+const fit = (natural: ReadonlyArray<number>, columns: number): ReadonlyArray<number> => {
+  const widths = [...natural]
+  let excess = widths.reduce((sum, width) => sum + width, gap * (widths.length - 1)) - columns
+  while (excess > 0) {
+    const widest = Math.max(...widths)
+    if (widest <= leastWidth) break
+    const at = widths.indexOf(widest)
+    const next = Math.max(leastWidth, ...widths.filter((width) => width < widest))
+    const share = Math.max(1, Math.min(excess, widest - next))
+    widths[at] = widest - share
+    excess -= share
+  }
+  return widths
+}
+
+/**
+ * The widths at which these rows fit the medium; rows that come later can be drawn with the same.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const widthsOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): ReadonlyArray<number> =>
+  fit(columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index]))])), medium.columns())
+
+const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  if (rows.length === 0) return []
+  const table = new CliTable3({ chars: frameless, style, colWidths: [...widths] })
+  table.push(...rows.map((row) =>
+    columns.map((column, index) => ({
+      content: row[index] ?? "",
+      hAlign: column.align ?? "left",
+      wordWrap: column.overflow === "wrap",
+      // A word that is longer than its column would be cut otherwise, and with it an address or an id.
+      wrapOnWordBoundary: naturalWidth((row[index] ?? "").split(" ")) <= (widths[index] ?? 0)
+    }))
+  ))
+  return table.toString().split("\n").map((line) => line.trimEnd())
+}
+
+/**
+ * The lines of rows. On a terminal, with `widths` from {@link widthsOf} and a head if asked; elsewhere tabs between the
+ * cells, and no head, so that tools see data alone.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const lines = (
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<Row>,
+  medium: Medium,
+  options?: { readonly widths?: ReadonlyArray<number>; readonly head?: boolean }
+): ReadonlyArray<string> => {
+  const cells = rows.map((row) => columns.map((_, index) => text(row[index])))
+  if (!medium.isTerminal) {
+    return cells.map((row) => row.join("\t"))
+  }
+  const widths = options?.widths ?? widthsOf(columns, rows, medium)
+  const head = options?.head === false ? [] : draw(columns.map(({ overflow: _, ...column }) => column), widths, [columns.map((column) => column.head)])
+  return [
+    ...head.map((line) => medium.colour ? `\u001b[1m${line}\u001b[22m` : line),
+    ...draw(columns, widths, cells)
+  ].map((line) => medium.colour ? line : withoutColour(line))
+}
+
+/**
+ * A table as one text, each line with its line feed; empty for no rows.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const render = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): string =>
+  rows.length === 0 ? "" : `${lines(columns, rows, medium).join("\n")}\n`
+
+/**
+ * Names and values of one thing, a line each.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const record = (entries: ReadonlyArray<readonly [name: string, value: Cell]>, medium: Medium): string => {
+  const drawn = lines([{ head: "" }, { head: "", overflow: "wrap" }], entries, medium, { head: false })
+  return drawn.length === 0 ? "" : `${drawn.join("\n")}\n`
+}
