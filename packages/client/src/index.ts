@@ -1,6 +1,16 @@
 /**
- * How to call the interface well. Knows the contract and nothing of who answers it.
+ * How to call the interface well: services for its areas, delivered by rules that never make things worse.
  *
  * @since 0.1.0
  */
-export {}
+export { Chat } from "./Chat.js"
+export * as Failures from "./Failures.js"
+export { Media } from "./Media.js"
+export { Operations } from "./Operations.js"
+export type { ListOptions } from "./Pagination.js"
+export * as Plaza from "./Plaza.js"
+export { Posts } from "./Posts.js"
+export { Profiles } from "./Profiles.js"
+export * as RateLimit from "./RateLimit.js"
+export { Store } from "./Store.js"
+export { Stories } from "./Stories.js"

@@ -21,6 +21,8 @@ export interface ErrorAnswer {
   readonly body: string
   /** When it was received, in milliseconds since the epoch; for a `Retry-After` that is a date. */
   readonly receivedAt: number
+  /** The codes that the endpoint lists, where one is known; any other code is not recognised then. */
+  readonly listed?: ReadonlySet<string> | undefined
 }
 
 const Envelope = Schema.parseJson(Schema.Struct({
@@ -63,7 +65,7 @@ export const toError = (answer: ErrorAnswer): Errors.ServiceError => {
   }
   const { code, message: told, ...details } = envelope.value.error
   const message = told === "" ? `status ${status}, code ${code}` : told
-  if (isDocumented(code)) {
+  if (isDocumented(code) && (answer.listed === undefined || answer.listed.has(code))) {
     const error = Errors.fromCode(code, { ...common, message, details })
     if (error.status === status) {
       return error

@@ -1,0 +1,48 @@
+/**
+ * Conversations and messages.
+ *
+ * @since 0.1.0
+ */
+import type { ConversationId } from "@plaza/domain/Ids"
+import type { Conversation, Message, Page } from "@plaza/domain/Resources"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Stream from "effect/Stream"
+import type { FailureOf } from "./Contract.js"
+import { Operations } from "./Operations.js"
+import * as Pagination from "./Pagination.js"
+import type { ListFailure, ListOptions } from "./Pagination.js"
+
+/** @since 0.1.0 @category services */
+export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
+  /**
+   * The account's conversations.
+   * Source: interface v1, "Endpoints", GET /conversations.
+   */
+  readonly list: (options?: ListOptions) => Stream.Stream<Conversation, FailureOf<"listConversations"> | ListFailure>
+  /** The same, a page at a time. */
+  readonly pages: (
+    options?: ListOptions
+  ) => Stream.Stream<Page<Conversation>, FailureOf<"listConversations"> | ListFailure>
+  /**
+   * Sends a message. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`.
+   * Source: interface v1, "Endpoints", POST /conversations/{id}/messages.
+   */
+  readonly send: (id: ConversationId, text: string) => Effect.Effect<Message, FailureOf<"sendMessage">>
+}>() {}
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
+  Chat,
+  Effect.map(Operations, ({ send }) => {
+    const pages = (options?: ListOptions) =>
+      Pagination.pages("listConversations", (urlParams) => send("listConversations", { urlParams }), options)
+    return {
+      list: (options) => Pagination.items(pages(options)),
+      pages,
+      send: (id, text) =>
+        send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
+    }
+  })
+)

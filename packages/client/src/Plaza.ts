@@ -1,0 +1,190 @@
+/**
+ * The way in: layers that provide every service, and requests to what the document names without showing it.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpBody from "@effect/platform/HttpBody"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
+import type { DeliveryClass } from "@plaza/domain/Delivery"
+import { Page } from "@plaza/domain/Resources"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import * as Chat from "./Chat.js"
+import { decoder } from "./Contract.js"
+import { InvalidInput } from "./Failures.js"
+import type { InvalidSettings } from "./Failures.js"
+import * as Media from "./Media.js"
+import * as Operations from "./Operations.js"
+import type { OpenFailure } from "./Operations.js"
+import type { Outgoing } from "./Outgoing.js"
+import * as Pagination from "./Pagination.js"
+import type { ListFailure, ListOptions } from "./Pagination.js"
+import * as Posts from "./Posts.js"
+import * as Profiles from "./Profiles.js"
+import * as RateLimit from "./RateLimit.js"
+import { config, fromOptions, Settings } from "./Settings.js"
+import type { Options } from "./Settings.js"
+import * as Store from "./Store.js"
+import * as Stories from "./Stories.js"
+
+/** @since 0.1.0 @category models */
+export type { Options } from "./Settings.js"
+
+/**
+ * Everything that the layers of this module provide.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Services =
+  | Profiles.Profiles
+  | Posts.Posts
+  | Media.Media
+  | Stories.Stories
+  | Store.Store
+  | Chat.Chat
+  | Operations.Operations
+
+/**
+ * The services without a rate limit of their own, for one that is shared.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWithoutRateLimit: Layer.Layer<
+  Services,
+  never,
+  HttpClient.HttpClient | RateLimit.RateLimit | Settings
+> = Layer.mergeAll(
+  Profiles.layer,
+  Posts.layer,
+  Media.layer,
+  Stories.layer,
+  Store.layer,
+  Chat.layer
+).pipe(Layer.provideMerge(Operations.layer))
+
+const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.provide(
+  layerWithoutRateLimit,
+  Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
+    RateLimit.layerMemory({ limit: rateLimit, window: rateWindow })))
+)
+
+/**
+ * Every service, for a base address and a key.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, HttpClient.HttpClient> =>
+  Layer.provide(layerFromSettings, Layer.effect(Settings, fromOptions(options)))
+
+/**
+ * Every service, from `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT` (of one attempt),
+ * `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW` (120 and "60 seconds").
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = Layer.provide(
+  layerFromSettings,
+  Layer.effect(Settings, config)
+)
+
+/** @since 0.1.0 @category models */
+export interface OpenRequest<A, I> {
+  readonly method: HttpMethod
+  /** Relative to the base address, with a slash at its beginning; ids in it percent-encoded. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined
+  /** Sent as JSON. */
+  readonly payload?: unknown
+  /** What the answer's JSON is decoded by; an answer without a body is `undefined` to it. */
+  readonly response: Schema.Schema<A, I>
+  /** What may be done after an ambiguous failure: `Read` for GET and `Once` for all else unless told. */
+  readonly delivery?: Exclude<DeliveryClass, "Checkable"> | undefined
+}
+
+/** @since 0.1.0 @category models */
+export interface OpenList<A, I> extends ListOptions {
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined
+  /** What each item is decoded by. */
+  readonly item: Schema.Schema<A, I>
+}
+
+// A path that a URL parser would resolve into another one, or that would leave the base address.
+const checkedPath = (path: string): Either.Either<string, InvalidInput> => {
+  const url = path.startsWith("/") && URL.canParse(`http://host/base${path}`) ? new URL(`http://host/base${path}`) : null
+  return url === null || url.search !== "" || url.hash !== "" || url.pathname !== `/base${path}`
+    ? Either.left(
+      new InvalidInput({
+        field: "path",
+        message: `path must begin with a slash and hold percent-encoded segments only, without "..", ? or #`
+      })
+    )
+    : Either.right(path)
+}
+
+const outgoing = (request: Omit<OpenRequest<unknown, unknown>, "response">): Either.Either<Outgoing, InvalidInput> =>
+  Either.map(
+    Either.all({
+      path: checkedPath(request.path),
+      body: request.payload === undefined ? Either.right(HttpBody.empty) : Operations.jsonBody(request.payload)
+    }),
+    ({ body, path }) => ({
+      operation: "request",
+      area: "open",
+      delivery: request.delivery ?? (request.method === "GET" ? "Read" : "Once"),
+      method: request.method,
+      path,
+      query: request.query ?? {},
+      body
+    })
+  )
+
+/**
+ * Sends a request that the document doesn't show, with the key, the allowance, the delivery rules, the errors and the
+ * spans of those that it shows.
+ *
+ * @since 0.1.0
+ * @category open areas
+ */
+export const request = <A, I>(
+  options: OpenRequest<A, I>
+): Effect.Effect<A, OpenFailure, Operations.Operations> =>
+  Effect.gen(function*() {
+    const { sendOpen } = yield* Operations.Operations
+    const decode = decoder(options.response)
+    const empty = decode(undefined)
+    return yield* sendOpen(yield* outgoing(options), {
+      decode,
+      whenEmpty: Either.isRight(empty) ? () => empty.right : undefined
+    })
+  })
+
+/**
+ * Reads a list that the document doesn't show but that keeps to its list behaviour.
+ *
+ * @since 0.1.0
+ * @category open areas
+ */
+export const paginate = <A, I>(
+  options: OpenList<A, I>
+): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> =>
+  Pagination.items(Pagination.pages(
+    `GET ${options.path}`,
+    ({ cursor, limit }) =>
+      request({
+        method: "GET",
+        path: options.path,
+        query: { ...options.query, limit: String(limit), cursor },
+        response: Page(options.item)
+      }),
+    options
+  ))

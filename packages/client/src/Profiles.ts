@@ -1,0 +1,41 @@
+/**
+ * Profiles and follows.
+ *
+ * @since 0.1.0
+ */
+import type { ProfileId, Username } from "@plaza/domain/Ids"
+import type { Profile } from "@plaza/domain/Resources"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { FailureOf } from "./Contract.js"
+import { Operations } from "./Operations.js"
+
+/** @since 0.1.0 @category services */
+export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {
+  /**
+   * The account that owns the key.
+   * Source: interface v1, "Endpoints", GET /me.
+   */
+  readonly me: Effect.Effect<Profile, FailureOf<"getMe">>
+  /** Source: interface v1, "Endpoints", GET /users/{id}. */
+  readonly get: (id: ProfileId) => Effect.Effect<Profile, FailureOf<"getUser">>
+  /** Source: interface v1, "Endpoints", GET /users/by-username/{username}. */
+  readonly find: (username: Username) => Effect.Effect<Profile, FailureOf<"getUserByUsername">>
+  /**
+   * Follows a user. Repeatable: sent again after an ambiguous failure.
+   * Source: interface v1, "Endpoints", POST /users/{id}/follow.
+   */
+  readonly follow: (id: ProfileId) => Effect.Effect<void, FailureOf<"followUser">>
+}>() {}
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Profiles, never, Operations> = Layer.effect(
+  Profiles,
+  Effect.map(Operations, ({ send }) => ({
+    me: send("getMe", {}),
+    get: (id) => send("getUser", { path: { id } }),
+    find: (username) => send("getUserByUsername", { path: { username } }),
+    follow: (id) => Effect.asVoid(send("followUser", { path: { id } }, { whenEmpty: () => undefined }))
+  }))
+)

@@ -1,0 +1,25 @@
+/**
+ * When something that may be sent again is sent again. Whether it may is the delivery class's business, not this
+ * file's.
+ *
+ * Source: interface v1, "Retry rules".
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schedule from "effect/Schedule"
+
+/**
+ * Exponential from a quarter of a second, jittered so that clients which failed together don't return together; four
+ * times at most and within two minutes. A `Retry-After` is kept beside this, whatever it is.
+ *
+ * @since 0.1.0
+ * @category schedules
+ */
+export const defaultRetry: Schedule.Schedule<unknown> = Schedule.exponential("250 millis").pipe(
+  Schedule.jittered,
+  Schedule.intersect(Schedule.recurs(4)),
+  Schedule.intersect(
+    Schedule.elapsed.pipe(Schedule.whileOutput(Duration.lessThanOrEqualTo(Duration.minutes(2))))
+  )
+)
