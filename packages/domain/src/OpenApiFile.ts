@@ -1,7 +1,7 @@
 /**
  * What the OpenAPI file needs beyond what the framework generates: without the framework's own decode error, which the
- * document doesn't know; with the key required everywhere; with every code of a status named. Knows nothing of the
- * contract.
+ * document doesn't know; with the key required everywhere; with every code of a status named and `Retry-After` told.
+ * Knows nothing of the contract.
  *
  * @since 0.1.0
  */
@@ -49,10 +49,22 @@ const withoutFrameworkSchemas = (object: Json): unknown => {
     : object
 }
 
-const codesOf = (response: unknown): ReadonlyArray<string> =>
-  [...JSON.stringify(response).matchAll(/#\/components\/schemas\/(\w+)/g)].flatMap((match) => match[1] ?? [])
+/** The codes that a response may carry; the schema of each error has its code for description. */
+const codesOf = (response: unknown, schemas: Json): ReadonlyArray<string> =>
+  [...JSON.stringify(response).matchAll(/#\/components\/schemas\/(\w+)/g)].flatMap(([, name]) => {
+    const schema = name === undefined ? undefined : schemas[name]
+    return Predicate.isReadonlyRecord(schema) && Predicate.isString(schema["description"]) ? schema["description"] : []
+  })
 
-const operation = (value: unknown): unknown => {
+// What stands in a header is not part of the errors' schemas, so the framework can't know of it.
+const retryAfter = {
+  "Retry-After": {
+    description: "How long to wait: seconds, or an HTTP date.",
+    schema: { type: "string" }
+  }
+}
+
+const operation = (schemas: Json) => (value: unknown): unknown => {
   if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(value["responses"])) {
     return value
   }
@@ -65,9 +77,12 @@ const operation = (value: unknown): unknown => {
     if (Number(status) < 400) {
       return [[status, response] as const]
     }
-    return response["content"] === undefined
-      ? []
-      : [[status, { ...response, description: codesOf(response).join(", ") }] as const]
+    const { content } = response
+    return content === undefined ? [] : [[status, {
+      description: codesOf(response, schemas).join(", "),
+      ...(status === "429" ? { headers: retryAfter } : {}),
+      content
+    }] as const]
   })
   return { ...rest, responses: Object.fromEntries(responses) }
 }
@@ -90,13 +105,16 @@ export const tidy = (generated: Record<string, unknown>): Record<string, unknown
     return generated
   }
   const { components } = cleaned
-  const schemas = Object.entries(Predicate.isReadonlyRecord(components["schemas"]) ? components["schemas"] : {})
+  const generatedSchemas = Predicate.isReadonlyRecord(components["schemas"]) ? components["schemas"] : {}
+  // By name: an endpoint that comes between two others must not move everything that stands below.
+  const schemas = Object.fromEntries(
+    Object.entries(generatedSchemas)
+      .filter(([name]) => !frameworkSchemas.includes(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+  )
   return {
     ...cleaned,
-    paths: mapValues(cleaned["paths"], (methods) => mapValues(methods, operation)),
-    components: {
-      ...components,
-      schemas: Object.fromEntries(schemas.filter(([name]) => !frameworkSchemas.includes(name)))
-    }
+    paths: mapValues(cleaned["paths"], (methods) => mapValues(methods, operation(schemas))),
+    components: { ...components, schemas }
   }
 }

@@ -18,10 +18,17 @@ import * as Schema from "effect/Schema"
 import { Delivery } from "./Delivery.js"
 import { onWire } from "./Errors.js"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
+import { keySecretLength, requestsPerWindow } from "./Limits.js"
 import { tidy } from "./OpenApiFile.js"
 import { inPath } from "./PathSegment.js"
 import * as Requests from "./Requests.js"
 import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile } from "./Resources.js"
+
+const bearer = HttpApiSecurity.annotate(
+  HttpApiSecurity.bearer,
+  OpenApi.Description,
+  `A personal key: a prefix, an underscore and ${keySecretLength} characters.`
+)
 
 /**
  * The bearer key that every call carries, with the failures that any call may meet.
@@ -31,7 +38,7 @@ import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post,
  * @category middleware
  */
 export class Authorization extends HttpApiMiddleware.Tag<Authorization>()("@plaza/domain/Authorization", {
-  security: { bearer: HttpApiSecurity.bearer },
+  security: { bearer: bearer },
   failure: Schema.Union(
     onWire("INVALID_API_KEY"),
     onWire("INSUFFICIENT_SCOPE"),
@@ -63,6 +70,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
     HttpApiEndpoint.get("getMe", "/me")
       .addSuccess(Profile)
       .annotate(Delivery, "Read")
+      .annotate(OpenApi.Summary, "Read the key's own account")
       .annotate(OpenApi.Description, "Describes the account that owns the key.")
   )
   .add(
@@ -73,6 +81,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Read")
+      .annotate(OpenApi.Summary, "Read a profile by id")
       .annotate(OpenApi.Description, "Reads a profile by its id.")
   )
   .add(
@@ -83,6 +92,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Read")
+      .annotate(OpenApi.Summary, "Read a profile by username")
       .annotate(OpenApi.Description, "Reads a profile by its username.")
   )
   .add(
@@ -94,8 +104,10 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Repeatable")
+      .annotate(OpenApi.Summary, "Follow a user")
       .annotate(OpenApi.Description, "Follows a user. A second time leaves the same state.")
   )
+  .annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
 {}
 
 /** @since 0.1.0 @category groups */
@@ -106,8 +118,10 @@ export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
       .addSuccess(Media)
       .addError(refusedWrite)
       .annotate(Delivery, "Repeatable")
+      .annotate(OpenApi.Summary, "Upload a file")
       .annotate(OpenApi.Description, "Uploads one file, to be named in a post. A spare upload is harmless.")
   )
+  .annotate(OpenApi.Description, "Files, to be named in posts")
 {}
 
 /** @since 0.1.0 @category groups */
@@ -119,6 +133,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addError(refusedJson)
       .addError(notFound)
       .annotate(Delivery, "Checkable")
+      .annotate(OpenApi.Summary, "Create a post")
       .annotate(OpenApi.Description, "Creates a post. Whether it happened can be looked up in the account's posts.")
   )
   .add(
@@ -127,6 +142,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addSuccess(Page(Post))
       .addError(invalid)
       .annotate(Delivery, "Read")
+      .annotate(OpenApi.Summary, "List the account's posts")
       .annotate(OpenApi.Description, "Lists the account's posts, a page at a time.")
   )
   .add(
@@ -139,6 +155,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Once")
+      .annotate(OpenApi.Summary, "Comment on a post")
       .annotate(OpenApi.Description, "Comments on a post. Comments can't be looked up, so one is never sent twice.")
   )
   .add(
@@ -150,8 +167,10 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Repeatable")
+      .annotate(OpenApi.Summary, "Like a post")
       .annotate(OpenApi.Description, "Likes a post. A second time leaves the same state.")
   )
+  .annotate(OpenApi.Description, "Posts with comments and likes")
 {}
 
 /** @since 0.1.0 @category groups */
@@ -166,6 +185,7 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
       .addError(notFound)
       .addError(storeBlocked)
       .annotate(Delivery, "Repeatable")
+      .annotate(OpenApi.Summary, "Set a product's stock")
       .annotate(OpenApi.Description, "Sets the stock of a product.")
   )
   .add(
@@ -179,8 +199,10 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
       .addError(storeBlocked)
       .addError(onWire("CONFLICT"))
       .annotate(Delivery, "Checkable")
+      .annotate(OpenApi.Summary, "Ship an order")
       .annotate(OpenApi.Description, "Ships an order. A second call for the same order is a conflict.")
   )
+  .annotate(OpenApi.Description, "Stock and shipping")
 {}
 
 /** @since 0.1.0 @category groups */
@@ -191,6 +213,7 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
       .addSuccess(Page(Conversation))
       .addError(invalid)
       .annotate(Delivery, "Read")
+      .annotate(OpenApi.Summary, "List the account's conversations")
       .annotate(OpenApi.Description, "Lists the account's conversations, a page at a time.")
   )
   .add(
@@ -205,9 +228,17 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
       .addError(onWire("CHAT_NOT_ALLOWED"))
       .addError(onWire("CHAT_BLOCKED"))
       .annotate(Delivery, "Once")
+      .annotate(OpenApi.Summary, "Send a message")
       .annotate(OpenApi.Description, "Sends a message. Messages can't be looked up, so one is never sent twice.")
   )
+  .annotate(OpenApi.Description, "Conversations and messages")
 {}
+
+const about = [
+  "An approved integration acts on the one account that owns its key: profiles, posts with uploaded media, comments, likes, follows, stock, shipping and chat.",
+  `A key may make ${requestsPerWindow} requests per minute. New fields and new error codes may appear at any time: ignore the first, and take the second by its status.`,
+  "This file is Plaza's reading of the interface and comes under Plaza's licence. A field is required only where the interface shows that it is always there."
+].join("\n\n")
 
 /**
  * The whole documented interface.
@@ -224,6 +255,8 @@ export class PlazaApi extends HttpApi.make("plaza")
   .middleware(Authorization)
   .annotate(OpenApi.Title, "Social and Store Developer Interface")
   .annotate(OpenApi.Version, "1")
+  .annotate(OpenApi.Description, about)
+  .annotate(OpenApi.License, { name: "MIT", url: "https://opensource.org/license/mit" })
   .annotate(OpenApi.Servers, [{
     url: "{base_url}",
     variables: { base_url: { default: "http://127.0.0.1:4010/open/v1", description: "Ends with /open/v1" } }
@@ -248,8 +281,10 @@ export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true 
       .addError(refusedJson)
       .addError(notFound)
       .annotate(Delivery, "Once")
+      .annotate(OpenApi.Summary, "Create a story")
       .annotate(OpenApi.Description, "Creates a story. Stories can't be looked up, so one is never sent twice.")
   )
+  .annotate(OpenApi.Description, "Stories")
 {}
 
 /**

@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Cursor, MediaId } from "./Ids.js"
 import { maxPageSize, minPageSize } from "./Limits.js"
-import { optional } from "./Resources.js"
+import { optional, Stock } from "./Resources.js"
 
 const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSize }
 
@@ -60,7 +60,7 @@ export const NewMessage = Schema.Struct({ text: Schema.String }).annotations({ i
 export interface NewMessage extends Schema.Schema.Type<typeof NewMessage> {}
 
 /** @since 0.1.0 @category requests */
-export const StockUpdate = Schema.Struct({ stock: Schema.Finite }).annotations({ identifier: "StockUpdate" })
+export const StockUpdate = Schema.Struct({ stock: Stock }).annotations({ identifier: "StockUpdate" })
 /** @since 0.1.0 @category requests */
 export interface StockUpdate extends Schema.Schema.Type<typeof StockUpdate> {}
 

@@ -30,8 +30,23 @@ export const optional = <S extends Schema.Schema.All>(
  */
 export const Timestamp = Schema.DateTimeUtc.annotations({
   identifier: "Timestamp",
-  description: "ISO 8601 in UTC with milliseconds and a trailing Z",
-  jsonSchema: { type: "string", format: "date-time" }
+  jsonSchema: {
+    type: "string",
+    format: "date-time",
+    description: "ISO 8601 in UTC with milliseconds and a trailing Z"
+  }
+})
+
+/**
+ * How many of a product there are. The document says no more than "number".
+ * Source: interface v1, "Resources and their fields".
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Stock = Schema.Finite.annotations({
+  identifier: "Stock",
+  jsonSchema: { type: "number" }
 })
 
 /** @since 0.1.0 @category resources */
@@ -79,7 +94,7 @@ export interface Comment extends Schema.Schema.Type<typeof Comment> {}
 /** @since 0.1.0 @category resources */
 export const Product = Schema.Struct({
   id: ProductId,
-  stock: optional(Schema.Finite)
+  stock: optional(Stock)
 }).annotations({ identifier: "Product" })
 /** @since 0.1.0 @category resources */
 export interface Product extends Schema.Schema.Type<typeof Product> {}

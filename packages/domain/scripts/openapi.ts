@@ -1,0 +1,20 @@
+/**
+ * Writes `openapi.json` from the contract: `pnpm --filter @plaza/domain openapi`. Knows nothing of what the file says;
+ * that is for the contract and its transform to decide.
+ */
+import { OpenApi } from "@effect/platform"
+import { writeFileSync } from "node:fs"
+import { argv } from "node:process"
+import { fileURLToPath } from "node:url"
+import { PlazaApi } from "../src/PlazaApi.js"
+
+/** Where the committed copy stands. */
+export const path = fileURLToPath(new URL("../openapi.json", import.meta.url))
+
+/** The file's text, as it should be now. Additional properties are allowed, because new fields may appear at any time. */
+export const render = (): string =>
+  `${JSON.stringify(OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" }), undefined, 2)}\n`
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(path, render())
+}
