@@ -1,5 +1,5 @@
 /**
- * Which folder may import what: `apps -> client, sandbox -> domain`, and nothing against it.
+ * Which folder may import what: `apps -> terminal -> client -> domain` and `apps -> sandbox -> domain`, and nothing against it.
  * Imports are read from the syntax tree, so `import type`, `export from`, `import()`, `import("x").T` and `require` count alike.
  * Knows the rules of the house, and nothing of what the code does.
  */
@@ -42,6 +42,12 @@ const rules: ReadonlyArray<Rule> = [
     rule: "client runs anywhere: only src/node.ts knows Node"
   },
   { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not know client" },
+  {
+    files: /^packages\/(?:domain|client|sandbox)\//,
+    forbids: within("@plaza/terminal"),
+    rule: "only programs know the terminal"
+  },
+  { files: /^packages\/terminal\/src\//, forbids: within("@plaza/sandbox"), rule: "terminal does not know sandbox" },
   {
     files: /^packages\//,
     forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),

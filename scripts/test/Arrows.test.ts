@@ -39,6 +39,10 @@ describe("the arrows", () => {
     ["packages/client/src/deep/node.ts", `import "fs"`, "client runs anywhere: only src/node.ts knows Node"],
     ["packages/client/src/A.ts", `import * as N from "@effect/platform-node/NodeContext"`, "client runs anywhere: only src/node.ts knows Node"],
     ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not know client"],
+    ["packages/client/src/A.ts", `import "@plaza/terminal/Text"`, "only programs know the terminal"],
+    ["packages/sandbox/test/A.test.ts", `import "@plaza/terminal"`, "only programs know the terminal"],
+    ["packages/terminal/src/A.ts", `import "@plaza/sandbox"`, "terminal does not know sandbox"],
+    ["packages/terminal/src/A.ts", `import "@plaza/cli"`, "packages do not know apps, examples or benchmarks"],
     ["packages/sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not know apps, examples or benchmarks"],
     ["packages/domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not know apps, examples or benchmarks"],
     ["apps/cli/src/A.ts", `import "@plaza/stock-sync"`, "apps do not know one another"],
@@ -58,7 +62,8 @@ describe("the arrows", () => {
       "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.js"; import "node:fs"`,
       "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "@effect/sql"; import "node:net"`,
       "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
-      "apps/cli/src/A.ts": `import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
+      "packages/terminal/src/A.ts": `import "@plaza/client/Failures"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
+      "apps/cli/src/A.ts": `import "@plaza/terminal"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
       "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`
     })).toEqual([])
   })

@@ -48,20 +48,13 @@ const naturalWidth = (cells: ReadonlyArray<string>): number => {
   return cells.length === 0 ? 0 : probe.width
 }
 
-/** Takes from the widest columns until the line fits; a column never gets less than a few characters. */
+/** Takes from the widest columns, evenly, until the line fits; a column never gets less than a few characters. */
 const fit = (natural: ReadonlyArray<number>, columns: number): ReadonlyArray<number> => {
-  const widths = [...natural]
-  let excess = widths.reduce((sum, width) => sum + width, gap * (widths.length - 1)) - columns
-  while (excess > 0) {
-    const widest = Math.max(...widths)
-    if (widest <= leastWidth) break
-    const at = widths.indexOf(widest)
-    const next = Math.max(leastWidth, ...widths.filter((width) => width < widest))
-    const share = Math.max(1, Math.min(excess, widest - next))
-    widths[at] = widest - share
-    excess -= share
-  }
-  return widths
+  const room = columns - gap * (natural.length - 1)
+  const cappedAt = (cap: number) => natural.map((width) => Math.min(width, cap))
+  let cap = Math.max(leastWidth, ...natural)
+  while (cap > leastWidth && cappedAt(cap).reduce((sum, width) => sum + width, 0) > room) cap--
+  return cappedAt(cap)
 }
 
 /**

@@ -1,0 +1,64 @@
+/**
+ * The words of a command line reach their commands wherever they stand, and what can't be told apart is refused.
+ */
+import { it } from "@effect/vitest"
+import { Either, FastCheck } from "effect"
+import { describe, expect } from "vitest"
+import { Arguments } from "../src/index.js"
+
+const grammar: Arguments.Grammar = { valued: ["--text", "--limit", "--media"], repeated: ["--media"], flags: ["--json", "--quiet"] }
+const leaf: Arguments.Commands = new Map()
+const commands: Arguments.Commands = new Map([["me", leaf], ["posts", new Map([["create", leaf], ["list", leaf]])]])
+const normalize = (...argv: ReadonlyArray<string>) => Arguments.normalize("plaza", argv, grammar, commands)
+const order = (...argv: ReadonlyArray<string>) => Either.getOrElse(normalize(...argv), (error) => error.message)
+
+describe("the words of a command line", () => {
+  it("may stand in any order", () => {
+    const expected = ["posts", "create", "--text", "a", "--media", "x", "--media", "y", "--json", "--", "1"]
+    expect(order("posts", "create", "--text", "a", "--media", "x", "--media", "y", "--json", "1")).toEqual(expected)
+    expect(order("--json", "--text=a", "posts", "--media=x", "create", "1", "--media", "y")).toEqual(expected)
+  })
+
+  it("keep values that look like commands, flags or numbers below zero", () => {
+    expect(order("posts", "create", "--text", "list", "--limit", "-5", "-3", "me", "-")).toEqual(
+      ["posts", "create", "--text", "list", "--limit", "-5", "--", "-3", "me", "-"]
+    )
+    expect(order("me", "--", "--json", "--", "-x")).toEqual(["me", "--", "--json", "--", "-x"])
+    expect(order("me", "--text=--help")).toEqual(["me", "--text", "--help"])
+  })
+
+  it.prop("give every argument behind two dashes back unchanged", [FastCheck.array(FastCheck.string(), { minLength: 1 })], ([words]) => {
+    expect(order("me", "--json", "--", ...words)).toEqual(["me", "--json", "--", ...words])
+  })
+
+  it.prop("give every value behind an equals sign back unchanged", [FastCheck.string().filter((text) => text !== "--")], ([text]) => {
+    expect(order("me", `--text=${text}`)).toEqual(["me", "--text", text])
+  })
+
+  it("ask for help or the version first", () => {
+    expect(order()).toEqual(["--help"])
+    expect(order("posts", "--nonsense", "list", "-h")).toEqual(["posts", "list", "--help"])
+    expect(order("posts", "create", "--version")).toEqual(["--version"])
+    expect(order("--completions", "bash")).toEqual(["--completions", "bash"])
+  })
+
+  it.each([
+    [["posts"], "plaza posts needs a command behind it, one of create, list"],
+    [["posts", "make"], `there is no command "plaza posts make"; there are create, list`],
+    [["--json"], "plaza needs a command behind it, one of me, posts"],
+    [["me", "--nonsense"], "plaza me has no option --nonsense; see plaza me --help"],
+    [["posts", "create", "--text"], "--text needs a value behind it"],
+    [["posts", "create", "--text", "--json"], `--text needs a value behind it; if "--json" is meant to be that value, write --text=--json`],
+    [["posts", "create", "--text", "--limit=3"], `--text needs a value behind it; if "--limit=3" is meant to be that value, write --text=--limit=3`],
+    [["posts", "create", "--limit", "1", "--limit", "2"], "--limit is given twice: leave one of them out"],
+    [["posts", "create", "--json=yes"], "--json takes no value: leave out everything from the = on"],
+    [["posts", "create", "--text=--"], "the value of --text can't be two dashes"]
+  ])("%j are refused with one sentence", (argv, sentence) => {
+    expect(normalize(...argv)).toMatchObject({ _tag: "Left", left: { _tag: "UsageError", message: sentence, exitCode: 2 } })
+  })
+
+  it("tell a flag however wrong they are", () => {
+    expect(Arguments.has(["--nonsense", "--json"], "--json")).toBe(true)
+    expect(Arguments.has(["a", "--", "--json"], "--json")).toBe(false)
+  })
+})
