@@ -2,6 +2,8 @@
  * Writes `openapi.json` from the contract: `pnpm --filter @plaza/domain openapi`. Knows nothing of what the file says;
  * that is for the contract and its transform to decide.
  */
+// The package's own types stay free of Node's; this script alone needs them.
+/// <reference types="node" />
 import { OpenApi } from "@effect/platform"
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"

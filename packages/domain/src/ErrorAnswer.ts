@@ -74,22 +74,32 @@ export const toError = (answer: ErrorAnswer): Errors.ServiceError => {
   return new Errors.UnrecognizedError({ ...common, status, code, category: categoryOf(status), message, details })
 }
 
+// The three forms that HTTP has for a date; all are in GMT, and the last leaves that unsaid. `Date.parse` alone would
+// take almost any word with a number behind it for a year, and one odd header would close the gate for centuries.
+const httpDate = new RegExp(
+  [
+    /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT/,
+    /[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT/,
+    /[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}/
+  ].map((form) => `^${form.source}$`).join("|")
+)
+
+// The last moment that a date can tell. A wait beyond it is no time to come back at.
+const lastMoment = 8.64e15
+
 /**
- * Reads a `Retry-After` header in either of its forms: whole seconds, or an HTTP date, which is taken against the
- * moment of receipt. Never negative.
+ * Reads a `Retry-After` header in either of its forms: seconds, or an HTTP date, which is taken against the moment of
+ * receipt. Never negative. What is neither, or lies beyond any date, is none.
  *
  * @since 0.1.0
  * @category decoding
  */
 export const retryAfter = (header: string | undefined, receivedAt: number): Option.Option<Duration.Duration> => {
-  if (header === undefined) {
-    return Option.none()
-  }
-  const text = header.trim()
-  if (/^\d+(\.\d+)?$/.test(text)) {
-    return Option.some(Duration.seconds(Number(text)))
-  }
-  // A date begins with its day's name; without this check `Date.parse` takes almost any number for a year.
-  const date = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(date) ? Option.none() : Option.some(Duration.millis(Math.max(0, date - receivedAt)))
+  const text = header?.trim() ?? ""
+  const wait = /^\d+(\.\d+)?$/.test(text)
+    ? Number(text) * 1_000
+    : httpDate.test(text)
+    ? Math.max(0, Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) - receivedAt)
+    : Number.NaN
+  return receivedAt + wait <= lastMoment ? Option.some(Duration.millis(wait)) : Option.none()
 }
