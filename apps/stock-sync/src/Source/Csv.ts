@@ -1,0 +1,186 @@
+/**
+ * Reads rows from the bytes of a CSV file as they come, keeping no more than one chunk. Comma, semicolon or tab, quoted
+ * fields over several lines, any line end, with or without a byte order mark; UTF-8.
+ * Knows nothing of where the bytes come from.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { CsvError, parse, type Parser } from "csv-parse"
+import { type Row, SourceRefused } from "../Source.js"
+import { findColumns, type Layout, readRecord } from "./Record.js"
+
+/** @since 0.1.0 @category models */
+export interface CsvOptions {
+  /** What is read, for messages: a path, or "stdin". */
+  readonly source: string
+  readonly idColumn: string
+  readonly stockColumn: string
+}
+
+// A record longer than this is a quote that was never closed; without a bound it would swallow the rest of the file into memory.
+const longestRecord = 1_048_576
+// A header longer than this is no header.
+const longestHeader = 65_536
+
+/**
+ * The rows of a CSV text, in the order of the file. Fails with `SourceRefused` where the file as a whole can't be trusted:
+ * nothing in it, no such column, text that isn't UTF-8, broken quoting (what follows might be read shifted).
+ *
+ * @since 0.1.0
+ * @category streams
+ */
+export const rows = (options: CsvOptions) =>
+<E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Row, E | SourceRefused, R> =>
+  Stream.suspend(() => {
+    const reader = new Reader(options)
+    return bytes.pipe(
+      Stream.mapEffect((chunk) => reader.take(chunk)),
+      Stream.concat(Stream.suspend(() => Stream.fromEffect(reader.end))),
+      Stream.mapConcat((taken) => taken)
+    )
+  })
+
+/**
+ * The parser's only user. Records are picked up by `on_record` and never queued in the stream behind it: that keeps them in step
+ * with the bytes, and those before a broken one are not lost with it.
+ */
+class Reader {
+  private readonly options: CsvOptions
+  private head: Uint8Array = new Uint8Array(0)
+  private parser: Parser | undefined
+  private layout: Layout | undefined
+  private refused: SourceRefused | undefined
+  private taken: Array<Row> = []
+  private any = false
+  // Counted here, because the parser counts a CRLF inside quotes as two lines and tells the line where a record ends.
+  private line = 1
+
+  constructor(options: CsvOptions) {
+    this.options = options
+  }
+
+  take(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+    if (this.parser !== undefined) return this.write(this.parser, chunk)
+    this.head = Buffer.concat([this.head, chunk])
+    const header = firstLine(this.head)
+    return header === undefined && this.head.length <= longestHeader ? Effect.succeed([]) : this.begin(header)
+  }
+
+  get end(): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+    return Effect.gen(this, function*() {
+      const first = this.parser === undefined ? yield* this.begin(Buffer.from(this.head).toString("utf8")) : []
+      const last = this.parser === undefined ? [] : yield* this.finish(this.parser)
+      if (!this.any) {
+        return yield* this.refuse("there is a header and no row below it, which is more likely a broken export than an empty shop")
+      }
+      return [...first, ...last]
+    })
+  }
+
+  private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+    const [one, two] = this.head
+    if ((one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)) {
+      return this.refuse("the file is UTF-16: save it as CSV in UTF-8")
+    }
+    if (header === undefined) return this.refuse("the first line has no end within 64 KiB: this is no CSV file with a header", 1)
+    if (header.replace(/^\uFEFF/, "").trim() === "" && this.head.length === Buffer.byteLength(header)) return this.refuse("it is empty")
+    const parser = parse({
+      bom: true,
+      delimiter: delimiterOf(header),
+      record_delimiter: ["\r\n", "\n", "\r"],
+      relax_column_count: true,
+      max_record_size: longestRecord,
+      on_record: (record) => {
+        this.accept(record)
+        return null
+      }
+    })
+    // The failure is told by the callback of the write that caused it; without a listener it would end the process as well.
+    parser.on("error", () => undefined)
+    this.parser = parser
+    return this.write(parser, this.head)
+  }
+
+  private write(parser: Parser, chunk: Uint8Array) {
+    return this.step((resume) => parser.write(chunk, resume))
+  }
+
+  private finish(parser: Parser) {
+    return this.step((resume) => parser.end(resume))
+  }
+
+  private step(act: (resume: (error?: Error | null) => void) => void): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+    return Effect.async<ReadonlyArray<Row>, SourceRefused>((resume) =>
+      act((error) => {
+        const taken = this.taken
+        this.taken = []
+        if (this.refused !== undefined) resume(Effect.fail(this.refused))
+        else if (error) resume(this.refuse(brokenQuoting(error), this.line))
+        else resume(Effect.succeed(taken))
+      })
+    )
+  }
+
+  private accept(record: ReadonlyArray<string>): void {
+    const line = this.line
+    this.line += 1 + record.reduce((sum, field) => sum + lineEndsIn(field), 0)
+    if (this.refused !== undefined || (record.length === 1 && record[0]?.trim() === "")) return
+    if (this.layout === undefined) {
+      const found = findColumns(record, this.options)
+      if (typeof found === "string") this.refused = this.refusal(found, line)
+      else this.layout = found
+      return
+    }
+    this.any = true
+    this.taken.push(readRecord(this.layout, line, record))
+  }
+
+  private refusal(what: string, line?: number): SourceRefused {
+    const { source } = this.options
+    return new SourceRefused({
+      source,
+      line,
+      message: `${source}${line === undefined ? "" : `, line ${line}`}: ${what}; nothing of it was taken`
+    })
+  }
+
+  private refuse(what: string, line?: number) {
+    return Effect.fail(this.refusal(what, line))
+  }
+}
+
+const lineEndsIn = (field: string): number => field.match(/\r\n|\n|\r/g)?.length ?? 0
+
+/** The text up to the first line end that stands outside quotes; undefined while it hasn't come yet. */
+const firstLine = (head: Uint8Array): string | undefined => {
+  let inQuotes = false
+  let content = false
+  for (const [index, byte] of head.entries()) {
+    if (byte === 0x22) inQuotes = !inQuotes
+    else if ((byte === 0x0a || byte === 0x0d) && !inQuotes && content) return Buffer.from(head.subarray(0, index)).toString("utf8")
+    // Blank lines above the header (0xEF 0xBB 0xBF is the byte order mark).
+    if (byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf) content = true
+  }
+  return undefined
+}
+
+/** The one of the three that stands most often in the header outside quotes. */
+const delimiterOf = (header: string): string => {
+  const bare = header.replace(/"(?:[^"]|"")*"/g, "")
+  const count = (delimiter: string) => bare.split(delimiter).length
+  return [",", ";", "\t"].reduce((best, next) => (count(next) > count(best) ? next : best))
+}
+
+const brokenQuoting = (error: Error): string => {
+  const told = error instanceof CsvError ? error.code : ""
+  const what = told === "CSV_QUOTE_NOT_CLOSED" || told === "CSV_MAX_RECORD_SIZE"
+    ? "a quote opens here and does not close"
+    : told === "CSV_INVALID_CLOSING_QUOTE"
+    ? "something stands between a closing quote and the next column"
+    : told === "INVALID_OPENING_QUOTE"
+    ? "a quote stands inside a field that is not quoted"
+    : `this can't be read as CSV (${error.message})`
+  return `${what}, and what follows can't be trusted. Put the whole field in quotes and double those inside it`
+}

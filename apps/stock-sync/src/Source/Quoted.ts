@@ -1,0 +1,16 @@
+/**
+ * How a piece of somebody's file is shown inside a sentence. Knows nothing of what it means.
+ *
+ * @since 0.1.0
+ */
+
+// Enough to find the cell by, not enough to flood a terminal.
+const longest = 60
+
+/**
+ * The text in double quotes on one line, shortened, control characters escaped.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const quoted = (text: string): string => JSON.stringify(text.length > longest ? `${text.slice(0, longest)}…` : text)
