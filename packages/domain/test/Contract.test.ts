@@ -103,7 +103,8 @@ describe("the contract", () => {
 
   it("has stories beside it, never sent twice because nothing can look them up", () => {
     const more = rowsOf(PlazaApiWithStories).filter((row) => !rows.some((known) => known.route === row.route))
-    expect(more).toMatchObject([{ route: "POST /stories", delivery: "Once", codes: expect.arrayContaining(always) }])
+    expect(more).toMatchObject([{ route: "POST /stories", delivery: "Once" }])
+    expect(always.filter((code) => more[0]?.codes.includes(code) !== true)).toEqual([])
   })
 
   it("gives every endpoint of the contract with stories the class it has without them", () => {

@@ -84,7 +84,7 @@ describe("the OpenAPI file", () => {
 
   it("refers only to schemas that it has, and has none that nothing refers to", () => {
     const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]))
-    expect([...referred].sort()).toEqual([...keysAt("components", "schemas")].sort())
+    expect(referred).toEqual(new Set(keysAt("components", "schemas")))
   })
 
   it.each(["/me/posts", "/conversations"])("lets %s be asked for 1 to 100 items from a cursor", (path) => {

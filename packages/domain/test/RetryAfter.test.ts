@@ -1,0 +1,66 @@
+/**
+ * `Retry-After` in both of its forms, and in none.
+ */
+import { it } from "@effect/vitest"
+import { Duration, FastCheck, Option } from "effect"
+import { afterEach, describe, expect } from "vitest"
+import { retryAfter } from "../src/ErrorAnswer.js"
+
+const receivedAt = Date.UTC(2026, 9, 1, 12, 0, 0)
+const millis = (header: string | undefined) => Option.getOrUndefined(Option.map(retryAfter(header, receivedAt), Duration.toMillis))
+
+describe("Retry-After", () => {
+  it.prop("in seconds is that many seconds, not milliseconds", [FastCheck.nat()], ([seconds]) => {
+    expect(millis(String(seconds))).toBe(seconds * 1_000)
+  })
+
+  it.each([["0", 0], ["1.5", 1_500], ["0.25", 250], [" 7 ", 7_000], ["007", 7_000]] as const)("%j is %i ms", (header, expected) => {
+    expect(millis(header)).toBe(expected)
+  })
+
+  it.prop("as an HTTP date lasts until then", [FastCheck.integer({ min: 0, max: 2_000_000_000 })], ([seconds]) => {
+    expect(millis(new Date(receivedAt + seconds * 1_000).toUTCString())).toBe(seconds * 1_000)
+  })
+
+  it.prop("as an HTTP date that has passed is no wait at all", [FastCheck.integer({ min: 0, max: 900_000_000 })], ([seconds]) => {
+    expect(millis(new Date(receivedAt - seconds * 1_000).toUTCString())).toBe(0)
+  })
+
+  it.each(["Thu, 01 Oct 2026 12:00:30 GMT", "Thursday, 01-Oct-26 12:00:30 GMT", "Thu Oct  1 12:00:30 2026"])("%j is a date, too", (header) => {
+    expect(millis(header)).toBe(30_000)
+  })
+
+  it.each([
+    undefined, "", " ", "soon", "-5", "+5", "1e3", "0x10", "5s", "5 s", ".5", "5.", "1,5", "1 2", "Infinity", "NaN", "null", "abc 9999", "May 1", "Mon, 99 Oct 2026 12:00:00 GMT",
+    "2026-10-01T12:00:30Z", "Thu, 01 Oct 2026 12:00:30", "Thu, 01 Oct 2026", "99999999999999999999", "9".repeat(400)
+  ])("%j tells no time", (header) => {
+    expect(millis(header)).toBeUndefined()
+  })
+
+  it.prop("whatever it says, is none or a wait that ends at a moment there is", [FastCheck.oneof(
+    FastCheck.string(),
+    FastCheck.double().map(String),
+    FastCheck.date({ noInvalidDate: true }).map((date) => date.toUTCString())
+  )], ([header]) => {
+    const wait = millis(header) ?? 0
+    expect(wait).toBeGreaterThanOrEqual(0)
+    expect(Number.isNaN(new Date(receivedAt + wait).getTime())).toBe(false)
+  })
+
+  describe("where the machine isn't set to UTC", () => {
+    const zone = process.env["TZ"]
+    afterEach(() => {
+      if (zone === undefined) {
+        delete process.env["TZ"]
+      } else {
+        process.env["TZ"] = zone
+      }
+    })
+
+    it("a date without a zone is in GMT all the same", () => {
+      process.env["TZ"] = "Asia/Tokyo"
+      expect(new Date(receivedAt).getHours()).toBe(21)
+      expect(millis("Thu Oct  1 12:00:30 2026")).toBe(30_000)
+    })
+  })
+})
