@@ -1,6 +1,13 @@
 /**
- * The other side of the contract, local and stateful. Knows nothing of the client.
+ * The whole interface as a local, stateful service with faults on request.
  *
  * @since 0.1.0
  */
-export {}
+export * as Assumptions from "./Assumptions.js"
+export * from "./ControlApi.js"
+export * as Faults from "./Faults.js"
+export type { ActiveFault, Fault, FaultId } from "./Faults.js"
+export type { RequestRecord } from "./RequestLog.js"
+export * as Sandbox from "./Sandbox.js"
+export * from "./SandboxError.js"
+export { State } from "./State.js"

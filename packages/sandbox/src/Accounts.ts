@@ -1,0 +1,135 @@
+/**
+ * Accounts and how two of them stand to each other, as the areas need to know it. Knows nothing of requests.
+ *
+ * @since 0.1.0
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { AccessState } from "@plaza/domain/DeveloperAccess"
+import { UserUnavailable } from "@plaza/domain/Errors"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Database from "./Database.js"
+
+/**
+ * Whether an account can be reached. What makes a user unavailable is the document's ("blocked, private or suspended");
+ * that a private account stays visible to those who follow it already is assumed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Availability = Schema.Literal("available", "private", "suspended")
+/** @since 0.1.0 @category models */
+export type Availability = typeof Availability.Type
+
+/** @since 0.1.0 @category models */
+export interface Account {
+  readonly id: string
+  readonly username: string
+  readonly name: string
+  readonly photo: boolean
+  readonly cover: boolean
+  readonly access: AccessState
+  readonly availability: Availability
+}
+
+/**
+ * What one account does to another.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Relation {
+  readonly follows: boolean
+  readonly blocks: boolean
+  /** Whether the one has written to the other. */
+  readonly hasWritten: boolean
+  /** Whether the store of the one is closed to the other. */
+  readonly blocksFromStore: boolean
+}
+
+/** @since 0.1.0 @category services */
+export class Accounts extends Context.Tag("@plaza/sandbox/Accounts")<Accounts, {
+  readonly find: (id: string) => Effect.Effect<Option.Option<Account>>
+  readonly findByUsername: (username: string) => Effect.Effect<Option.Option<Account>>
+  readonly relation: (from: string, to: string) => Effect.Effect<Relation>
+  /** Refuses when the caller can't reach the account: it is suspended, or private, or one blocked the other. */
+  readonly reach: (callerId: string, account: Account) => Effect.Effect<void, UserUnavailable>
+}>() {}
+
+/** @since 0.1.0 @category rows */
+export interface AccountRow extends Omit<Account, "photo" | "cover"> {
+  readonly photo: number
+  readonly cover: number
+}
+
+/**
+ * Reads a row of the table `accounts`.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const fromRow = ({ access, availability, cover, id, name, photo, username }: AccountRow): Account => ({
+  id,
+  username,
+  name,
+  photo: photo === 1,
+  cover: cover === 1,
+  access,
+  availability
+})
+
+/** @since 0.1.0 @category rows */
+export interface RelationRow {
+  readonly follows: number
+  readonly blocks: number
+  readonly has_written: number
+  readonly blocks_from_store: number
+}
+
+/** @since 0.1.0 @category rows */
+export const relationFromRow = (row: RelationRow | undefined): Relation => ({
+  follows: row?.follows === 1,
+  blocks: row?.blocks === 1,
+  hasWritten: row?.has_written === 1,
+  blocksFromStore: row?.blocks_from_store === 1
+})
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.effect(
+  Accounts,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const first = (rows: ReadonlyArray<AccountRow>) => Option.map(Option.fromNullable(rows[0]), fromRow)
+    const relation = (from: string, to: string) =>
+      Effect.map(
+        Database.orDefect(sql<RelationRow>`SELECT * FROM relations WHERE from_id = ${from} AND to_id = ${to}`),
+        ([row]) => relationFromRow(row)
+      )
+    return {
+      find: (id) => Effect.map(Database.orDefect(sql<AccountRow>`SELECT * FROM accounts WHERE id = ${id}`), first),
+      findByUsername: (username) =>
+        Effect.map(Database.orDefect(sql<AccountRow>`SELECT * FROM accounts WHERE username = ${username}`), first),
+      relation,
+      reach: (callerId, { availability, id }) =>
+        Effect.gen(function*() {
+          if (callerId === id) {
+            return
+          }
+          const there = yield* relation(callerId, id)
+          const back = yield* relation(id, callerId)
+          const reason = availability === "suspended"
+            ? "is suspended"
+            : there.blocks || back.blocks
+            ? "is blocked, or has blocked this account"
+            : availability === "private" && !there.follows
+            ? "is private"
+            : undefined
+          if (reason !== undefined) {
+            return yield* new UserUnavailable({ message: `the user "${id}" ${reason}` })
+          }
+        })
+    }
+  })
+)

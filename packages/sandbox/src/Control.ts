@@ -1,0 +1,103 @@
+/**
+ * Answers the control interface: to loopback peers alone unless told, since who may call it may do anything. Knows
+ * nothing of the interface's own gate.
+ *
+ * @since 0.1.0
+ */
+import { Forbidden } from "@plaza/domain/Errors"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { Assumed } from "./Assumptions.js"
+import { ControlApi } from "./ControlApi.js"
+import type { AnyHandler, HandlersOf } from "./Dispatch.js"
+import { matcher, operationsOf } from "./Dispatch.js"
+import type { Answer } from "./Envelope.js"
+import { Faults } from "./Faults.js"
+import { decode, route } from "./Gate.js"
+import type { Gone, Incoming } from "./Incoming.js"
+import { orEnvelope } from "./Incoming.js"
+import { RequestLog } from "./RequestLog.js"
+import { Setup } from "./Setup.js"
+
+/**
+ * Where the control interface begins.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const basePath = "/sandbox"
+
+/** @since 0.1.0 @category services */
+export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
+  readonly answer: (incoming: Incoming, path: string) => Effect.Effect<Answer, Gone>
+}>() {}
+
+const match = matcher(operationsOf(ControlApi))
+
+const isLoopbackAddress = (address: string): boolean =>
+  address === "::1" || /^(?:::ffff:)?127\./.test(address)
+
+const isLoopbackName = (host: string): boolean => {
+  try {
+    const { hostname } = new URL(`http://${host}`)
+    return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * A page in a browser on this machine is a loopback peer too; it is told by the origin it states, or, where it made its
+ * own name point here, by the host it asked for.
+ */
+const isLocal = ({ headers, remoteAddress }: Incoming): boolean =>
+  Option.isNone(remoteAddress) || (
+    isLoopbackAddress(remoteAddress.value) &&
+    (headers["host"] === undefined || isLoopbackName(headers["host"])) &&
+    (headers["origin"] === undefined || isLoopbackName(headers["origin"].replace(/^https?:\/\//i, "")))
+  )
+
+/** @since 0.1.0 @category layers */
+export const layer = (
+  access: "loopback" | "anyone"
+): Layer.Layer<Control, never, Setup | Faults | RequestLog | Assumed> =>
+  Layer.effect(
+    Control,
+    Effect.gen(function*() {
+      const setup = yield* Setup
+      const faults = yield* Faults
+      const log = yield* RequestLog
+      const { maxBodyBytes } = yield* Assumed
+      const limits = { body: maxBodyBytes, file: maxBodyBytes }
+
+      const handlers: HandlersOf<typeof ControlApi, null> = {
+        health: () => Effect.map(setup.seed, (seed) => ({ status: "ok", seed })),
+        reset: () => setup.reset,
+        state: () => setup.state,
+        requests: () => Effect.map(log.all, (data) => ({ data })),
+        addFault: ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })),
+        listFaults: () => Effect.map(faults.list, (data) => ({ data })),
+        clearFaults: () => faults.clear
+      }
+      const table: Readonly<Record<string, AnyHandler<null>>> = handlers
+
+      return {
+        answer: (incoming, path) =>
+          Effect.gen(function*() {
+            if (access === "loopback" && !isLocal(incoming)) {
+              return yield* new Forbidden({ message: "the sandbox is steered from its own machine alone" })
+            }
+            const found = yield* route(match(incoming.method, path), incoming.method, path)
+            const request = yield* decode(found, incoming, limits)
+            const handler = table[found.operation.name]
+            const result = handler === undefined
+              ? yield* Effect.dieMessage(`no handler for ${found.operation.name}`)
+              // Decoded by the schemas of the operation that the handler was written for.
+              : yield* handler(request as never, null)
+            return found.operation.encode(result)
+          }).pipe(orEnvelope)
+      }
+    })
+  )

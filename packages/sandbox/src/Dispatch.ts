@@ -1,0 +1,253 @@
+/**
+ * From a contract to something that can be called: which operation a request means, what its parts decode to, how its
+ * result is written. The refusals stand in an order that a sandbox must be able to state (see `Gate`), and every one of
+ * them leaves in the document's envelope, so operations are dispatched here and not by a router with answers of its own.
+ * Knows nothing of keys, limits or storage.
+ *
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import type { DocumentedError, ValidationError } from "@plaza/domain/Errors"
+import type { Brand } from "effect/Brand"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Answer } from "./Envelope.js"
+import * as Envelope from "./Envelope.js"
+import type { UploadedFile } from "./MultipartBody.js"
+
+/**
+ * What a handler is given of a request, by the endpoint's own schemas.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type RequestOf<E extends HttpApiEndpoint.HttpApiEndpoint.Any> =
+  & ([HttpApiEndpoint.HttpApiEndpoint.PathParsed<E>] extends [never] ? {}
+    : { readonly path: HttpApiEndpoint.HttpApiEndpoint.PathParsed<E> })
+  & ([HttpApiEndpoint.HttpApiEndpoint.UrlParams<E>] extends [never] ? {}
+    : { readonly urlParams: HttpApiEndpoint.HttpApiEndpoint.UrlParams<E> })
+  & ([HttpApiEndpoint.HttpApiEndpoint.Payload<E>] extends [never] ? {}
+    : HttpApiEndpoint.HttpApiEndpoint.Payload<E> extends Brand<HttpApiSchema.MultipartStreamTypeId>
+      ? { readonly payload: UploadedFile }
+    : { readonly payload: HttpApiEndpoint.HttpApiEndpoint.Payload<E> })
+
+/**
+ * One handler for every operation of a group.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type HandlersOfGroup<Group extends HttpApiGroup.HttpApiGroup.Any, ApiError, C> = HandlersOfEndpoints<
+  HttpApiGroup.HttpApiGroup.Endpoints<Group>,
+  ApiError,
+  C
+>
+
+type HandlersOfEndpoints<E extends HttpApiEndpoint.HttpApiEndpoint.Any, ApiError, C> = {
+  readonly [Endpoint in E as HttpApiEndpoint.HttpApiEndpoint.Name<Endpoint>]: (
+    request: RequestOf<Endpoint>,
+    call: C
+  ) => Effect.Effect<
+    HttpApiEndpoint.HttpApiEndpoint.Success<Endpoint>,
+    Extract<HttpApiEndpoint.HttpApiEndpoint.Error<Endpoint> | ApiError, DocumentedError>
+  >
+}
+
+/**
+ * One handler for every operation of an api: it may fail with what the contract declares for it and nothing else.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type HandlersOf<A, C> = A extends
+  HttpApi.HttpApi<infer _Id, infer Groups, infer ApiError, infer _R>
+  ? HandlersOfGroup<Groups, ApiError, C>
+  : never
+
+/**
+ * A handler as it stands in a table of all of them: what it takes is known by its operation alone.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type AnyHandler<C> = (request: never, call: C) => Effect.Effect<unknown, DocumentedError>
+
+/**
+ * The parts of a request as they were decoded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Decoded {
+  readonly path?: unknown
+  readonly urlParams?: unknown
+  readonly payload?: unknown
+}
+
+/** @since 0.1.0 @category models */
+export interface Operation {
+  readonly name: string
+  readonly method: string
+  /** The parts of its path; those that begin with a colon are parameters. */
+  readonly segments: ReadonlyArray<string>
+  readonly body: "none" | "json" | "file"
+  readonly decodePath: (params: Params) => Either.Either<Decoded, ValidationError>
+  readonly decodeQuery: (query: string) => Either.Either<Decoded, ValidationError>
+  readonly decodePayload: (payload: unknown) => Either.Either<Decoded, ValidationError>
+  /** Throws when a handler's result isn't what the contract promises: a defect of ours. */
+  readonly encode: (result: unknown) => Answer
+}
+
+/** @since 0.1.0 @category models */
+export type Params = Readonly<Record<string, string>>
+
+/** @since 0.1.0 @category models */
+export type Match =
+  | { readonly _tag: "Operation"; readonly operation: Operation; readonly params: Params }
+  | { readonly _tag: "NotFound" }
+  | { readonly _tag: "Malformed" }
+
+const problemLength = 300
+
+const decoder = (part: keyof Decoded, schema: Option.Option<Schema.Schema.All>) => {
+  if (Option.isNone(schema)) {
+    return (): Either.Either<Decoded, ValidationError> => Either.right({})
+  }
+  // An HttpApi erases its schemas' types; those of our contracts need no services.
+  const decode = Schema.decodeUnknownEither(schema.value as Schema.Schema<unknown, unknown>)
+  return (input: unknown): Either.Either<Decoded, ValidationError> =>
+    Either.mapBoth(decode(input), {
+      onRight: (value) => ({ [part]: value }),
+      onLeft: (error) => {
+        const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+        const field = issue === undefined || issue.path.length === 0 ? "body" : issue.path.map(String).join(".")
+        return Envelope.invalidField(field, `is missing or invalid: ${(issue?.message ?? "").slice(0, problemLength)}`)
+      }
+    })
+}
+
+/** Repeated names become lists, which no schema of ours takes for a single value. */
+const readQuery = (query: string): Record<string, string | Array<string>> => {
+  const found = new Map<string, string | Array<string>>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const before = found.get(name)
+    found.set(name, before === undefined ? value : [before, value].flat())
+  }
+  return Object.fromEntries(found)
+}
+
+/** An endpoint as far as it can be told without its types. */
+interface AnyEndpoint {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly pathSchema: Option.Option<Schema.Schema.All>
+  readonly urlParamsSchema: Option.Option<Schema.Schema.All>
+  readonly payloadSchema: Option.Option<Schema.Schema.All>
+  readonly successSchema: Schema.Schema.All
+}
+
+const toOperation = (endpoint: AnyEndpoint): Operation => {
+  const decodeQuery = decoder("urlParams", endpoint.urlParamsSchema)
+  const isFile = Option.exists(endpoint.payloadSchema, ({ ast }) => HttpApiSchema.getMultipartStream(ast) !== undefined)
+  // See `decoder`.
+  const encode = Schema.encodeUnknownSync(endpoint.successSchema as Schema.Schema<unknown, unknown>, {
+    // Fields beyond the documented ones are allowed in answers, and clients have to ignore them.
+    onExcessProperty: "preserve"
+  })
+  return {
+    name: endpoint.name,
+    method: endpoint.method,
+    segments: endpoint.path.split("/").slice(1),
+    body: isFile ? "file" : Option.isSome(endpoint.payloadSchema) ? "json" : "none",
+    decodePath: decoder("path", endpoint.pathSchema),
+    decodeQuery: (query) => decodeQuery(readQuery(query)),
+    decodePayload: isFile ? (payload) => Either.right({ payload }) : decoder("payload", endpoint.payloadSchema),
+    encode: (result) => result === undefined ? Envelope.empty(204) : Envelope.json(200, encode(result))
+  }
+}
+
+/**
+ * Every operation of an api.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const operationsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>
+): ReadonlyArray<Operation> => {
+  const operations: Array<Operation> = []
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      operations.push(toOperation(endpoint))
+    }
+  })
+  return operations
+}
+
+const isParameter = (segment: string) => segment.startsWith(":")
+
+const decodeSegment = (segment: string): string | undefined => {
+  if (!segment.includes("%")) {
+    return segment
+  }
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Finds the operation that a method and a path mean. Segments are decoded once, after they were parted, so a slash
+ * inside an id stays inside; an empty segment is no id. A method that a path doesn't have is an unknown route.
+ *
+ * @since 0.1.0
+ * @category matching
+ */
+export const matcher = (operations: ReadonlyArray<Operation>): (method: string, path: string) => Match => {
+  const parameters = ({ segments }: Operation) => segments.filter(isParameter).length
+  const table = new Map<string, Array<Operation>>()
+  // A literal segment goes before a parameter.
+  for (const operation of [...operations].sort((a, b) => parameters(a) - parameters(b))) {
+    const key = `${operation.method} ${operation.segments.length}`
+    table.set(key, [...(table.get(key) ?? []), operation])
+  }
+  return (method, path) => {
+    const segments: Array<string> = []
+    for (const segment of path.split("/").slice(1)) {
+      const decoded = decodeSegment(segment)
+      if (decoded === undefined) {
+        return { _tag: "Malformed" }
+      }
+      segments.push(decoded)
+    }
+    for (const operation of table.get(`${method} ${segments.length}`) ?? []) {
+      const params: Record<string, string> = {}
+      const fits = operation.segments.every((expected, index) => {
+        const actual = segments[index]
+        if (!isParameter(expected)) {
+          return actual === expected
+        }
+        if (actual === undefined || actual === "") {
+          return false
+        }
+        params[expected.slice(1)] = actual
+        return true
+      })
+      if (fits) {
+        return { _tag: "Operation", operation, params }
+      }
+    }
+    return { _tag: "NotFound" }
+  }
+}

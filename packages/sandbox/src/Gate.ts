@@ -1,0 +1,190 @@
+/**
+ * What stands before every operation of the interface: the refusals that don't depend on what is asked for, in one
+ * order. That order is assumed; the document gives none:
+ *
+ * 1. the route (404 NOT_FOUND; a path that can't be decoded: 400 VALIDATION_ERROR)
+ * 2. the key (401 INVALID_API_KEY)
+ * 3. developer access (403 DEVELOPER_ACCESS_REVOKED)
+ * 4. the rate and the daily quota (429 RATE_LIMITED)
+ * 5. the scope (403 INSUFFICIENT_SCOPE)
+ * 6. profile photo and cover, on writes (403 PROFILE_INCOMPLETE)
+ * 7. the size of the body (413 PAYLOAD_TOO_LARGE)
+ * 8. its JSON (400 INVALID_JSON)
+ * 9. parameters and fields (400 VALIDATION_ERROR)
+ *
+ * What comes after (existence, then blocks and permissions, then conflicts) is the handlers'. Knows nothing of storage
+ * or faults.
+ *
+ * Source: interface v1, "Endpoints", "Authentication", "Limits".
+ *
+ * @since 0.1.0
+ */
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import type { DocumentedError } from "@plaza/domain/Errors"
+import {
+  DeveloperAccessRevoked,
+  InsufficientScope,
+  InvalidApiKey,
+  NotFound,
+  ProfileIncomplete,
+  ValidationError
+} from "@plaza/domain/Errors"
+import type { Authorization } from "@plaza/domain/PlazaApi"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { Assumed } from "./Assumptions.js"
+import type { Decoded, HandlersOfGroup, Match, Operation } from "./Dispatch.js"
+import type { Gone, Incoming } from "./Incoming.js"
+import { readBody, takeJson } from "./Incoming.js"
+import type { Caller } from "./Keys.js"
+import { Keys } from "./Keys.js"
+import * as MultipartBody from "./MultipartBody.js"
+import { RateWindow } from "./RateWindow.js"
+import type { Entry } from "./RequestLog.js"
+
+/**
+ * What a handler knows of its call beside the request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Call {
+  readonly caller: Caller
+}
+
+/**
+ * The handlers of one area.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Handlers<Group extends HttpApiGroup.HttpApiGroup.Any> = HandlersOfGroup<
+  Group,
+  typeof Authorization["failure"]["Type"],
+  Call
+>
+
+/** @since 0.1.0 @category models */
+export interface Admitted extends Call {
+  readonly operation: Operation
+  readonly request: Decoded
+}
+
+/** @since 0.1.0 @category services */
+export class Gate extends Context.Tag("@plaza/sandbox/Gate")<Gate, {
+  /** Lets a request through to its handler, or refuses it. Notes in the record who is calling. */
+  readonly admit: (
+    match: Match,
+    incoming: Incoming,
+    entry: Entry
+  ) => Effect.Effect<Admitted, DocumentedError | Gone>
+  /** Counts a request that was kept from the gate by a fault: the limit has seen it all the same. */
+  readonly count: (incoming: Incoming, entry: Entry) => Effect.Effect<void>
+}>() {}
+
+/**
+ * The operation of a match, or the refusal of the route.
+ *
+ * @since 0.1.0
+ * @category matching
+ */
+export const route = (match: Match, method: string, path: string): Effect.Effect<Extract<Match, { _tag: "Operation" }>, NotFound | ValidationError> => {
+  switch (match._tag) {
+    case "Operation":
+      return Effect.succeed(match)
+    case "NotFound":
+      return Effect.fail(new NotFound({ message: `there is no endpoint ${method} ${path}` }))
+    case "Malformed":
+      return Effect.fail(new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } }))
+  }
+}
+
+/**
+ * Reads a request's body and decodes all its parts.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const decode = (
+  { operation, params }: Extract<Match, { _tag: "Operation" }>,
+  incoming: Incoming,
+  limits: { readonly body: number; readonly file: number }
+): Effect.Effect<Decoded, DocumentedError | Gone> =>
+  Effect.gen(function*() {
+    const contentType = incoming.headers["content-type"]
+    let body: unknown
+    if (operation.body === "json") {
+      body = yield* takeJson(contentType, yield* readBody(incoming, limits.body))
+    } else if (operation.body === "file") {
+      body = yield* MultipartBody.parse(contentType ?? "", yield* readBody(incoming, limits.file))
+    }
+    const mark = incoming.target.indexOf("?")
+    return {
+      ...(yield* operation.decodePath(params)),
+      ...(yield* operation.decodeQuery(mark === -1 ? "" : incoming.target.slice(mark + 1))),
+      ...(yield* operation.decodePayload(body))
+    }
+  })
+
+/** What stands around the bytes of the one file: delimiters and headers. */
+const multipartOverhead = 64 * 1024
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Gate, never, Keys | RateWindow | Assumed> = Layer.effect(
+  Gate,
+  Effect.gen(function*() {
+    const keys = yield* Keys
+    const window = yield* RateWindow
+    const { maxBodyBytes, maxFileBytes, scopes, supportContact } = yield* Assumed
+    const limits = { body: maxBodyBytes, file: maxFileBytes + multipartOverhead }
+
+    const identify = (incoming: Incoming, entry: Entry) =>
+      Effect.gen(function*() {
+        const value = /^Bearer +(\S+)\s*$/i.exec(incoming.headers["authorization"] ?? "")?.[1]
+        const caller = value === undefined ? Option.none<Caller>() : yield* keys.find(value)
+        entry.accountId = Option.isSome(caller) ? caller.value.accountId : null
+        return caller
+      })
+
+    return {
+      admit: (match, incoming, entry) =>
+        Effect.gen(function*() {
+          const found = yield* route(match, incoming.method, entry.path)
+          const { method, name } = found.operation
+          const identified = yield* identify(incoming, entry)
+          if (Option.isNone(identified)) {
+            return yield* new InvalidApiKey({ message: "the API key is missing, malformed or revoked" })
+          }
+          const caller = identified.value
+          if (caller.access !== "granted") {
+            return yield* new DeveloperAccessRevoked({
+              message: `developer access of this account is not granted: write to ${supportContact}`
+            })
+          }
+          yield* window.take(caller.keyId, caller.accountId)
+          const scope = scopes[name]
+          if (scope !== undefined && !caller.scopes.includes(scope)) {
+            return yield* new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
+          }
+          if (method !== "GET" && !(caller.photo && caller.cover)) {
+            return yield* new ProfileIncomplete({
+              message: "the account needs a profile photo and a cover before it may write"
+            })
+          }
+          const request = yield* decode(found, incoming, limits)
+          return { operation: found.operation, request, caller }
+        }),
+
+      count: (incoming, entry) =>
+        Effect.flatMap(
+          identify(incoming, entry),
+          Option.match({
+            onNone: () => Effect.void,
+            onSome: ({ accountId, keyId }) => Effect.ignore(window.take(keyId, accountId))
+          })
+        )
+    }
+  })
+)

@@ -1,0 +1,193 @@
+/**
+ * The service of the document, local and stateful, with faults on request: in process for tests, on a socket for people
+ * and other programs. Puts the parts together; knows nothing of what they do.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Accounts from "./Accounts.js"
+import type { Assumptions } from "./Assumptions.js"
+import { Assumed, defaults } from "./Assumptions.js"
+import * as Control from "./Control.js"
+import * as Cursors from "./Cursors.js"
+import * as Database from "./Database.js"
+import type { ActiveFault, FaultId } from "./Faults.js"
+import * as Faults from "./Faults.js"
+import * as Gate from "./Gate.js"
+import { apart, makeClient, origin as originInProcess } from "./InProcess.js"
+import * as Keys from "./Keys.js"
+import * as RateWindow from "./RateWindow.js"
+import type { RequestRecord } from "./RequestLog.js"
+import * as RequestLog from "./RequestLog.js"
+import { SandboxError } from "./SandboxError.js"
+import * as Seed from "./Seed.js"
+import * as Service from "./Service.js"
+import type { SetupCalls } from "./Setup.js"
+import * as Setup from "./Setup.js"
+import type { State } from "./State.js"
+
+/**
+ * A running sandbox, seen from the side of whoever runs it.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, SetupCalls & {
+  /** The base address of the interface; ends with `/open/v1`. */
+  readonly baseUrl: string
+  /** The base address of the control interface; ends with `/sandbox`. */
+  readonly controlUrl: string
+  /** A ready key of the seeded shop, with all scopes. It follows from the seed and is no secret. */
+  readonly apiKey: Redacted.Redacted
+  /** The seed that the data was planted with. */
+  readonly seed: number
+  /** Everything the sandbox holds. */
+  readonly state: Effect.Effect<State>
+  /** What was asked of the interface lately, oldest first. */
+  readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
+  /** Back to the seed. Forgets faults, counted requests and the log too. */
+  readonly reset: Effect.Effect<void>
+  /** Asks for a fault; it hits the next calls that match. */
+  readonly addFault: (fault: Faults.Fault) => Effect.Effect<FaultId>
+  /** The faults that may still hit something. */
+  readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+  readonly clearFaults: Effect.Effect<void>
+}>() {}
+
+/** @since 0.1.0 @category models */
+export interface Options {
+  /** The file that keeps the data; `:memory:`, which keeps nothing, unless told. */
+  readonly data?: string
+  /** What new data is planted with, 1 unless told. A file that has data keeps its own. */
+  readonly seed?: number
+  /** What is assumed other than by default. */
+  readonly assumptions?: Partial<Assumptions>
+  /** Who may call the control interface over a socket: programs on this machine unless told. */
+  readonly control?: "loopback" | "anyone"
+}
+
+/** @since 0.1.0 @category models */
+export interface ServerOptions extends Options {
+  /** `127.0.0.1` unless told. */
+  readonly host?: string
+  /** 0, which takes one that is free, unless told. */
+  readonly port?: number
+}
+
+const validFault = Schema.validate(Faults.Fault)
+
+/** Plants the seed into a new database, and tells which one an old database has. */
+const prepare = (file: string, wanted: number | undefined) =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const recorded = yield* Seed.recorded(sql)
+    if (Number.isNaN(recorded)) {
+      const seed = wanted ?? 1
+      yield* sql.withTransaction(Seed.plant(sql, seed))
+      return seed
+    }
+    if (wanted !== undefined && wanted !== recorded) {
+      return yield* new SandboxError({
+        message: `the data file ${file} was planted with seed ${recorded}, not ${wanted}: leave the seed out, or name another file`
+      })
+    }
+    return recorded
+  }).pipe(Database.orDefect)
+
+type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestLog
+
+/** Everything behind the two ways in. */
+const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed }: Options) =>
+  Layer.unwrapEffect(
+    Effect.map(prepare(data, seed), (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient> => {
+      const assumed = Layer.succeed(Assumed, { ...defaults, ...assumptions })
+      const basics = Layer.mergeAll(
+        Keys.layer,
+        Accounts.layer,
+        Cursors.layer(recorded),
+        Faults.layer(recorded),
+        RequestLog.layer,
+        RateWindow.layer
+      ).pipe(Layer.provideMerge(assumed))
+      return Service.layer.pipe(
+        Layer.provide(Control.layer(control)),
+        Layer.provideMerge(Setup.layer),
+        Layer.provide(Gate.layer),
+        Layer.provideMerge(basics)
+      )
+    })
+  ).pipe(
+    Layer.provideMerge(Database.layer(data))
+  )
+
+const make = (origin: string) =>
+  Effect.gen(function*() {
+    const setup = yield* Setup.Setup
+    const faults = yield* Faults.Faults
+    const log = yield* RequestLog.RequestLog
+    const seed = yield* setup.seed
+    const { calls } = setup
+    return Sandbox.of({
+      baseUrl: `${origin}${Service.basePath}`,
+      controlUrl: `${origin}${Control.basePath}`,
+      apiKey: Keys.ready(seed),
+      seed,
+      state: apart(setup.state),
+      requests: log.all,
+      reset: apart(setup.reset),
+      // The type can't tell a share of 2 or a status of 99 from a right one; asking for that is a mistake in the test.
+      addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
+      faults: faults.list,
+      clearFaults: faults.clear,
+      createAccount: (account) => apart(calls.createAccount(account)),
+      setProfile: (accountId, change) => apart(calls.setProfile(accountId, change)),
+      setAccess: (accountId, move) => apart(calls.setAccess(accountId, move)),
+      createKey: (accountId, options) => apart(calls.createKey(accountId, options)),
+      revokeKey: (keyId) => apart(calls.revokeKey(keyId)),
+      setRelation: (from, to, relation) => apart(calls.setRelation(from, to, relation)),
+      setProduct: (product) => apart(calls.setProduct(product)),
+      setOrder: (order) => apart(calls.setOrder(order)),
+      createConversation: (conversation) => apart(calls.createConversation(conversation))
+    })
+  })
+
+/**
+ * An HttpClient that the sandbox answers in process, without a port, under the caller's Clock.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerHttpClient = (
+  options: Options = {}
+): Layer.Layer<HttpClient.HttpClient | Sandbox, SandboxError> =>
+  Layer.merge(
+    Layer.effect(HttpClientTag, Effect.map(Service.Service, makeClient)),
+    Layer.effect(Sandbox, make(originInProcess))
+  ).pipe(Layer.provide(parts(options)))
+
+/**
+ * The sandbox on a socket of Node, until its scope closes.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerServer = (
+  { host = "127.0.0.1", port = 0, ...options }: ServerOptions = {}
+): Layer.Layer<Sandbox, SandboxError> =>
+  Layer.scoped(
+    Sandbox,
+    Effect.gen(function*() {
+      const service = yield* Service.Service
+      const { listen } = yield* Effect.promise(() => import("./NodeServer.js"))
+      const { origin } = yield* listen(service, { host, port })
+      return yield* make(origin)
+    })
+  ).pipe(Layer.provide(parts(options)))
+

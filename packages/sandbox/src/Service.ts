@@ -1,0 +1,160 @@
+/**
+ * The whole service: from a request to what becomes of it, faults included. Both ways in, in process and by socket, call
+ * this and deliver what it decides. Knows nothing of either.
+ *
+ * What was decided is decided by what the handler did, not by what was delivered: once a handler has begun it runs to
+ * its end, even if the caller goes away.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Chat from "./Chat.js"
+import * as Control from "./Control.js"
+import type { AnyHandler, Decoded, HandlersOf, Match } from "./Dispatch.js"
+import { matcher, operationsOf } from "./Dispatch.js"
+import type { Answer } from "./Envelope.js"
+import * as Envelope from "./Envelope.js"
+import type { Delay } from "./Faults.js"
+import { Faults } from "./Faults.js"
+import type { Sent } from "./FaultyAnswer.js"
+import * as FaultyAnswer from "./FaultyAnswer.js"
+import type { Call } from "./Gate.js"
+import { Gate } from "./Gate.js"
+import type { Gone, Incoming } from "./Incoming.js"
+import { orEnvelope } from "./Incoming.js"
+import * as Media from "./Media.js"
+import * as Posts from "./Posts.js"
+import * as Profiles from "./Profiles.js"
+import type { Entry } from "./RequestLog.js"
+import { RequestLog } from "./RequestLog.js"
+import * as Store from "./Store.js"
+import * as Stories from "./Stories.js"
+
+/**
+ * Where the interface begins; the base address of a sandbox ends with it.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const basePath = "/open/v1"
+
+/** @since 0.1.0 @category services */
+export class Service extends Context.Tag("@plaza/sandbox/Service")<Service, {
+  readonly answer: (incoming: Incoming) => Effect.Effect<Sent, Gone>
+}>() {}
+
+const match = matcher(operationsOf(PlazaApiWithStories))
+
+const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
+  delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
+
+/** An absolute target is what proxies are sent. */
+const withoutOrigin = (target: string): string => /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1] ?? target
+
+const split = (target: string): readonly [path: string, query: string] => {
+  const mark = target.indexOf("?")
+  return mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)]
+}
+
+const makeHandlers = Effect.gen(function*() {
+  const handlers: HandlersOf<typeof PlazaApiWithStories, Call> = {
+    ...(yield* Profiles.handlers),
+    ...(yield* Media.handlers),
+    ...(yield* Posts.handlers),
+    ...(yield* Store.handlers),
+    ...(yield* Chat.handlers),
+    ...(yield* Stories.handlers)
+  }
+  return handlers
+})
+
+const make = Effect.gen(function*() {
+  const gate = yield* Gate
+  const faults = yield* Faults
+  const log = yield* RequestLog
+  const control = yield* Control.Control
+  const handlers: Readonly<Record<string, AnyHandler<Call>>> = yield* makeHandlers
+
+  const handle = (name: string, request: Decoded, call: Call): Effect.Effect<unknown, DocumentedError> => {
+    const handler = handlers[name]
+    return handler === undefined
+      ? Effect.dieMessage(`no handler for ${name}`)
+      // Decoded by the schemas of the operation that the handler was written for.
+      : handler(request as never, call)
+  }
+
+  /** What the service decides by itself. */
+  const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> =>
+    gate.admit(matched, incoming, entry).pipe(
+      Effect.flatMap(({ caller, operation, request }) =>
+        Effect.map(handle(operation.name, request, { caller }), operation.encode)
+      ),
+      orEnvelope,
+      Effect.tap(({ status }) => {
+        entry.status = status
+      })
+    )
+
+  const answerFaulty = (incoming: Incoming, path: string, entry: Entry) =>
+    Effect.gen(function*() {
+      const matched = match(incoming.method, path)
+      if (matched._tag === "Operation") {
+        entry.operation = matched.operation.name
+        entry.params = matched.params
+      }
+      const hit = yield* faults.take(incoming.method, path)
+      entry.faults = hit.ids
+      yield* pause(hit.delay, "before")
+      const fault = hit.outcome
+      const isBefore = fault !== undefined && fault.kind !== "garbage" && fault.when === "before"
+      if (isBefore) {
+        yield* gate.count(incoming, entry)
+      }
+      const own = isBefore ? undefined : yield* decide(matched, incoming, entry)
+      yield* pause(hit.delay, "after")
+      return FaultyAnswer.apply(fault, own)
+    })
+
+  const answerInterface = (incoming: Incoming, path: string, query: string) =>
+    Effect.gen(function*() {
+      const inside = path.startsWith(`${basePath}/`)
+      const entry = log.open(incoming.method, inside ? path.slice(basePath.length) : path, query, yield* Clock.currentTimeMillis)
+      // Outside of the interface there is nothing, so nothing of its gate applies.
+      const { delivered, sent } = yield* (inside
+        ? answerFaulty(incoming, entry.path, entry)
+        : Effect.map(decide({ _tag: "NotFound" }, incoming, entry), (own) => FaultyAnswer.apply(undefined, own))).pipe(
+          Effect.onError(() =>
+            Effect.sync(() => {
+              entry.delivered = "abandoned"
+            })
+          )
+        )
+      entry.delivered = delivered
+      if (sent._tag === "Drop") {
+        return sent
+      }
+      entry.deliveredStatus = sent.answer.status
+      return { ...sent, answer: Envelope.withHeader(sent.answer, "x-request-id", entry.id) }
+    })
+
+  return {
+    answer: (incoming: Incoming): Effect.Effect<Sent, Gone> => {
+      const [path, query] = split(withoutOrigin(incoming.target))
+      const isControl = path === Control.basePath || path.startsWith(`${Control.basePath}/`)
+      return Effect.uninterruptible(
+        isControl
+          ? Effect.map(control.answer(incoming, path), (answer): Sent => ({ _tag: "Answer", answer }))
+          : answerInterface(incoming, path, query)
+      )
+    }
+  }
+})
+
+/** @since 0.1.0 @category layers */
+export const layer = Layer.effect(Service, make)
