@@ -5,6 +5,9 @@
  * @since 0.1.0
  */
 import type { ProductId } from "@plaza/domain/Ids"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import type { Entry } from "./Entry.js"
 
 /**
@@ -98,11 +101,21 @@ export const compare = (one: Step, other: Step): number =>
  * @since 0.1.0
  * @category planning
  */
-export const make = (entries: Iterable<Entry>): ReadonlyArray<Step> => {
-  const steps: Array<Step> = []
-  for (const entry of entries) {
-    const decision = decide(entry)
-    if (decision._tag === "Send") steps.push(decision.step)
-  }
-  return steps.sort(compare)
+export const make = (entries: Iterable<Entry>): ReadonlyArray<Step> => inOrder([...entries].flatMap(stepsOf))
+
+/**
+ * The same for entries that come as a stream. Only steps are kept of them: with a million products that is the difference between
+ * a hundred megabytes and a gigabyte.
+ *
+ * @since 0.1.0
+ * @category planning
+ */
+export const collect = <E, R>(entries: Stream.Stream<Entry, E, R>): Effect.Effect<ReadonlyArray<Step>, E, R> =>
+  Effect.map(Stream.runCollect(Stream.mapConcat(entries, stepsOf)), (steps) => inOrder(Chunk.toArray(steps)))
+
+const stepsOf = (entry: Entry): ReadonlyArray<Step> => {
+  const decision = decide(entry)
+  return decision._tag === "Send" ? [decision.step] : []
 }
+
+const inOrder = (steps: Array<Step>): ReadonlyArray<Step> => steps.sort(compare)

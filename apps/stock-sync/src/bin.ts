@@ -3,6 +3,13 @@
  *
  * @since 0.1.0
  */
-import { name, version } from "./version.js"
+import * as Arguments from "@plaza/terminal/Arguments"
+import * as CommandLine from "@plaza/terminal/CommandLine"
+import * as Program from "@plaza/terminal/Program"
+import * as Effect from "effect/Effect"
+import * as Cli from "./Cli.js"
+import { name } from "./version.js"
 
-process.stdout.write(`${name} ${version}\n`)
+const argv = process.argv.slice(2)
+
+Program.run(Effect.provide(Cli.run(argv), CommandLine.layer), { name, json: Arguments.has(argv, "--json") })

@@ -1,0 +1,86 @@
+/**
+ * The commands of `plaza-stock-sync`, their options and their help. What they do lies in `Commands`, loaded when it is needed: help and
+ * version open no database. Knows no rule of the interface.
+ *
+ * @since 0.1.0
+ */
+import * as Command from "@effect/cli/Command"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as CommandLine from "@plaza/terminal/CommandLine"
+import * as Output from "@plaza/terminal/Output"
+import * as Progress from "@plaza/terminal/Progress"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Settings from "./Settings.js"
+import { name, version } from "./version.js"
+
+const speaking = (options: { readonly json: boolean; readonly quiet: boolean }) =>
+  Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options)))
+
+const described = (summary: string, ...examples: ReadonlyArray<string>) =>
+  Command.withDescription(
+    HelpDoc.blocks([HelpDoc.p(summary), HelpDoc.p(examples.length === 1 ? "Example:" : "Examples:"), ...examples.map((example) => HelpDoc.p(`  ${example}`))])
+  )
+
+const { concurrency, idColumn, json, ledger, quiet, source, stockColumn } = Settings
+
+const once = Command.make("once", { source, ledger, idColumn, stockColumn, concurrency, json, quiet }, (options) =>
+  Effect.gen(function*() {
+    const reading = yield* Settings.resolveSource(options)
+    const path = yield* Settings.resolveLedger(options.ledger)
+    const atATime = yield* Settings.resolveConcurrency(options.concurrency)
+    const command = yield* Effect.promise(() => import("./Commands/Once.js"))
+    yield* command.run({ ...reading, ledger: path, concurrency: atATime })
+  }).pipe(speaking(options))).pipe(described(
+    "Sends what differs between the source and the store, sold out first, and tells what came of it. Needs PLAZA_BASE_URL and " +
+      "PLAZA_API_KEY. Status 0 only if everything in the source is in place.",
+    `${name} once --source stock.csv`,
+    `erp-export | ${name} once --source - --id-column sku --json`
+  ))
+
+const plan = Command.make("plan", { source, ledger, idColumn, stockColumn, json, quiet }, (options) =>
+  Effect.gen(function*() {
+    const reading = yield* Settings.resolveSource(options)
+    const path = yield* Settings.resolveLedger(options.ledger)
+    const command = yield* Effect.promise(() => import("./Commands/Plan.js"))
+    yield* command.run({ ...reading, ledger: path })
+  }).pipe(speaking(options))).pipe(described(
+    "Tells what a pass would send, in order. Sends nothing, needs no key and leaves the ledger as it is.",
+    `${name} plan --source stock.csv`
+  ))
+
+const status = Command.make("status", { ledger, json, quiet }, (options) =>
+  Effect.gen(function*() {
+    const path = yield* Settings.resolveLedger(options.ledger)
+    const command = yield* Effect.promise(() => import("./Commands/Status.js"))
+    yield* command.run({ ledger: path })
+  }).pipe(speaking(options))).pipe(described(
+    "Tells what stands, what waits, what is doubtful and what is quarantined, as the ledger remembers it. May be used while a pass runs.",
+    `${name} status --json`
+  ))
+
+const root = Command.make(name).pipe(
+  described(
+    "Keeps the stock of a store equal to a file. Every option can be given by the environment variable in brackets as well; options win.",
+    `export PLAZA_BASE_URL=https://host/open/v1 PLAZA_API_KEY=...`,
+    `${name} plan --source stock.csv`,
+    `${name} once --source stock.csv`
+  ),
+  Command.withSubcommands([once, plan, status])
+)
+
+/**
+ * Runs the words behind the program's name.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = CommandLine.run(root, {
+  name,
+  version,
+  grammar: {
+    valued: ["--source", "--ledger", "--id-column", "--stock-column", "--concurrency"],
+    repeated: [],
+    flags: ["--json", "--quiet"]
+  }
+})

@@ -1,0 +1,45 @@
+/**
+ * `plan`: what a pass would send and in which order. Asks nobody, sends nothing, and leaves the ledger as it is. Knows nothing of how
+ * the plan is made.
+ *
+ * @since 0.1.0
+ */
+import { Output } from "@plaza/terminal/Output"
+import * as Effect from "effect/Effect"
+import { Ledger } from "../Ledger.js"
+import * as LedgerSqlite from "../Ledger/Sqlite.js"
+import * as Plan from "../Plan.js"
+import * as Show from "../Show.js"
+import * as Open from "../Source/Open.js"
+
+/** @since 0.1.0 @category models */
+export interface Options extends Open.SourceOptions {
+  readonly ledger: string
+}
+
+/** @since 0.1.0 @category commands */
+export const run = (options: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const ledger = yield* Ledger
+    yield* ledger.receive(Open.open(options))
+    const steps = yield* Plan.collect(ledger.unsettled)
+    const counts = yield* ledger.counts
+    const asides = yield* Show.asides(ledger)
+    if (output.json) {
+      return yield* output.value({
+        send: steps.length,
+        unchanged: counts.settled,
+        setAside: asides.length,
+        steps: steps.map(Show.stepJson),
+        setAsideRows: asides
+      })
+    }
+    yield* output.one({}, [["to send", steps.length], ["unchanged", counts.settled], ["set aside", asides.length]])
+    yield* Show.titled(
+      "To send, in this order",
+      [{ head: "product" }, { head: "from", align: "right" }, { head: "to", align: "right" }, { head: "why" }],
+      steps.map((step) => [step.productId, step.from ?? "?", step.to, Show.why[step.reason]])
+    )
+    yield* Show.asideTable(asides)
+  }).pipe(Effect.provide(LedgerSqlite.layerCopy(options.ledger)))
