@@ -73,7 +73,7 @@ export const Assumptions = Schema.Struct({
   supportContact: Schema.String
 })
 /** @since 0.1.0 @category models */
-export interface Assumptions extends Schema.Schema.Type<typeof Assumptions> {}
+export type Assumptions = typeof Assumptions.Type
 
 /** @since 0.1.0 @category assumptions */
 export const defaults: Assumptions = {

@@ -37,12 +37,13 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
 const match = matcher(operationsOf(ControlApi))
 
 const isLoopbackAddress = (address: string): boolean =>
-  address === "::1" || /^(?:::ffff:)?127\./.test(address)
+  address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
 
 const isLoopbackName = (host: string): boolean => {
   try {
     const { hostname } = new URL(`http://${host}`)
-    return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname)
+    return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
+      /^127(?:\.\d{1,3}){3}$/.test(hostname)
   } catch {
     return false
   }

@@ -56,7 +56,8 @@ export const withHeader = (answer: Answer, name: string, value: string): Answer 
  */
 export const failure = (error: DocumentedError): Answer => {
   const { code, details, message, retryAfter, status } = error
-  const answer = json(status, { error: { code, message, ...details, ...{ code, message } } })
+  // Named first for the eye; nothing in the details is called like them.
+  const answer = json(status, { error: Object.assign({ code, message }, details) })
   return retryAfter === undefined
     ? answer
     : withHeader(answer, "retry-after", String(Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))))

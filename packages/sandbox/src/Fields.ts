@@ -17,7 +17,7 @@ export const checkText = (field: string, text: string, most: number): Effect.Eff
   const problem = text === ""
     ? "must not be empty"
     // The cheap measure first: code points are never more than code units.
-    : text.length > most && [...text].length > most
+    : text.length > most && Array.from(text).length > most
     ? `must have at most ${most} characters`
     : text.includes("\0")
     ? "must not hold the character U+0000"

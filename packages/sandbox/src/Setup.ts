@@ -5,9 +5,8 @@
  * @since 0.1.0
  */
 import * as SqlClient from "@effect/sql/SqlClient"
-import type { AccessMove } from "@plaza/domain/DeveloperAccess"
+import type { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
-import type { AccessState } from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
 import { ConversationId, OrderId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"

@@ -3,11 +3,10 @@
  *
  * @since 0.1.0
  */
-export * as Assumptions from "./Assumptions.js"
+export { allScopes, Assumptions, defaults as defaultAssumptions } from "./Assumptions.js"
 export * from "./ControlApi.js"
-export * as Faults from "./Faults.js"
-export type { ActiveFault, Fault, FaultId } from "./Faults.js"
-export type { RequestRecord } from "./RequestLog.js"
+export { ActiveFault, Fault, FaultId } from "./Faults.js"
+export { RequestRecord } from "./RequestLog.js"
 export * as Sandbox from "./Sandbox.js"
 export * from "./SandboxError.js"
 export { State } from "./State.js"
