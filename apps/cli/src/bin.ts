@@ -1,8 +1,13 @@
 /**
- * The entry of the `plaza` executable: reads the command line and hands over. Knows no rule of the interface.
+ * The entry of the `plaza` executable: hands the command line over. Knows no rule of the interface.
  *
  * @since 0.1.0
  */
-import { name, version } from "./version.js"
+import * as Arguments from "@plaza/terminal/Arguments"
+import * as Program from "@plaza/terminal/Program"
+import { run } from "./Cli.js"
+import { name } from "./version.js"
 
-process.stdout.write(`${name} ${version}\n`)
+const argv = process.argv.slice(2)
+
+Program.run(run(argv), { name, json: Arguments.has(argv, "--json") })

@@ -1,0 +1,52 @@
+/**
+ * All commands of `plaza`. Knows what there is, and nothing of how any of it is done.
+ *
+ * @since 0.1.0
+ */
+import * as Command from "@effect/cli/Command"
+import type { Grammar } from "@plaza/terminal/Arguments"
+import * as CommandLine from "@plaza/terminal/CommandLine"
+import * as Effect from "effect/Effect"
+import { api } from "./commands/Api.js"
+import { chat } from "./commands/Chat.js"
+import { media } from "./commands/Media.js"
+import { posts } from "./commands/Posts.js"
+import { sandbox } from "./commands/Sandbox.js"
+import { orders, stock } from "./commands/Store.js"
+import { stories } from "./commands/Stories.js"
+import { me, users } from "./commands/Users.js"
+import { about } from "./Flags.js"
+import { name, version } from "./version.js"
+
+/**
+ * Every option of every command, and whether it has a value.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const grammar: Grammar = {
+  valued: [
+    "--base-url", "--carrier", "--data", "--field", "--input", "--limit", "--media", "--media-id", "--port", "--seed", "--text", "--tracking-number"
+  ],
+  repeated: ["--field", "--media", "--media-id"],
+  flags: ["--all", "--json", "--paginate", "--quiet"]
+}
+
+/** @since 0.1.0 @category commands */
+export const plaza = Command.make(name).pipe(
+  Command.withDescription(about(
+    "Acts on one account of the service: PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Without an account, start with plaza sandbox start.",
+    "me --json"
+  )),
+  Command.withSubcommands([me, users, media, posts, stories, stock, orders, chat, api, sandbox])
+)
+
+const parse = CommandLine.run(plaza, { name, version, grammar })
+
+/**
+ * Runs the words behind the program's name.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = (argv: ReadonlyArray<string>) => Effect.provide(parse(argv), CommandLine.layer)

@@ -1,0 +1,98 @@
+/**
+ * A running sandbox, steered from outside over its control address. Loaded by the commands that steer one; knows nothing of the
+ * service.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApiClient from "@effect/platform/HttpApiClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpApiDecodeError } from "@effect/platform/HttpApiError"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import { ConnectionFailed } from "@plaza/client/Failures"
+import * as Node from "@plaza/client/node"
+import * as ErrorAnswer from "@plaza/domain/ErrorAnswer"
+import type { ServiceError } from "@plaza/domain/Errors"
+import { ControlApi } from "@plaza/sandbox/ControlApi"
+import { type ActiveFault, Fault, FaultId } from "@plaza/sandbox/Faults"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+
+/** @since 0.1.0 @category models */
+export type ControlFailure = ServiceError | ConnectionFailed | UsageError
+
+/** @since 0.1.0 @category models */
+export interface Control {
+  readonly reset: Effect.Effect<void, ControlFailure>
+  readonly listFaults: Effect.Effect<ReadonlyArray<ActiveFault>, ControlFailure>
+  /** Takes the JSON of a fault. */
+  readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
+  readonly clearFaults: Effect.Effect<void, ControlFailure>
+}
+
+const decodeFault = Schema.decodeUnknown(Fault, { onExcessProperty: "error" })
+
+const asFault = (json: unknown): Effect.Effect<Fault, UsageError> =>
+  Effect.mapError(decodeFault(json), (error) => {
+    const first = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
+    const place = first === undefined || first.path.length === 0 ? "the fault" : `"${first.path.join(".")}" of the fault`
+    return new UsageError({ message: `${place} can't be used: ${first?.message ?? "it is none"}` })
+  })
+
+/** What isn't a success becomes the error that it would be of the service, for it has the same form. */
+const refuseErrors = HttpClient.transformResponse((answer: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>) =>
+  Effect.flatMap(answer, (response): Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError> =>
+    response.status < 400
+      ? Effect.succeed(response)
+      : Effect.flatMap(
+        Effect.zip(Effect.orElseSucceed(response.text, () => ""), Clock.currentTimeMillis),
+        ([body, receivedAt]) => Effect.fail(ErrorAnswer.toError({ status: response.status, headers: response.headers, body, receivedAt }))
+      )))
+
+type Failure = ServiceError | HttpClientError.HttpClientError | ParseResult.ParseError | HttpApiDecodeError
+
+const told = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Effect<A, ControlFailure> =>
+  Effect.mapError(call, (failure) => {
+    if (failure._tag === "RequestError") {
+      return new ConnectionFailed({
+        reason: failure.reason,
+        message: `no sandbox answers at ${origin}: start one with plaza sandbox start, or name its address with --base-url`
+      })
+    }
+    return failure._tag === "ResponseError" || failure._tag === "ParseError" || failure._tag === "HttpApiDecodeError"
+      ? new UsageError({ message: `what answers at ${origin} is not a sandbox of this version: check --base-url and PLAZA_BASE_URL` })
+      : failure
+  })
+
+/**
+ * The control of the sandbox at an origin such as `http://127.0.0.1:4010`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const httpClient = refuseErrors(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
+    const client = yield* HttpApiClient.makeWith(ControlApi, { httpClient, baseUrl: origin })
+    const call = told(origin)
+    // The derived client's type takes one member of the union of faults at a time, and which one it is isn't known here.
+    const addFault = (fault: Fault) =>
+      httpClient.execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(`${origin}/sandbox/faults`), fault)).pipe(
+        Effect.flatMap(HttpClientResponse.schemaBodyJson(Schema.Struct({ id: FaultId }))),
+        Effect.map(({ id }) => id),
+        call
+      )
+    return {
+      reset: call(client.reset()),
+      listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
+      addFault: (json) => Effect.flatMap(asFault(json), addFault),
+      clearFaults: call(client.clearFaults())
+    }
+  })

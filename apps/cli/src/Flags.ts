@@ -1,0 +1,101 @@
+/**
+ * What every command takes and shows alike: the flags `--json`, `--quiet` and `--base-url`, and help with an example. Knows no command.
+ *
+ * @since 0.1.0
+ */
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Options from "@effect/cli/Options"
+import * as Output from "@plaza/terminal/Output"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Progress from "@plaza/terminal/Progress"
+import type { Streams } from "@plaza/terminal/Streams"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+
+/** @since 0.1.0 @category models */
+export interface Flags extends Output.Settings {
+  /** Stronger than the environment. */
+  readonly baseUrl: Option.Option<string>
+}
+
+/** @since 0.1.0 @category options */
+export const output = {
+  json: Options.boolean("json").pipe(Options.withDescription("Print JSON: one value, or one a line for lists. A failure is one JSON object on standard error.")),
+  quiet: Options.boolean("quiet").pipe(Options.withDescription("Print no progress and no notes."))
+}
+
+/** @since 0.1.0 @category options */
+export const flags = {
+  ...output,
+  baseUrl: Options.text("base-url").pipe(
+    Options.withPseudoName("URL"),
+    Options.withDescription("The service's base address, instead of PLAZA_BASE_URL. It ends with /open/v1."),
+    Options.optional
+  )
+}
+
+/**
+ * An option with a value.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const text = (name: string, value: string, description: string): Options.Options<string> =>
+  Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(description))
+
+/**
+ * What help says of a command: a sentence and examples.
+ *
+ * @since 0.1.0
+ * @category help
+ */
+export const about = (sentence: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc =>
+  HelpDoc.blocks([HelpDoc.p(sentence), ...examples.map((example) => HelpDoc.p(`For example: plaza ${example}`))])
+
+/**
+ * Runs what a command does, with its output and progress as the flags want them.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const withOutput = <A, E, R>(
+  flags: Output.Settings,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<Exclude<R, Output.Output | Progress.Progress>, Scope.Scope> | Streams> =>
+  Effect.provide(effect, Layer.merge(Output.layer(flags), Progress.layer(flags))).pipe(Effect.scoped)
+
+/**
+ * A whole number of at least 1, as the value of an option.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const count = (option: string, value: string): Effect.Effect<number, UsageError> =>
+  /^[1-9]\d{0,14}$/.test(value)
+    ? Effect.succeed(Number(value))
+    : Effect.fail(new UsageError({ message: `${option} has to be a whole number of at least 1, and "${value}" is none` }))
+
+/** @since 0.1.0 @category options */
+export const paging = {
+  limit: Options.optional(text("limit", "N", "Print at most N; 20 unless told.")),
+  all: Options.boolean("all").pipe(Options.withDescription("Print all of them."))
+}
+
+const defaultLimit = 20
+
+/**
+ * How many items of a list are wanted; nothing for all.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const limitOf = (paging: { readonly limit: Option.Option<string>; readonly all: boolean }): Effect.Effect<{ readonly limit?: number }, UsageError> =>
+  Option.match(paging.limit, {
+    onNone: () => Effect.succeed(paging.all ? {} : { limit: defaultLimit }),
+    onSome: (limit) =>
+      paging.all
+        ? Effect.fail(new UsageError({ message: "--limit and --all don't go together: leave one of them out" }))
+        : Effect.map(count("--limit", limit), (limit) => ({ limit }))
+  })

@@ -1,0 +1,36 @@
+/**
+ * The client itself, on Node: the one module that loads it, so that help and wrong words don't wait for it.
+ *
+ * @since 0.1.0
+ */
+import { Chat } from "@plaza/client/Chat"
+import { Media } from "@plaza/client/Media"
+import * as Node from "@plaza/client/node"
+import { Operations } from "@plaza/client/Operations"
+import * as Plaza from "@plaza/client/Plaza"
+import { Posts } from "@plaza/client/Posts"
+import { Profiles } from "@plaza/client/Profiles"
+import { Store } from "@plaza/client/Store"
+import { Stories } from "@plaza/client/Stories"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { Client } from "./Connection.js"
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.map(
+  Layer.build(Layer.provide(Plaza.layerConfig, Node.layer)),
+  (services) => ({
+    profiles: Context.get(services, Profiles),
+    posts: Context.get(services, Posts),
+    media: Context.get(services, Media),
+    stories: Context.get(services, Stories),
+    store: Context.get(services, Store),
+    chat: Context.get(services, Chat),
+    open: Context.pick(Operations)(services),
+    request: Plaza.request,
+    paginate: Plaza.paginate
+  })
+)

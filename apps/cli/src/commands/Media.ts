@@ -1,0 +1,27 @@
+/**
+ * `plaza media`: uploads.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import { Output } from "@plaza/terminal/Output"
+import * as Effect from "effect/Effect"
+import { connect } from "../Connection.js"
+import { about, flags, withOutput } from "../Flags.js"
+import * as Uploads from "../Uploads.js"
+
+const files = Args.text({ name: "FILE" }).pipe(Args.withDescription("A file to upload."), Args.atLeast(1))
+
+const upload = Command.make("upload", { files, ...flags }, ({ files, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { media } = yield* connect(flags)
+    const output = yield* Output
+    yield* output.list(Uploads.all(media, files, ""), [{ head: "mediaId" }, { head: "file" }], ({ file, mediaId }) => [mediaId, file])
+  }))).pipe(Command.withDescription(about("Upload files, and print the id of each, to be named in a post.", "media upload front.jpg back.jpg")))
+
+/** @since 0.1.0 @category commands */
+export const media = Command.make("media").pipe(
+  Command.withDescription(about("Upload files.", "media upload front.jpg")),
+  Command.withSubcommands([upload])
+)

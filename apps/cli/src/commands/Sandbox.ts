@@ -1,0 +1,132 @@
+/**
+ * `plaza sandbox`: the service on this machine, with state and with faults on request. Starting one loads it; steering one that runs
+ * goes over its control address.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import { Output } from "@plaza/terminal/Output"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Program from "@plaza/terminal/Program"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { provider } from "../Connection.js"
+import { about, type Flags, flags, output, text, withOutput } from "../Flags.js"
+import * as Input from "../Input.js"
+
+const defaultPort = 4010
+
+const wholeNumber = (option: string, most: number) => (written: string) =>
+  /^\d{1,15}$/.test(written) && Number(written) <= most
+    ? Effect.succeed(Number(written))
+    : Effect.fail(new UsageError({ message: `${option} has to be a whole number from 0 to ${most}, and "${written}" is none` }))
+
+const start = Command.make("start", {
+  port: Options.optional(text("port", "N", `The port to listen on; ${defaultPort} unless told, 0 for any that is free.`)),
+  data: Options.optional(text("data", "FILE", "A file that keeps the state; without it, the state goes when the sandbox ends.")),
+  seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from; 1 unless told.")),
+  ...output
+}, ({ data, port, seed, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    yield* Program.untilStopped
+    const settings = {
+      port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
+      ...(Option.isNone(data) ? {} : { data: data.value }),
+      ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
+    }
+    const { serve } = yield* Effect.promise(() => import("../Serve.js"))
+    const { apiKey, baseUrl, controlUrl } = yield* serve(settings)
+    const output = yield* Output
+    yield* output.note(`The sandbox listens at ${baseUrl} and runs until Ctrl-C. In another terminal:\n`)
+    yield* output.json
+      ? output.value({ baseUrl, controlUrl, apiKey })
+      : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
+    return yield* Effect.never
+  }))).pipe(Command.withDescription(about(
+    "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key opens nothing but this sandbox.",
+    "sandbox start",
+    "sandbox start --port 0 --data shop.sqlite --json"
+  )))
+
+/** Where the control of a sandbox is: beside the base address of the service that it plays. */
+const originOf = (flags: Flags) =>
+  Effect.gen(function*() {
+    const baseUrl = yield* Effect.withConfigProvider(
+      Config.withDefault(Config.nested(Config.string("BASE_URL"), "PLAZA"), `http://127.0.0.1:${defaultPort}/open/v1`),
+      yield* provider(flags)
+    )
+    const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
+    return url?.protocol === "http:" || url?.protocol === "https:"
+      ? url.origin
+      : yield* new UsageError({ message: `"${baseUrl}" is no address of a sandbox: give one such as http://127.0.0.1:${defaultPort}/open/v1` })
+  })
+
+const control = (flags: Flags) =>
+  Effect.gen(function*() {
+    const origin = yield* originOf(flags)
+    const { make } = yield* Effect.promise(() => import("../Control.js"))
+    return yield* make(origin)
+  })
+
+const reset = Command.make("reset", flags, (flags) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { reset } = yield* control(flags)
+    yield* reset
+    const output = yield* Output
+    yield* output.done({ reset: true }, "The sandbox is as it was at its first start.")
+  }))).pipe(Command.withDescription(about("Put a running sandbox back to its first state, without faults.", "sandbox reset")))
+
+const list = Command.make("list", flags, (flags) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { listFaults } = yield* control(flags)
+    const faults = yield* listFaults
+    const output = yield* Output
+    yield* output.list(
+      Stream.fromIterable(faults),
+      [{ head: "id" }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, { head: "remaining", align: "right" }],
+      ({ fault, hits, id, remaining }) => [id, fault.kind, fault.method ?? "*", fault.path ?? "*", hits, remaining ?? "no end"]
+    )
+  }))).pipe(Command.withDescription(about("List the faults that may still hit a call.", "sandbox faults list")))
+
+const add = Command.make("add", {
+  fault: Args.text({ name: "FAULT" }).pipe(Args.withDescription("The fault as a JSON object; or --input."), Args.optional),
+  input: Options.optional(text("input", "FILE", "A file that holds the fault; - for standard input.")),
+  ...flags
+}, ({ fault, input, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    if (Option.isSome(fault) === Option.isSome(input)) {
+      return yield* new UsageError({ message: "a fault is given as an argument or with --input: give one of the two" })
+    }
+    const json = Option.isSome(fault) ? yield* Input.parse(fault.value, "the fault") : yield* Input.json(Option.getOrElse(input, () => "-"))
+    const { addFault } = yield* control(flags)
+    const id = yield* addFault(json)
+    const output = yield* Output
+    yield* output.one({ id }, [["id", id]])
+  }))).pipe(Command.withDescription(about(
+    "Make something go wrong: delay, status, drop, cut or garbage, before or after the call has taken effect.",
+    `sandbox faults add '{"kind":"status","when":"after","status":500,"method":"POST","path":"/posts"}'`,
+    `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`
+  )))
+
+const clear = Command.make("clear", flags, (flags) =>
+  withOutput(flags, Effect.gen(function*() {
+    const { clearFaults } = yield* control(flags)
+    yield* clearFaults
+    const output = yield* Output
+    yield* output.done({ cleared: true }, "No call will go wrong any more.")
+  }))).pipe(Command.withDescription(about("Take all faults away.", "sandbox faults clear")))
+
+const faults = Command.make("faults").pipe(
+  Command.withDescription(about("Make calls of a running sandbox go wrong on request.", "sandbox faults list")),
+  Command.withSubcommands([list, add, clear])
+)
+
+/** @since 0.1.0 @category commands */
+export const sandbox = Command.make("sandbox").pipe(
+  Command.withDescription(about("The service on this machine, without an account: start it, reset it, make it go wrong.", "sandbox start")),
+  Command.withSubcommands([start, reset, faults])
+)

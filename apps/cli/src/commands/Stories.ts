@@ -1,0 +1,29 @@
+/**
+ * `plaza stories`: their creation, from JSON, for the document shows nothing of what a story is made of.
+ *
+ * @since 0.1.0
+ */
+import * as Command from "@effect/cli/Command"
+import { Output } from "@plaza/terminal/Output"
+import * as Effect from "effect/Effect"
+import { connect } from "../Connection.js"
+import { about, flags, text, withOutput } from "../Flags.js"
+import * as Input from "../Input.js"
+
+const create = Command.make("create", { input: text("input", "FILE", "A file that holds the story as a JSON object; - for standard input."), ...flags }, ({ input, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    const story = yield* Input.jsonObject(input)
+    const { stories } = yield* connect(flags)
+    const answer = yield* stories.create(story)
+    const output = yield* Output
+    yield* answer === undefined ? output.done(null, "The story is created.") : output.value(answer)
+  }))).pipe(Command.withDescription(about(
+    "Create a story from a JSON object, and print what the service answers. A story is never sent twice.",
+    "stories create --input story.json"
+  )))
+
+/** @since 0.1.0 @category commands */
+export const stories = Command.make("stories").pipe(
+  Command.withDescription(about("Create stories.", "stories create --input story.json")),
+  Command.withSubcommands([create])
+)
