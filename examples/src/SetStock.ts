@@ -1,0 +1,20 @@
+/**
+ * The stock of several products at once. A product that the store does not have is told apart; every other failure stays a failure.
+ */
+import { Store } from "@plaza/client"
+import { ProductId } from "@plaza/domain"
+import { Effect } from "effect"
+
+export const setStock = (wanted: Readonly<Record<string, number>>) =>
+  Effect.gen(function*() {
+    const store = yield* Store
+    return yield* Effect.forEach(
+      Object.entries(wanted),
+      ([id, stock]) =>
+        store.setStock(ProductId.make(id), stock).pipe(
+          Effect.as({ id, outcome: "set" as const }),
+          Effect.catchTag("NotFound", () => Effect.succeed({ id, outcome: "unknown product" as const }))
+        ),
+      { concurrency: 4 }
+    )
+  })

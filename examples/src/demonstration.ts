@@ -1,0 +1,110 @@
+/**
+ * The main job on this machine alone: a sandbox stands in for the service, the built program sends over a real socket, and the shop is
+ * then held against the file. `start.ts` runs it.
+ */
+import { Command, FileSystem, HttpClient, HttpClientResponse, Path } from "@effect/platform"
+import { Sandbox, State } from "@plaza/sandbox"
+import { Console, Data, Effect, Redacted } from "effect"
+import { createServer } from "node:net"
+import { readInventory } from "./inventory.js"
+
+class DemoFailed extends Data.TaggedError("DemoFailed")<{ readonly message: string }> {}
+
+const locate = (kept: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const root = yield* Effect.orDie(path.fromFileUrl(new URL("../..", import.meta.url)))
+    return {
+      root,
+      program: path.join(root, "apps", "stock-sync", "dist", "plaza-stock-sync.mjs"),
+      inventory: path.join("examples", "inventory.csv"),
+      kept: path.resolve(root, kept),
+      shop: path.resolve(root, kept, "shop.sqlite"),
+      ledger: path.join(kept, "ledger.sqlite"),
+      address: path.resolve(root, kept, "port")
+    }
+  })
+type Files = Effect.Effect.Success<ReturnType<typeof locate>>
+
+/** The port of the run before, if its shop is still there: the ledger knows the shop by its address. */
+const earlierPort = ({ address, kept, shop }: Files) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(kept, { recursive: true })
+    const port = (yield* fs.exists(shop)) ? Number(yield* Effect.orElseSucceed(fs.readFileString(address), () => "")) : 0
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0
+  })
+
+/** The port if nobody listens there, or else 0, which takes any that is free. */
+const freePort = (port: number) =>
+  Effect.async<number>((resume) => {
+    const probe = createServer()
+    probe.once("error", () => resume(Effect.succeed(0)))
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(port))))
+  })
+
+/** A ledger tells what one shop holds at one address; beside another it would be wrong. */
+const dropLedgerOfAnother = (before: number, now: number, { address, ledger, root }: Files) =>
+  Effect.gen(function*() {
+    if (before === now) return
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    yield* Effect.forEach(["", "-wal", "-shm", ".lock"], (end) => fs.remove(path.resolve(root, `${ledger}${end}`), { force: true }))
+    yield* fs.writeFileString(address, String(now))
+  })
+
+const sync = (shop: Sandbox.Sandbox["Type"], { inventory, ledger, program, root }: Files) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    if (!(yield* fs.exists(program))) {
+      return yield* new DemoFailed({ message: "plaza-stock-sync is not built: run `npx -y pnpm@12.21.0 start`, which builds it first" })
+    }
+    const status = yield* Command.make(process.execPath, program, "once", "--source", inventory, "--ledger", ledger).pipe(
+      Command.workingDirectory(root),
+      Command.env({ PLAZA_BASE_URL: shop.baseUrl, PLAZA_API_KEY: Redacted.value(shop.apiKey) }),
+      Command.stdout("inherit"),
+      Command.stderr("inherit"),
+      Command.exitCode
+    )
+    // 1 says that rows were set aside, as they have to be with this file.
+    if (status > 1) return yield* new DemoFailed({ message: `plaza-stock-sync ended with status ${status}` })
+  })
+
+const compare = (shop: Sandbox.Sandbox["Type"], { inventory, root }: Files) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const rows = readInventory(yield* fs.readFileString(path.join(root, inventory)))
+    const state = yield* HttpClient.get(`${shop.controlUrl}/state`).pipe(Effect.flatMap(HttpClientResponse.schemaBodyJson(State)))
+    const held = new Map<string, number>(state.products.map((product) => [product.id, product.stock]))
+    const aside = rows.flatMap(({ line, productId, stock }) =>
+      stock === undefined
+        ? [`line ${line}, ${productId}: the file tells no whole stock`]
+        : held.has(productId) ? [] : [`line ${line}, ${productId}: the shop has no such product`])
+    const usable = rows.filter((row) => row.stock !== undefined && held.has(row.productId))
+    const apart = usable.filter((row) => held.get(row.productId) !== row.stock)
+    return { agreed: usable.length - apart.length, aside, apart: apart.map((row) => row.productId) }
+  })
+
+/**
+ * Runs the main job once, telling what happens, with everything kept in a folder (from the root of the repository). Fails if shop and
+ * file differ.
+ */
+export const demonstrate = (kept: string) =>
+  Effect.gen(function*() {
+    const found = yield* locate(kept)
+    const port = yield* earlierPort(found)
+    return yield* Effect.gen(function*() {
+      const shop = yield* Sandbox.Sandbox
+      yield* dropLedgerOfAnother(port, Number(new URL(shop.baseUrl).port), found)
+      yield* Console.log(`A shop of its own stands on this machine: ${shop.baseUrl}, kept in ${kept}.`)
+      yield* Console.log(`plaza-stock-sync sends what differs between ${found.inventory} and that shop:\n`)
+      yield* sync(shop, found)
+      const { agreed, apart, aside } = yield* compare(shop, found)
+      if (apart.length > 0) {
+        return yield* new DemoFailed({ message: `shop and file differ in ${apart.length} products: ${apart.join(", ")}` })
+      }
+      yield* Console.log(`\nRead back from the shop: shop and file agree in all ${agreed} products that both know.`)
+      if (aside.length > 0) yield* Console.log(`Set aside, as they should be:\n${aside.map((line) => `  ${line}`).join("\n")}`)
+    }).pipe(Effect.provide(Sandbox.layerServer({ data: found.shop, port: yield* freePort(port) })))
+  })

@@ -1,0 +1,59 @@
+/**
+ * The demonstration proves what it says, each time it is run, and the file it uses is what its makers say of it.
+ */
+import { Command, FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer, Stream } from "effect"
+import { readInventory } from "../src/inventory.js"
+
+const here = (relative: string) => Effect.flatMap(Path.Path, (path) => path.fromFileUrl(new URL(relative, import.meta.url)))
+
+describe("examples/inventory.csv", () => {
+  it.effect("has a hundred rows, two of them bad, and names one product that the shop doesn't have", () =>
+    Effect.gen(function*() {
+      const rows = readInventory(yield* (yield* FileSystem.FileSystem).readFileString(yield* here("../inventory.csv")))
+      const { products } = yield* (yield* Sandbox.Sandbox).state
+      const known = new Set<string>(products.map(({ id }) => id))
+      expect(rows).toHaveLength(100)
+      expect(new Set(rows.map(({ productId }) => productId)).size).toBe(100)
+      expect(rows.filter(({ stock }) => stock === undefined)).toHaveLength(2)
+      expect(rows.filter(({ productId }) => !known.has(productId)).map(({ productId }) => productId)).toEqual(["SOAP-PINE"])
+      expect(rows.filter(({ stock }) => stock === 0).length).toBeGreaterThan(3)
+    }).pipe(Effect.provide(Layer.merge(NodeContext.layer, Sandbox.layerHttpClient()))))
+})
+
+/** Runs `start.ts` as the start command does. Without a terminal. */
+const start = (folder: string) =>
+  Effect.gen(function*() {
+    const child = yield* Command.make(process.execPath, "--conditions=@plaza/source", "--import", "tsx", yield* here("../src/start.ts"), folder).pipe(
+      Command.workingDirectory(yield* here("../..")),
+      Command.start
+    )
+    const [output, errors, status] = yield* Effect.all(
+      [Stream.mkString(Stream.decodeText(child.stdout)), Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode],
+      { concurrency: "unbounded" }
+    )
+    return { errors, output, status }
+  })
+
+describe("the demonstration", () => {
+  it.scopedLive("brings shop and file to agree, finds them agreed when it is run again, and begins anew beside a new shop", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const run = (confirmed: number) =>
+        Effect.map(start(folder), ({ errors, output, status }) => {
+          expect(errors).toBe("plaza-stock-sync: 3 rows of the source are set aside: correct them and run it again\n")
+          expect(output).toContain(`confirmed\t${confirmed}\nunchanged\t${97 - confirmed}\nset aside\t3\n`)
+          expect(output).toContain("shop and file agree in all 97 products")
+          for (const aside of ["line 30, TEA-MINT-250G", "line 50, CANDLE-LINEN-S", "line 76, SOAP-PINE"]) expect(output).toContain(aside)
+          expect(status).toBe(0)
+        })
+      yield* run(97)
+      yield* run(0)
+      for (const name of yield* fs.readDirectory(folder)) if (name.startsWith("shop.sqlite")) yield* fs.remove(`${folder}/${name}`)
+      yield* run(97)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+})

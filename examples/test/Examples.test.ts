@@ -1,0 +1,57 @@
+/**
+ * The small programs do what they say, against the whole interface; the first over a socket as a user runs it.
+ */
+import { assert, describe, expect, layer, it } from "@effect/vitest"
+import { Plaza } from "@plaza/client"
+import { Sandbox } from "@plaza/sandbox"
+import { Chunk, ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { firstPost } from "../src/FirstPost.js"
+import { newestTexts } from "../src/ListPosts.js"
+import { quickstart } from "../src/Quickstart.js"
+import { setStock } from "../src/SetStock.js"
+
+const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
+const world = Layer.provideMerge(client, Sandbox.layerHttpClient())
+
+layer(world)("in process", (it) => {
+  it.effect("the first post has its picture", () =>
+    Effect.gen(function*() {
+      const post = yield* firstPost("Hello", new Uint8Array([137, 80, 78, 71]))
+      const state = yield* (yield* Sandbox.Sandbox).state
+      const media = state.media.find(({ name }) => name === "picture.png")
+      assert(media !== undefined)
+      expect(state.posts.find(({ id }) => id === post.id)).toMatchObject({ text: "Hello", mediaIds: [media.id] })
+    }))
+
+  it.effect("stock is set for what the store has, and the rest is told", () =>
+    Effect.gen(function*() {
+      expect(yield* setStock({ "CAP/RED L": 3, "NO SUCH": 1, "007": 0 })).toEqual([
+        { id: "CAP/RED L", outcome: "set" },
+        { id: "NO SUCH", outcome: "unknown product" },
+        { id: "007", outcome: "set" }
+      ])
+      const { products } = yield* (yield* Sandbox.Sandbox).state
+      expect(products.find(({ id }) => id === "CAP/RED L")?.stock).toBe(3)
+      expect(products.find(({ id }) => id === "007")?.stock).toBe(0)
+    }))
+
+  it.effect("the newest texts are as many as asked for, newest first", () =>
+    Effect.gen(function*() {
+      yield* firstPost("the newest", new Uint8Array([1]))
+      const texts = Chunk.toReadonlyArray(yield* newestTexts(7))
+      expect(texts).toHaveLength(7)
+      expect(texts[0]).toBe("the newest")
+    }))
+})
+
+describe("over a socket", () => {
+  it.scopedLive("the program of the first page sets a stock and posts about it", () =>
+    Effect.gen(function*() {
+      const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
+      const variables = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", baseUrl], ["PLAZA_API_KEY", Redacted.value(apiKey)]]), { pathDelim: "_" })
+      const { post, product } = yield* Effect.withConfigProvider(quickstart, variables)
+      const { posts, products } = yield* state
+      expect(products.find(({ id }) => id === product.id)?.stock).toBe(12)
+      expect(posts.filter(({ id }) => id === post.id)).toMatchObject([{ text: "The blue mugs are back." }])
+    }).pipe(Effect.provide(Sandbox.layerServer())))
+})
