@@ -6,6 +6,7 @@
 import * as Command from "@effect/cli/Command"
 import type { Grammar } from "@plaza/terminal/Arguments"
 import * as CommandLine from "@plaza/terminal/CommandLine"
+import { about } from "@plaza/terminal/Help"
 import * as Effect from "effect/Effect"
 import { api } from "./commands/Api.js"
 import { chat } from "./commands/Chat.js"
@@ -15,7 +16,6 @@ import { sandbox } from "./commands/Sandbox.js"
 import { orders, stock } from "./commands/Store.js"
 import { stories } from "./commands/Stories.js"
 import { me, users } from "./commands/Users.js"
-import { about } from "./Flags.js"
 import { name, version } from "./version.js"
 
 /**

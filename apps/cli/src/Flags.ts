@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as Output from "@plaza/terminal/Output"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -44,15 +43,6 @@ export const flags = {
  */
 export const text = (name: string, value: string, description: string): Options.Options<string> =>
   Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(description))
-
-/**
- * What help says of a command: a sentence and examples.
- *
- * @since 0.1.0
- * @category help
- */
-export const about = (sentence: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc =>
-  HelpDoc.blocks([HelpDoc.p(sentence), ...examples.map((example) => HelpDoc.p(`For example: plaza ${example}`))])
 
 /**
  * Runs what a command does, with its output and progress as the flags want them.

@@ -19,7 +19,18 @@ export interface Grammar {
 }
 
 /** The commands below a command, by name. @since 0.1.0 @category models */
-export interface Commands extends ReadonlyMap<string, Commands> {}
+export type Commands = ReadonlyMap<string, { readonly children: Commands }>
+
+/**
+ * What a command line asks for: help on a command, the version, or that the parser runs these words.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Request =
+  | { readonly _tag: "Help"; readonly path: ReadonlyArray<string> }
+  | { readonly _tag: "Version" }
+  | { readonly _tag: "Run"; readonly path: ReadonlyArray<string>; readonly words: ReadonlyArray<string> }
 
 const help = ["--help", "-h"]
 const version = ["--version"]
@@ -60,7 +71,7 @@ const read = (argv: ReadonlyArray<string>, grammar: Grammar, commands: Commands)
       if (next === undefined) words.push(word)
       else {
         path.push(word)
-        below = next
+        below = next.children
       }
       continue
     }
@@ -93,8 +104,8 @@ const read = (argv: ReadonlyArray<string>, grammar: Grammar, commands: Commands)
 const listed = (names: Iterable<string>): string => [...names].join(", ")
 
 /**
- * Puts a command line, without the names of runtime and program, into the order described above. A wish for help or for the version
- * goes before everything else; the program's name alone is a wish for help.
+ * Reads a command line, without the names of runtime and program. A wish for help or for the version goes before everything else; the
+ * program's name alone is a wish for help. Otherwise the words are put into the order described above.
  *
  * @since 0.1.0
  * @category parsing
@@ -104,12 +115,12 @@ export const normalize = (
   argv: ReadonlyArray<string>,
   grammar: Grammar,
   commands: Commands
-): Either.Either<ReadonlyArray<string>, UsageError> =>
-  Either.flatMap(read(argv, grammar, commands), ({ below, flags, options, path, unknown, words }) => {
+): Either.Either<Request, UsageError> =>
+  Either.flatMap(read(argv, grammar, commands), ({ below, flags, options, path, unknown, words }): Either.Either<Request, UsageError> => {
     const command = [program, ...path].join(" ")
-    if (flags.has("--version")) return Either.right(["--version"])
-    if (help.some((flag) => flags.has(flag)) || argv.length === 0) return Either.right([...path, "--help"])
-    if (options.has("--completions")) return Either.right(["--completions", ...options.get("--completions") ?? []])
+    if (flags.has("--version")) return Either.right({ _tag: "Version" })
+    if (help.some((flag) => flags.has(flag)) || argv.length === 0) return Either.right({ _tag: "Help", path })
+    if (options.has("--completions")) return Either.right({ _tag: "Run", path, words: ["--completions", ...options.get("--completions") ?? []] })
     if (below.size > 0) {
       return refuse(
         words.length === 0
@@ -118,12 +129,16 @@ export const normalize = (
       )
     }
     if (unknown.length > 0) return refuse(`${command} has no option ${unknown[0]}; see ${command} --help`)
-    return Either.right([
-      ...path,
-      ...[...options].flatMap(([name, values]) => values.flatMap((value) => [name, value])),
-      ...flags,
-      ...(words.length === 0 ? [] : ["--", ...words])
-    ])
+    return Either.right({
+      _tag: "Run",
+      path,
+      words: [
+        ...path,
+        ...[...options].flatMap(([name, values]) => values.flatMap((value) => [name, value])),
+        ...flags,
+        ...(words.length === 0 ? [] : ["--", ...words])
+      ]
+    })
   })
 
 /**

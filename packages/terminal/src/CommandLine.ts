@@ -1,13 +1,12 @@
 /**
- * Runs a program's commands: the words in their order, help and version on standard output without the colours of a terminal where
- * there is none, and wrong words as one error instead of a page on each stream. Knows nothing of what the commands do.
+ * Runs a program's commands: the words in their order, help and version on standard output, and wrong words as one error instead of a
+ * page on each stream. Knows nothing of what the commands do.
  *
  * @since 0.1.0
  */
 import type * as CliApp from "@effect/cli/CliApp"
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
-import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as ValidationError from "@effect/cli/ValidationError"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -15,28 +14,36 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import type * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
 import * as Layer from "effect/Layer"
 import * as Arguments from "./Arguments.js"
+import * as Commands from "./Commands.js"
+import * as Help from "./Help.js"
 import { UsageError } from "./Problem.js"
 import { type OutputError, Streams } from "./Streams.js"
 import { oneLine, withoutColour } from "./Text.js"
 
-/** The names of the commands below one, all the way down. */
-const commandsOf = (below: HashMap.HashMap<string, CommandDescriptor.Command<unknown>>): Arguments.Commands =>
-  new Map([...HashMap.entries(below)].map(([name, command]) => {
-    const next = CommandDescriptor.getSubcommands(command)
-    // Without any below it, a command names itself.
-    return [name, HashMap.has(next, name) && HashMap.size(next) === 1 ? new Map() : commandsOf(next)]
-  }))
+/** The parser's own words for what is most often wrong, and ours. */
+const plainer: ReadonlyArray<readonly [RegExp, (name: string, command: string) => string]> = [
+  [/^Expected to find option: '(.+)'$/, (name, command) => `${command} needs ${name}`],
+  [/^Missing argument <(.+)>$/, (name, command) => `${command} needs ${name} behind it`],
+  [/^Received unknown argument: '(--?\D.*)'$/, (name, command) => `${command} has no option ${name}`],
+  [/^Received unknown argument: '(.*)'$/, (name, command) => `${command} can't use "${name}": leave it out`]
+]
 
 /**
- * The words of a parser's error, on one line.
+ * A parser's error in one sentence, for the command whose words are wrong.
  *
  * @since 0.1.0
  * @category errors
  */
-export const sentenceOf = (error: ValidationError.ValidationError): string => oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
+export const sentenceOf = (error: ValidationError.ValidationError, command: string): string => {
+  const told = oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
+  const sentences = plainer.flatMap(([pattern, say]) => {
+    const name = pattern.exec(told)?.[1]
+    return name === undefined ? [] : [say(name, command)]
+  })
+  return `${sentences[0] ?? told}; see ${command} --help`
+}
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -52,27 +59,27 @@ export interface Options {
  * @category running
  */
 export const run = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>, options: Options) => {
-  const commands = commandsOf(Command.getSubcommands(command))
+  const root = Commands.tree(command)
   const parse = Command.run(command, { name: options.name, version: options.version, executable: options.name })
+  const nodeAt = (path: ReadonlyArray<string>) => path.reduce<Commands.Node>((node, name) => node.children.get(name) ?? node, root)
   return (
     argv: ReadonlyArray<string>
   ): Effect.Effect<void, Exclude<E, ValidationError.ValidationError> | UsageError | OutputError, R | Streams | CliApp.CliApp.Environment> =>
     Effect.gen(function*() {
-      const words = yield* Arguments.normalize(options.name, argv, options.grammar, commands)
+      const request = yield* Arguments.normalize(options.name, argv, options.grammar, root.children)
       const { stdout } = yield* Streams
+      if (request._tag === "Version") return yield* stdout.write(`${options.version}\n`)
+      if (request._tag === "Help") return yield* stdout.write(Help.render(nodeAt(request.path), [options.name, ...request.path], stdout))
       const console = yield* Effect.console
       // The parser prints what it then fails with; it is said once, with the failure.
       const quiet: Console.Console = {
         ...console,
         error: () => Effect.void,
-        log: (...texts: ReadonlyArray<unknown>) => {
-          const text = texts.map(String).join(" ").trimEnd()
-          return Effect.ignore(stdout.write(`${stdout.colour ? text : withoutColour(text)}\n`))
-        }
+        log: (...texts: ReadonlyArray<unknown>) => Effect.ignore(stdout.write(`${withoutColour(texts.map(String).join(" ")).trimEnd()}\n`))
       }
-      yield* parse(["node", options.name, ...words]).pipe(
+      yield* parse(["node", options.name, ...request.words]).pipe(
         Effect.catchIf(ValidationError.isValidationError, (error) =>
-          Effect.fail(new UsageError({ message: `${sentenceOf(error)}; see ${options.name} --help` }))),
+          Effect.fail(new UsageError({ message: sentenceOf(error, [options.name, ...request.path].join(" ")) }))),
         Effect.withConsole(quiet)
       )
     }).pipe(Effect.provide(CliConfig.layer({ isCaseSensitive: true })))

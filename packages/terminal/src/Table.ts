@@ -13,6 +13,8 @@ export interface Column {
   readonly align?: "left" | "right"
   /** Too long for its column: cut with an ellipsis (unless told), or continued on further lines. */
   readonly overflow?: "cut" | "wrap"
+  /** Space at the beginning of a cell is meant. */
+  readonly keepIndent?: boolean
 }
 
 /** @since 0.1.0 @category models */
@@ -31,7 +33,10 @@ export interface Medium {
 const gap = 2
 const leastWidth = 6
 
-const text = (cell: Cell): string => cell === null || cell === undefined ? "" : oneLine(String(cell))
+const text = (cell: Cell, column: Column): string => {
+  const whole = cell === null || cell === undefined ? "" : String(cell)
+  return `${column.keepIndent === true ? /^ */.exec(whole)?.[0] ?? "" : ""}${oneLine(whole)}`
+}
 
 const frameless = {
   top: "", "top-mid": "", "top-left": "", "top-right": "",
@@ -64,7 +69,7 @@ const fit = (natural: ReadonlyArray<number>, columns: number): ReadonlyArray<num
  * @category rendering
  */
 export const widthsOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): ReadonlyArray<number> =>
-  fit(columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index]))])), medium.columns())
+  fit(columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])), medium.columns())
 
 const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   if (rows.length === 0) return []
@@ -94,7 +99,7 @@ export const lines = (
   medium: Medium,
   options?: { readonly widths?: ReadonlyArray<number>; readonly head?: boolean }
 ): ReadonlyArray<string> => {
-  const cells = rows.map((row) => columns.map((_, index) => text(row[index])))
+  const cells = rows.map((row) => columns.map((column, index) => text(row[index], column)))
   if (!medium.isTerminal) {
     return cells.map((row) => row.join("\t"))
   }

@@ -6,6 +6,8 @@
  */
 export * as Arguments from "./Arguments.js"
 export * as CommandLine from "./CommandLine.js"
+export * as Commands from "./Commands.js"
+export * as Help from "./Help.js"
 export * as Output from "./Output.js"
 export * as Problem from "./Problem.js"
 export * as Program from "./Program.js"

@@ -7,10 +7,11 @@ import { describe, expect } from "vitest"
 import { Arguments } from "../src/index.js"
 
 const grammar: Arguments.Grammar = { valued: ["--text", "--limit", "--media"], repeated: ["--media"], flags: ["--json", "--quiet"] }
-const leaf: Arguments.Commands = new Map()
-const commands: Arguments.Commands = new Map([["me", leaf], ["posts", new Map([["create", leaf], ["list", leaf]])]])
+const leaf = { children: new Map() }
+const commands: Arguments.Commands = new Map([["me", leaf], ["posts", { children: new Map([["create", leaf], ["list", leaf]]) }]])
 const normalize = (...argv: ReadonlyArray<string>) => Arguments.normalize("plaza", argv, grammar, commands)
-const order = (...argv: ReadonlyArray<string>) => Either.getOrElse(normalize(...argv), (error) => error.message)
+const order = (...argv: ReadonlyArray<string>) =>
+  Either.match(normalize(...argv), { onLeft: (error) => error.message, onRight: (request) => request._tag === "Run" ? request.words : request })
 
 describe("the words of a command line", () => {
   it("may stand in any order", () => {
@@ -36,9 +37,9 @@ describe("the words of a command line", () => {
   })
 
   it("ask for help or the version first", () => {
-    expect(order()).toEqual(["--help"])
-    expect(order("posts", "--nonsense", "list", "-h")).toEqual(["posts", "list", "--help"])
-    expect(order("posts", "create", "--version")).toEqual(["--version"])
+    expect(order()).toEqual({ _tag: "Help", path: [] })
+    expect(order("posts", "--nonsense", "list", "-h")).toEqual({ _tag: "Help", path: ["posts", "list"] })
+    expect(order("posts", "create", "--version")).toEqual({ _tag: "Version" })
     expect(order("--completions", "bash")).toEqual(["--completions", "bash"])
   })
 

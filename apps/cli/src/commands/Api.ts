@@ -7,6 +7,7 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { connect } from "../Connection.js"
 import * as Fields from "../Fields.js"
-import { about, flags, text, withOutput } from "../Flags.js"
+import { flags, text, withOutput } from "../Flags.js"
 import * as Input from "../Input.js"
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const

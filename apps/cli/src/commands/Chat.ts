@@ -6,10 +6,11 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { ConversationId } from "@plaza/domain/Ids"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
-import { about, flags, limitOf, paging, text, withOutput } from "../Flags.js"
+import { flags, limitOf, paging, text, withOutput } from "../Flags.js"
 
 const list = Command.make("list", { ...paging, ...flags }, ({ all, limit, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {

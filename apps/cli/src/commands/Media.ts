@@ -5,10 +5,11 @@
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
-import { about, flags, withOutput } from "../Flags.js"
+import { flags, withOutput } from "../Flags.js"
 import * as Uploads from "../Uploads.js"
 
 const files = Args.text({ name: "FILE" }).pipe(Args.withDescription("A file to upload."), Args.atLeast(1))

@@ -7,6 +7,7 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Program from "@plaza/terminal/Program"
@@ -15,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { provider } from "../Connection.js"
-import { about, type Flags, flags, output, text, withOutput } from "../Flags.js"
+import { type Flags, flags, output, text, withOutput } from "../Flags.js"
 import * as Input from "../Input.js"
 
 const defaultPort = 4010

@@ -6,11 +6,12 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
-import { about, flags, text, withOutput } from "../Flags.js"
+import { flags, text, withOutput } from "../Flags.js"
 
 // Strict, for a comma or an exponent means one thing here and another there. What is too long for an exact number is refused as well.
 const stockOf = (written: string): Effect.Effect<number, UsageError> => {

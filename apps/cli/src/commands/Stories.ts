@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import * as Command from "@effect/cli/Command"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
-import { about, flags, text, withOutput } from "../Flags.js"
+import { flags, text, withOutput } from "../Flags.js"
 import * as Input from "../Input.js"
 
 const create = Command.make("create", { input: text("input", "FILE", "A file that holds the story as a JSON object; - for standard input."), ...flags }, ({ input, ...flags }) =>

@@ -7,10 +7,11 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
+import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
-import { about, flags, withOutput } from "../Flags.js"
+import { flags, withOutput } from "../Flags.js"
 
 const show = (profile: Profile) => Effect.flatMap(Output, (output) => output.one(profile, [["id", profile.id], ["username", profile.username]]))
 

@@ -1,0 +1,96 @@
+/**
+ * A page of help tells what a command does, how it is called, what it takes and what an example is.
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import { it } from "@effect/vitest"
+import { NodeContext } from "@effect/platform-node"
+import { Effect } from "effect"
+import { describe, expect } from "vitest"
+import { CommandLine, Help, Program, Streams, type Table } from "../src/index.js"
+
+const said: Array<unknown> = []
+const text = Options.text("text").pipe(Options.withPseudoName("TEXT"), Options.withDescription("What it says."))
+const json = Options.boolean("json").pipe(Options.withDescription("Print JSON."))
+const media = Options.text("media").pipe(Options.withPseudoName("FILE"), Options.withDescription("A file."), Options.repeated)
+const create = Command.make(
+  "create",
+  { ids: Args.text({ name: "ID" }).pipe(Args.withDescription("An id."), Args.atLeast(1)), text, media, json },
+  (given) => Effect.sync(() => void said.push(given))
+).pipe(Command.withDescription(Help.about("Creates a thing.", "things deep create 1 --text a")))
+const deep = Command.make("deep").pipe(Command.withDescription("Deep things."), Command.withSubcommands([create]))
+const things = Command.make("things").pipe(Command.withDescription("Things."), Command.withSubcommands([deep]))
+const other = Command.make("other", { json }, () => Effect.void)
+const program = Command.make("shop").pipe(Command.withDescription("A shop."), Command.withSubcommands([things, other]))
+const grammar = { valued: ["--text", "--media"], repeated: ["--media"], flags: ["--json"] }
+
+const run = (...argv: ReadonlyArray<string>) => {
+  const stdout: Array<string> = []
+  const stderr: Array<string> = []
+  return Program.exitCodeOf(CommandLine.run(program, { name: "shop", version: "1.2.3", grammar })(argv), { name: "shop", json: false, signal: () => "SIGINT" }).pipe(
+    Effect.provide(Streams.layerTest({ stdout, stderr })),
+    Effect.provide(NodeContext.layer),
+    Effect.map((code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") }))
+  )
+}
+
+describe("help", () => {
+  it.effect("of a command below others shows that command, with an example", () =>
+    Effect.gen(function*() {
+      expect(yield* run("things", "deep", "create", "--help")).toEqual({
+        code: 0,
+        stderr: "",
+        stdout: `Creates a thing.
+
+Usage: shop things deep create ID... --text TEXT [OPTION]...
+
+Arguments:
+  ID  An id.
+
+Options:
+  --text TEXT   What it says.
+  --media FILE  A file.
+  --json        Print JSON.
+  --help        Show this.
+
+Examples:
+  shop things deep create 1 --text a
+`
+      })
+    }))
+
+  it.effect("of the program shows its commands, and stands for the program's name alone", () =>
+    Effect.gen(function*() {
+      const { stdout } = yield* run()
+      expect(stdout).toContain("Usage: shop COMMAND\n\nCommands:\n  things  Things.\n  other\n")
+      expect(yield* run("--help")).toEqual({ code: 0, stdout, stderr: "" })
+      expect((yield* run("--version")).stdout).toBe("1.2.3\n")
+    }))
+
+  it("fits the width of a terminal", () => {
+    const narrow: Table.Medium = { isTerminal: true, colour: false, columns: () => 30 }
+    const page = Help.render({ name: "a", description: Help.about("One two three four five six seven eight."), options: json, args: Args.none, children: new Map() }, ["a"], narrow)
+    expect(page.split("\n").every((line) => line.length <= 30)).toBe(true)
+    expect(page).toContain("One two three four five six\nseven eight.\n")
+  })
+})
+
+describe("a command", () => {
+  it.effect("gets its values wherever they stand on the line", () =>
+    Effect.gen(function*() {
+      expect(yield* run("--json", "things", "deep", "--text", "create", "create", "--media=a", "-1", "--media", "b", "--", "--json")).toMatchObject({ code: 0 })
+      expect(said.pop()).toEqual({ ids: ["-1", "--json"], text: "create", media: ["a", "b"], json: true })
+    }))
+
+  it.effect("that is told wrongly says so once, on standard error", () =>
+    Effect.gen(function*() {
+      const help = "see shop things deep create --help"
+      const create = (...argv: ReadonlyArray<string>) => run("things", "deep", "create", ...argv)
+      expect(yield* create("1")).toEqual({ code: 2, stdout: "", stderr: `shop: shop things deep create needs --text; ${help}\n` })
+      expect(yield* create("--text", "a")).toEqual({ code: 2, stdout: "", stderr: `shop: shop things deep create needs ID behind it; ${help}\n` })
+      expect(yield* run("other", "1")).toEqual({ code: 2, stdout: "", stderr: `shop: shop other can't use "1": leave it out; see shop other --help\n` })
+      expect(yield* run("other", "--text", "a")).toEqual({ code: 2, stdout: "", stderr: "shop: shop other has no option --text; see shop other --help\n" })
+      expect(yield* run("things", "deep")).toEqual({ code: 2, stdout: "", stderr: "shop: shop things deep needs a command behind it, one of create\n" })
+    }))
+})
