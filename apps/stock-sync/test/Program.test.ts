@@ -1,0 +1,374 @@
+/**
+ * The built program, driven as its user drives it: over a real socket, on real files, judged by the shop's state, its outputs and its
+ * status.
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer, Redacted } from "effect"
+import { account, dist, parsed, run, start } from "./support/program.js"
+import { arrived, held } from "./support/world.js"
+
+const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
+/** In an empty folder, beside a shop with a socket. */
+const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
+  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)), layer)
+const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
+const csv = (wanted: Readonly<Record<string, number>>) =>
+  `productId,stock\n${Object.entries(wanted).map(([id, stock]) => `"${id}",${stock}\n`).join("")}`
+const wanted = { "MUG-BLUE-250": 4, "007": 0, "CAP/RED L": 7, "Ä-7": 1, "SET #3": 2, "50%-OFF-BOX": 3, "BOX?MYSTERY": 0, "ŁÓDŹ-PRINT": 9 }
+const ids = Object.keys(wanted)
+
+describe("once", () => {
+  it.live("brings the shop to what the file says, and finds nothing to do the second time", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const first = yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        expect(first).toMatchObject({ status: 0, stderr: "", stdout: "confirmed\t8\nunchanged\t0\nset aside\t0\ndoubtful\t0\nstill pending\t0\n" })
+        expect(yield* held(...ids)).toEqual(wanted)
+        const second = yield* run(["once", "--json"], { cwd, env: { ...env, STOCK_SYNC_SOURCE: "stock.csv" } })
+        expect(second.status).toBe(0)
+        expect(parsed(second.stdout)).toMatchObject({ confirmed: 0, unchanged: 8, setAside: 0, doubtful: 0, pending: 0, complete: true, stopped: null })
+        expect(yield* arrived).toHaveLength(8)
+      })))
+
+  it.live("sets bad rows aside with their lines, sends the rest, and ends with status 1 and a sentence", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, "productId,stock\n007,5\n0042,\n0043,many\nNO SUCH,1\nA,1\nA,2\n")
+        const text = yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        expect(text.status).toBe(1)
+        expect(text.stderr).toBe("plaza-stock-sync: 5 rows of the source are set aside: correct them and run it again\n")
+        for (const line of ["3\t0042\tstock is empty", "4\t0043\tstock \"many\" is not a number", "5\tNO SUCH\tthe service refuses 1: NOT_FOUND", "6\tA\t", "7\tA\t"]) {
+          expect(text.stdout).toContain(`\n${line}`)
+        }
+        expect(yield* held("007")).toEqual({ "007": 5 })
+        const json = yield* run(["once", "--source", "stock.csv", "--json"], { cwd, env })
+        expect(json.status).toBe(1)
+        expect(parsed(json.stdout)).toMatchObject({ unchanged: 1, setAside: 5, complete: false, setAsideRows: [{ line: 3 }, { line: 4 }, { line: 5 }, { line: 6 }, { line: 7 }] })
+        expect(parsed(json.stderr)).toMatchObject({ error: { tag: "Incomplete", code: null, status: null } })
+      })))
+
+  it.live("reads standard input, other columns and semicolons", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = { ...yield* account, STOCK_SYNC_STOCK_COLUMN: "Menge", STOCK_SYNC_CONCURRENCY: "2", STOCK_SYNC_LEDGER: "other.sqlite" }
+        const input = "\uFEFFsku;Name;Menge\r\n007;\"Key ring; brass\";12,00\r\n\"Ä-7\";x;3\r\n"
+        expect(yield* run(["once", "--source", "-", "--id-column", "sku"], { cwd, env, input })).toMatchObject({ status: 0 })
+        expect(yield* held("007", "Ä-7")).toEqual({ "007": 12, "Ä-7": 3 })
+        expect(yield* (yield* FileSystem.FileSystem).exists(`${cwd}/other.sqlite`)).toBe(true)
+      })))
+
+  it.live("works in an empty folder elsewhere, with nothing but its own files and two variables", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        yield* files.copy(dist, `${cwd}/moved`)
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const program = `${cwd}/moved/plaza-stock-sync.mjs`
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account, program })).toMatchObject({ status: 0 })
+        expect(yield* run(["status"], { cwd, program })).toMatchObject({ status: 0 })
+        expect(yield* held(...ids)).toEqual(wanted)
+      })))
+})
+
+describe("plan and status", () => {
+  it.live("plan tells the order without a key, sends nothing and makes no file", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const text = yield* run(["plan", "--source", "stock.csv"], { cwd })
+        expect(text).toMatchObject({ status: 0, stderr: "" })
+        expect(text.stdout).toContain("to send\t8\nunchanged\t0\nset aside\t0\n")
+        expect(text.stdout).toContain("\n007\t?\t0\tsold out\nBOX?MYSTERY\t?\t0\tsold out\n50%-OFF-BOX\t?\t3\tnever confirmed\n")
+        expect(yield* files.readDirectory(cwd)).toEqual(["stock.csv"])
+
+        yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
+        yield* write(`${cwd}/stock.csv`, csv({ ...wanted, "007": 5, "CAP/RED L": 0 }))
+        const before = yield* run(["status", "--json"], { cwd })
+        const json = yield* run(["plan", "--source", "stock.csv", "--json"], { cwd })
+        expect(parsed(json.stdout)).toEqual({
+          send: 2,
+          unchanged: 6,
+          setAside: 0,
+          steps: [{ productId: "CAP/RED L", from: 7, to: 0, reason: "soldOut" }, { productId: "007", from: 0, to: 5, reason: "backInStock" }],
+          setAsideRows: []
+        })
+        expect((yield* run(["status", "--json"], { cwd })).stdout).toBe(before.stdout)
+        expect(yield* arrived).toHaveLength(8)
+      })))
+
+  it.live("status tells what stands and what is quarantined, with the reason", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, `${csv(wanted)}NO SUCH,3\nX,\n`)
+        yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        const text = yield* run(["status"], { cwd })
+        expect(text.status).toBe(0)
+        expect(text.stdout).toContain(`account\t1001 at ${env.PLAZA_BASE_URL}\nsettled\t8\n`)
+        expect(text.stdout).toContain("\nNO SUCH\tquarantined\t3\t?\t1\tNOT_FOUND: ")
+        expect(text.stdout).toContain("\n11\tX\tstock is empty")
+        const json = yield* run(["status", "--json"], { cwd })
+        expect(parsed(json.stdout)).toMatchObject({
+          account: { id: "1001", baseUrl: env.PLAZA_BASE_URL },
+          counts: { settled: 8, quarantined: 1, doubtful: 0, pending: 0, sending: 0, setAside: 1 },
+          products: [{ productId: "NO SUCH", state: "quarantined", wanted: 3, confirmed: null, refusal: { code: "NOT_FOUND", value: 3 } }],
+          setAsideRows: [{ line: 11, productId: "X" }]
+        })
+      })))
+})
+
+describe("crashes", () => {
+  const late = Object.fromEntries(ids.map((id, index) => [id, 20 + index]))
+  const moments = [
+    { moment: "while the first requests are on their way there", when: "before", answered: 0 },
+    { moment: "while the first answers are on their way back", when: "after", answered: 0 },
+    { moment: "in the middle, with requests on their way there", when: "before", answered: 4 },
+    { moment: "in the middle, with answers on their way back", when: "after", answered: 4 }
+  ] as const
+  for (const { answered, moment, when } of moments) {
+    it.live(`killed ${moment}, the next run brings the shop to what the file says by then`, () =>
+      inFolder((cwd) =>
+        Effect.gen(function*() {
+          const { addFault, clearFaults, requests } = yield* Sandbox.Sandbox
+          const env = yield* account
+          yield* write(`${cwd}/stock.csv`, csv(wanted))
+          // The first so many are answered at once, the ones behind them are held.
+          if (answered > 0) yield* addFault({ kind: "delay", when: "before", millis: 1, method: "PATCH", times: answered })
+          yield* addFault({ kind: "delay", when, millis: 600_000, method: "PATCH", times: 100 })
+          const running = yield* start(["once", "--source", "stock.csv", "--concurrency", "2"], { cwd, env })
+          while ((yield* arrived).length < answered + 2) yield* Effect.sleep("5 millis")
+          yield* running.kill("SIGKILL")
+          expect((yield* running.ended).status).toBe("SIGKILL")
+          yield* clearFaults
+          const left = yield* run(["status", "--json"], { cwd })
+          expect(parsed(left.stdout)).toMatchObject({ counts: { settled: answered, sending: 2, pending: 8 - answered - 2 } })
+
+          // What was held when the process died is told apart by what is wanted now: nothing of the older file may come out on top.
+          const changed = { ...late, "007": 0 }
+          yield* write(`${cwd}/stock.csv`, csv(changed))
+          expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+          expect(yield* held(...ids)).toEqual(changed)
+          const before = (yield* requests).length
+          expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+          expect((yield* requests).length).toBe(before + 1)
+        })))
+  }
+
+  it.live("killed over and over at any moment, it comes to an end that equals the file", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { addFault, clearFaults } = yield* Sandbox.Sandbox
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        yield* addFault({ kind: "delay", when: "after", millis: 40, method: "PATCH", times: 1000 })
+        for (const requests of [1, 2, 3, 5]) {
+          const from = (yield* arrived).length
+          const running = yield* start(["once", "--source", "stock.csv", "--concurrency", "1"], { cwd, env })
+          while ((yield* arrived).length < from + requests) yield* Effect.sleep("2 millis")
+          yield* running.kill("SIGKILL")
+          yield* running.ended
+        }
+        yield* clearFaults
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held(...ids)).toEqual(wanted)
+      })))
+})
+
+describe("beside another process, and signals", () => {
+  /** The program with its first requests held for a while. */
+  const holding = (cwd: string, millis: number) =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      const env = yield* account
+      yield* write(`${cwd}/stock.csv`, csv(wanted))
+      yield* addFault({ kind: "delay", when: "after", millis, method: "PATCH", times: 100 })
+      const running = yield* start(["once", "--source", "stock.csv", "--concurrency", "2"], { cwd, env })
+      while ((yield* arrived).length < 2) yield* Effect.sleep("5 millis")
+      return { env, running }
+    })
+
+  it.live("a second one on the same ledger says so and ends with status 2; looking is allowed", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { env } = yield* holding(cwd, 600_000)
+        const second = yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        expect(second.status).toBe(2)
+        expect(second.stderr).toContain("Another plaza-stock-sync works with the ledger plaza-stock-sync.sqlite")
+        expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { sending: 2, pending: 6 } })
+        expect(yield* run(["plan", "--source", "stock.csv"], { cwd })).toMatchObject({ status: 0 })
+        expect(yield* arrived).toHaveLength(2)
+      })))
+
+  for (const [signal, status] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+    it.live(`${signal} lets finish what is in flight and ends with status ${status}; the next run goes on from there`, () =>
+      inFolder((cwd) =>
+        Effect.gen(function*() {
+          const { clearFaults } = yield* Sandbox.Sandbox
+          const { env, running } = yield* holding(cwd, 400)
+          yield* running.kill(signal)
+          const ended = yield* running.ended
+          expect(ended.status).toBe(status)
+          expect(ended.stderr).toContain("nothing is lost")
+          expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { settled: 2, sending: 0, doubtful: 0, pending: 6 } })
+          yield* clearFaults
+          expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+          expect(yield* held(...ids)).toEqual(wanted)
+        })))
+  }
+})
+
+describe("wrong input", () => {
+  interface Wrong {
+    readonly name: string
+    readonly args?: ReadonlyArray<string>
+    readonly env?: Readonly<Record<string, string | undefined>>
+    readonly file?: string
+    readonly status: number
+    readonly says: ReadonlyArray<string>
+  }
+  const good = csv(wanted)
+  const cases: ReadonlyArray<Wrong> = [
+    { name: "no source", args: ["once"], status: 2, says: ["--source", "STOCK_SYNC_SOURCE"] },
+    { name: "an empty source", args: ["once", "--source", ""], status: 2, says: ["--source", "STOCK_SYNC_SOURCE"] },
+    { name: "no base address", env: { PLAZA_BASE_URL: undefined }, status: 2, says: ["PLAZA_BASE_URL"] },
+    { name: "no key", env: { PLAZA_API_KEY: undefined }, status: 2, says: ["PLAZA_API_KEY"] },
+    { name: "a malformed key", env: { PLAZA_API_KEY: "key_short" }, status: 2, says: ["PLAZA_API_KEY"] },
+    { name: "a malformed base address", env: { PLAZA_BASE_URL: "shop" }, status: 2, says: ["PLAZA_BASE_URL"] },
+    { name: "a rate limit that is no number", env: { PLAZA_RATE_LIMIT: "fast" }, status: 2, says: ["PLAZA_RATE_LIMIT"] },
+    { name: "a host that doesn't exist", env: { PLAZA_BASE_URL: "http://no-such-host.invalid/open/v1" }, status: 7, says: ["no-such-host.invalid"] },
+    { name: "a port where nobody listens", env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" }, status: 7, says: ["127.0.0.1:1"] },
+    { name: "a key that nobody knows", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
+    { name: "a file that isn't there", args: ["once", "--source", "none.csv"], status: 2, says: ["none.csv", "--source"] },
+    { name: "a folder for a file", args: ["once", "--source", "."], status: 2, says: ["folder", "--source"] },
+    { name: "an empty file", file: "", status: 2, says: ["stock.csv", "it is empty"] },
+    { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no row below it"] },
+    { name: "a file without the column", file: "sku,stock\nA,1\n", status: 2, says: ["\"productId\"", "\"sku\"", "--id-column"] },
+    { name: "a file with broken quoting", file: "productId,stock\n007,1\n\"A,2\nB,3\n", status: 2, says: ["line 3", "quote"] },
+    { name: "one column for both", args: ["once", "--source", "stock.csv", "--id-column", "stock"], status: 2, says: ["--id-column", "--stock-column"] },
+    { name: "a ledger in a folder that isn't there", args: ["once", "--source", "stock.csv", "--ledger", "none/ledger"], status: 2, says: ["none", "--ledger"] },
+    { name: "a folder for a ledger", args: ["once", "--source", "stock.csv", "--ledger", "."], status: 2, says: ["is a folder", "--ledger"] },
+    { name: "a ledger that is another file", args: ["once", "--source", "stock.csv", "--ledger", "stock.csv"], status: 2, says: ["is not a ledger", "--ledger"] },
+    { name: "a status of no ledger", args: ["status"], status: 2, says: ["plaza-stock-sync.sqlite", "once"] },
+    { name: "a concurrency of zero", args: ["once", "--source", "stock.csv", "--concurrency", "0"], status: 2, says: ["--concurrency", "STOCK_SYNC_CONCURRENCY"] },
+    { name: "a concurrency that is no number", env: { STOCK_SYNC_CONCURRENCY: "many" }, status: 2, says: ["many", "STOCK_SYNC_CONCURRENCY"] },
+    { name: "an unknown option", args: ["once", "--sauce", "stock.csv"], status: 2, says: ["--sauce"] },
+    { name: "an option without its value", args: ["once", "--source"], status: 2, says: ["--source"] },
+    { name: "an unknown command", args: ["twice"], status: 2, says: ["twice", "once"] },
+    { name: "a word too many", args: ["once", "stock.csv"], status: 2, says: ["stock.csv"] }
+  ]
+
+  it.live("of every kind is one sentence with what to change and the right status; nothing is sent and nothing lost", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        const right = yield* account
+        yield* Effect.forEach(cases, ({ args = ["once", "--source", "stock.csv"], env = {}, file = good, name, says, status }) =>
+          Effect.gen(function*() {
+            const own = yield* files.makeTempDirectory({ directory: cwd })
+            yield* write(`${own}/stock.csv`, file)
+            const told = Object.entries({ ...right, ...env }).flatMap(([variable, value]) => (value === undefined ? [] : [[variable, value] as const]))
+            const { status: ended, stderr, stdout } = yield* run(args, { cwd: own, env: Object.fromEntries(told) })
+            // The sentence, and at most what to do on lines of their own.
+            const [sentence = "", ...advice] = stderr.trimEnd().split("\n")
+            expect({
+              name,
+              ended,
+              stdout,
+              stderr,
+              begins: sentence.startsWith("plaza-stock-sync: "),
+              indented: advice.every((line) => line.startsWith("  ")),
+              missing: says.filter((part) => !stderr.includes(part)),
+              untouched: (yield* files.readFileString(`${own}/stock.csv`)) === file
+            }).toEqual({ name, ended: status, stdout: "", stderr, begins: true, indented: true, missing: [], untouched: true })
+          }), { concurrency: 2, discard: true })
+        expect(yield* arrived).toEqual([])
+      })), 120_000)
+
+  it.live("a ledger of another account is refused before anything is sent", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { createAccount, createKey } = yield* Sandbox.Sandbox
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv({ "007": 1 }))
+        yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        const other = yield* createAccount()
+        const { apiKey } = yield* createKey(other.id)
+        yield* write(`${cwd}/stock.csv`, csv({ "007": 2 }))
+        const refused = yield* run(["once", "--source", "stock.csv"], { cwd, env: { ...env, PLAZA_API_KEY: Redacted.value(apiKey) } })
+        expect(refused.status).toBe(2)
+        expect(refused.stderr).toContain(`belongs to account 1001 at ${env.PLAZA_BASE_URL}`)
+        expect(yield* held("007")).toEqual({ "007": 1 })
+      })))
+
+  it.live("a key without the scope ends the pass with status 4 and says so; as JSON it is one object", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { createKey } = yield* Sandbox.Sandbox
+        const { apiKey } = yield* createKey("1001", { scopes: ["profile:read"] })
+        const env = { ...yield* account, PLAZA_API_KEY: Redacted.value(apiKey) }
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const text = yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        expect(text.status).toBe(4)
+        expect(text.stderr).toContain("8 products are not confirmed; nothing is lost")
+        const json = yield* run(["once", "--source", "stock.csv", "--json"], { cwd, env })
+        expect(json.status).toBe(4)
+        expect(parsed(json.stdout)).toMatchObject({ pending: 8, complete: false, stopped: { tag: "InsufficientScope" } })
+        expect(parsed(json.stderr)).toMatchObject({ error: { tag: "InsufficientScope", code: "INSUFFICIENT_SCOPE", status: 403 } })
+      })))
+
+  it.live("a quota that is used up ends the pass with status 6 and the time to come back", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { addFault } = yield* Sandbox.Sandbox
+        yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "86400", method: "PATCH", times: 100 })
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
+        expect(status).toBe(6)
+        expect(stderr).toMatch(/Run it again after \d{4}-\d\d-\d\dT/)
+      })))
+
+  it.live("a service in trouble ends the pass with status 7, and the next run makes it good", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { addFault, clearFaults } = yield* Sandbox.Sandbox
+        const env = yield* account
+        yield* addFault({ kind: "status", when: "after", status: 503, method: "PATCH", times: 1000 })
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        expect(status).toBe(7)
+        expect(stderr).toContain("several sends in a row failed")
+        yield* clearFaults
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held(...ids)).toEqual(wanted)
+      })))
+})
+
+describe("help and version", () => {
+  it.live("name every command, option and variable, and load no database", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const files = yield* FileSystem.FileSystem
+        yield* files.copy(dist, `${cwd}/moved`)
+        // Without the native module beside it, whatever opens a database fails.
+        yield* files.remove(`${cwd}/moved/node_modules`, { recursive: true })
+        const program = `${cwd}/moved/plaza-stock-sync.mjs`
+        const help = yield* run(["--help"], { cwd, program })
+        for (const word of ["once", "plan", "status"]) expect(help.stdout).toContain(word)
+        const once = yield* run(["once", "--help"], { cwd, program })
+        for (const name of ["SOURCE", "LEDGER", "ID_COLUMN", "STOCK_COLUMN", "CONCURRENCY"]) {
+          expect(once.stdout).toContain(`STOCK_SYNC_${name}`)
+          expect(once.stdout).toContain(`--${name.toLowerCase().replace("_", "-")}`)
+        }
+        expect(once.stdout).toContain("plaza-stock-sync once --source stock.csv")
+        const version = yield* run(["--version"], { cwd, program })
+        expect(version).toMatchObject({ status: 0, stderr: "" })
+        expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+      })))
+})
