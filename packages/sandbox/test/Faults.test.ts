@@ -1,0 +1,283 @@
+/**
+ * Every kind of fault, in process and over a socket: what the caller sees, and what has happened all the same.
+ */
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { type Fault, type RequestRecord, Sandbox } from "@plaza/sandbox"
+import { Cause, Effect, Exit, Fiber, Layer, Redacted, Schedule, TestClock } from "effect"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
+
+const post = (text: string) => call("POST", "/posts", { json: { text } })
+const count = (text: string) =>
+  Effect.flatMap(Sandbox.Sandbox, ({ state }) =>
+    Effect.map(state, ({ posts }) => posts.filter((post) => post.text === text).length))
+const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
+const last = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => Effect.map(requests, (all) => all.at(-1)))
+
+/** The last request, as soon as it is as awaited. */
+const eventually = (isAwaited: (record: RequestRecord) => boolean) =>
+  last.pipe(
+    Effect.flatMap((record) => record !== undefined && isAwaited(record) ? Effect.succeed(record) : Effect.fail("not yet")),
+    Effect.retry(Schedule.spaced("1 millis"))
+  )
+
+for (const [way, it_, provide] of [
+  ["in process", it.effect, Layer.suspend(() => layerInProcess())],
+  ["over a socket", it.live, Layer.suspend(() => layerSocket())]
+] as const) {
+  describe(`a fault ${way}`, () => {
+    it_("of a status before the handler: the caller sees it, and nothing has happened", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "status", when: "before", status: 503 })
+        assert.strictEqual(refusal(yield* post("a")), "503 INTERNAL_ERROR")
+        assert.strictEqual(yield* count("a"), 0)
+        const record = yield* last
+        assert.deepInclude(record, { status: null, delivered: "replaced", deliveredStatus: 503 })
+        assert.strictEqual((yield* post("b")).status, 200)
+      }).pipe(Effect.provide(provide)))
+
+    it_("of a status after the handler: the caller sees it, and it has happened", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "status", when: "after", status: 500 })
+        assert.strictEqual(refusal(yield* post("a")), "500 INTERNAL_ERROR")
+        assert.strictEqual(yield* count("a"), 1)
+        assert.deepInclude(yield* last, { status: 200, delivered: "replaced", deliveredStatus: 500 })
+      }).pipe(Effect.provide(provide)))
+
+    it_("of a connection dropped before the handler: the call fails, and nothing has happened", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "drop", when: "before" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
+        assert.strictEqual(yield* count("a"), 0)
+        assert.deepInclude(yield* last, { status: null, delivered: "dropped", deliveredStatus: null })
+        assert.strictEqual((yield* post("b")).status, 200)
+      }).pipe(Effect.provide(provide)))
+
+    it_("of a connection dropped after the handler: the call fails, and it has happened", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "drop", when: "after" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
+        assert.strictEqual(yield* count("a"), 1)
+        assert.deepInclude(yield* last, { status: 200, delivered: "dropped", deliveredStatus: null })
+      }).pipe(Effect.provide(provide)))
+
+    it_("of a body cut short: the head arrives, the body fails, and what was decided stands", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
+          yield* add({ kind: "cut", when })
+          const { send } = yield* headAndBody
+          const { body, status } = yield* send(`${sandbox.baseUrl}/posts`, when)
+          assert.strictEqual(status, 200)
+          assert.isTrue(Exit.isFailure(body))
+          assert.strictEqual(yield* count(when), happened)
+          assert.deepInclude(yield* last, { delivered: "cut", deliveredStatus: 200 })
+        }
+        yield* add({ kind: "cut", when: "before", status: 418, code: "TEAPOT" })
+        const { send } = yield* headAndBody
+        const { body, status } = yield* send(`${sandbox.baseUrl}/posts`, "b")
+        assert.strictEqual(status, 418)
+        assert.isTrue(Exit.isFailure(body))
+      }).pipe(Effect.provide(provide)))
+
+    it_("of garbage: a 200 that isn't JSON, and it has happened", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "garbage", body: "<html>" })
+        const reply = yield* post("a")
+        assert.deepStrictEqual([reply.status, reply.text, reply.headers["content-type"]], [200, "<html>", "application/json"])
+        assert.strictEqual(yield* count("a"), 1)
+      }).pipe(Effect.provide(provide)))
+
+    it_("of a proxy's own answer: any status, any body, with Retry-After as it was asked for", () =>
+      Effect.gen(function*() {
+        for (const status of [400, 403, 404, 409, 418, 500, 502, 520]) {
+          yield* add({ kind: "status", when: "before", status, body: "<h1>Bad</h1>" })
+          yield* add({ kind: "status", when: "before", status, body: "" })
+          yield* add({ kind: "status", when: "before", status, code: "NEW_CODE", message: "new" })
+          const html = yield* call("GET", "/me")
+          assert.deepStrictEqual([html.status, html.text], [status, "<h1>Bad</h1>"])
+          assert.match(html.headers["content-type"] ?? "", /^text\/html/)
+          const empty = yield* call("GET", "/me")
+          assert.deepStrictEqual([empty.status, empty.text], [status, ""])
+          const unknown = yield* call("GET", "/me")
+          assert.deepStrictEqual([unknown.status, unknown.json], [status, { error: { code: "NEW_CODE", message: "new" } }])
+        }
+        for (const retryAfter of ["7", "Wed, 21 Oct 2026 07:28:00 GMT", "soon"]) {
+          yield* add({ kind: "status", when: "before", status: 429, retryAfter })
+          const reply = yield* call("GET", "/me")
+          assert.strictEqual(refusal(reply), "429 RATE_LIMITED")
+          assert.strictEqual(reply.headers["retry-after"], retryAfter)
+        }
+      }).pipe(Effect.provide(provide)))
+
+    it_("gives its answer an id like any other", () =>
+      Effect.gen(function*() {
+        yield* add({ kind: "status", when: "after", status: 500 })
+        assert.strictEqual((yield* post("a")).headers["x-request-id"], (yield* last)?.id)
+      }).pipe(Effect.provide(provide)))
+  })
+}
+
+/** Sends a post and takes head and body apart. */
+const headAndBody = Effect.gen(function*() {
+  const sandbox = yield* Sandbox.Sandbox
+  const client = yield* Effect.serviceOption(HttpClient.HttpClient)
+  return {
+    send: (url: string, text: string) =>
+      Effect.gen(function*() {
+        const init = {
+          method: "POST",
+          headers: { authorization: `Bearer ${Redacted.value(sandbox.apiKey)}`, "content-type": "application/json" },
+          body: JSON.stringify({ text })
+        }
+        if (client._tag === "None") {
+          const response = yield* Effect.promise(() => fetch(url, init))
+          const body = yield* Effect.exit(Effect.tryPromise(() => response.text()))
+          return { status: response.status, body }
+        }
+        const request = HttpClientRequest.post(url, { headers: init.headers }).pipe(
+          HttpClientRequest.bodyText(init.body, "application/json")
+        )
+        const response = yield* client.value.execute(request)
+        return { status: response.status, body: yield* Effect.exit(Effect.mapError(response.text, (cause) => new Cause.UnknownException(cause))) }
+      })
+  }
+})
+
+describe("a delay", () => {
+  it.effect("before the handler: a caller who goes away meanwhile has sent nothing", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "delay", when: "before", millis: 5_000 })
+      const outcome = yield* Effect.fork(Effect.timeoutOption(post("a"), "1 second"))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(outcome))._tag, "None")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* count("a"), 0)
+      assert.deepInclude(yield* last, { status: null, delivered: "abandoned", deliveredStatus: null })
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("after the handler: a caller who goes away meanwhile has sent it all the same", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "delay", when: "after", millis: 5_000 })
+      const outcome = yield* Effect.fork(Effect.timeoutOption(post("a"), "1 second"))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(outcome))._tag, "None")
+      assert.strictEqual(yield* count("a"), 1)
+      assert.deepInclude(yield* last, { status: 200, delivered: "abandoned", deliveredStatus: null })
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("lasts as long as told by the caller's clock, then the answer comes", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "delay", when: "before", millis: 300 })
+      const reply = yield* Effect.fork(post("a"))
+      yield* TestClock.adjust("299 millis")
+      assert.isNull(yield* Fiber.poll(reply).pipe(Effect.map((exit) => exit._tag === "None" ? null : exit)))
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(reply)).status, 200)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("goes together with a fault of another kind", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "delay", when: "after", millis: 300 })
+      yield* add({ kind: "status", when: "after", status: 502 })
+      const reply = yield* Effect.fork(post("a"))
+      yield* TestClock.adjust("300 millis")
+      assert.strictEqual((yield* Fiber.join(reply)).status, 502)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.live("over a socket: a caller who goes away before the handler has sent nothing, after it everything", () =>
+    Effect.gen(function*() {
+      for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
+        yield* add({ kind: "delay", when, millis: 60_000 })
+        const request = yield* Effect.fork(post(when))
+        const waiting = yield* eventually((record) =>
+          record.faults.length === 1 && (when === "before" || record.status === 200)
+        )
+        assert.strictEqual(waiting.delivered, "waiting")
+        yield* Fiber.interrupt(request)
+        const gone = yield* eventually((record) => record.delivered !== "waiting")
+        assert.strictEqual(gone.delivered, "abandoned")
+        assert.strictEqual(yield* count(when), happened)
+        yield* Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset)
+      }
+    }).pipe(Effect.provide(layerSocket())))
+})
+
+describe("faults", () => {
+  it.effect("hit the next calls as often as told, then no more", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* add({ kind: "status", when: "before", status: 500, times: 2 })
+      const statuses = yield* Effect.replicateEffect(Effect.map(call("GET", "/me"), ({ status }) => status), 3)
+      assert.deepStrictEqual(statuses, [500, 500, 200])
+      assert.deepStrictEqual(yield* sandbox.faults, [])
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("hit only the calls whose method and path match", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "status", when: "before", status: 500, method: "POST", path: "/posts/*/like" })
+      yield* add({ kind: "status", when: "before", status: 501, path: "/users/*", times: 2 })
+      yield* add({ kind: "status", when: "before", status: 502, path: "/store/products/CAP%2FRED%20L/*" })
+      const status = (method: "GET" | "POST" | "PATCH", path: string) => Effect.map(call(method, path), (reply) => reply.status)
+      assert.strictEqual(yield* status("GET", "/me"), 200)
+      assert.strictEqual(yield* status("POST", "/posts/1/comments"), 400)
+      assert.strictEqual(yield* status("GET", "/posts/1/like"), 404)
+      assert.strictEqual(yield* status("POST", "/posts/1/like"), 500)
+      assert.strictEqual(yield* status("GET", "/users/1001"), 501)
+      assert.strictEqual(yield* status("POST", "/users/1001/follow"), 501)
+      assert.strictEqual(yield* status("PATCH", "/store/products/CAP%2FRED%20L/stock"), 502)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("at a rate hit that share of the calls, the same ones for the same seed", () =>
+    Effect.gen(function*() {
+      const draw = (seed: number) =>
+        Effect.gen(function*() {
+          yield* add({ kind: "status", when: "before", status: 500, rate: 0.25 })
+          return yield* Effect.replicateEffect(Effect.map(call("GET", "/me"), ({ status }) => status === 500), 100)
+        }).pipe(Effect.provide(layerInProcess({ seed, assumptions: { requestsPerWindow: 1_000 } })))
+      const first = yield* draw(1)
+      const hits = first.filter((hit) => hit).length
+      assert.isTrue(hits > 10 && hits < 45, String(hits))
+      assert.deepStrictEqual(yield* draw(1), first)
+      assert.notDeepEqual(yield* draw(2), first)
+    }))
+
+  it.effect("can stand in for an endpoint that the document doesn't show", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "status", when: "before", status: 200, path: "/store/products", body: "{\"data\":[]}", contentType: "application/json" })
+      assert.deepStrictEqual((yield* call("GET", "/store/products")).json, { data: [] })
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("don't excuse from the rate: what they hit was counted", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "status", when: "before", status: 500, times: 2 })
+      const statuses = yield* Effect.replicateEffect(Effect.map(call("GET", "/me"), ({ status }) => status), 4)
+      assert.deepStrictEqual(statuses, [500, 500, 200, 429])
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
+
+  it.effect("are asked for, listed and cleared over HTTP as well", () =>
+    Effect.gen(function*() {
+      const fault = { kind: "status", when: "before", status: 500, times: 3 }
+      assert.deepStrictEqual((yield* control("POST", "/faults", { json: fault })).json, { id: "fault_1" })
+      assert.strictEqual((yield* call("GET", "/me")).status, 500)
+      assert.deepStrictEqual((yield* control("GET", "/faults")).json, { data: [{ id: "fault_1", fault, hits: 1, remaining: 2 }] })
+      assert.strictEqual((yield* control("DELETE", "/faults")).status, 204)
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("that make no sense are refused", () =>
+    Effect.gen(function*() {
+      for (const [fault, name] of [
+        [{ kind: "wonder" }, "kind"],
+        [{ kind: "status", when: "before" }, "status"],
+        [{ kind: "status", when: "before", status: 99 }, "status"],
+        [{ kind: "status", when: "later", status: 500 }, "when"],
+        [{ kind: "drop", when: "before", times: 0 }, "times"],
+        [{ kind: "drop", when: "before", rate: 2 }, "rate"],
+        [{ kind: "delay", when: "before", millis: -1 }, "millis"],
+        [{ kind: "status", when: "before", status: 429, retryAfter: "1\r\nx: y" }, "retryAfter"]
+      ] as const) {
+        assert.strictEqual(refusal(yield* control("POST", "/faults", { json: fault })), `400 VALIDATION_ERROR ${name}`)
+      }
+    }).pipe(Effect.provide(layerInProcess())))
+})

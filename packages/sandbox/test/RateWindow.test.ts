@@ -1,0 +1,96 @@
+/**
+ * The rate of a key and the daily quota of an account, in virtual time.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, TestClock } from "effect"
+import { call, layerInProcess, refusal, type Request } from "./support.js"
+
+const me = (request: Request = {}) => call("GET", "/me", request)
+const accepted = (count: number) => Effect.map(
+  Effect.replicateEffect(me(), count),
+  (replies) => replies.filter(({ status }) => status === 200).length
+)
+
+describe("the rate", () => {
+  it.effect("120 requests of a key pass within any minute, the next is refused with the whole seconds to wait", () =>
+    Effect.gen(function*() {
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* accepted(60), 60)
+      yield* TestClock.adjust("30500 millis")
+      assert.strictEqual(yield* accepted(60), 60)
+      const refused = yield* me()
+      assert.strictEqual(refusal(refused), "429 RATE_LIMITED")
+      assert.strictEqual(refused.headers["retry-after"], "30")
+      yield* TestClock.adjust("29499 millis")
+      assert.strictEqual((yield* me()).headers["retry-after"], "1")
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* accepted(61), 60)
+      assert.strictEqual((yield* me()).headers["retry-after"], "31")
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("waiting as long as told is always enough", () =>
+    Effect.gen(function*() {
+      yield* accepted(60)
+      yield* TestClock.adjust("1234 millis")
+      yield* accepted(61)
+      const wait = Number((yield* me()).headers["retry-after"])
+      yield* TestClock.adjust(Duration.seconds(wait))
+      assert.strictEqual((yield* me()).status, 200)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("counts every request that isn't refused for the rate, failed ones included", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* call("GET", "/users/nobody")).status, 404)
+      assert.strictEqual((yield* call("POST", "/posts", { text: "{" })).status, 400)
+      assert.strictEqual(yield* accepted(10), 1)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
+
+  it.effect("counts neither unknown routes nor unknown keys", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/nowhere")
+      yield* me({ key: null })
+      assert.strictEqual(yield* accepted(4), 3)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
+
+  it.effect("is each key's own", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { apiKey: key } = yield* sandbox.createKey("1001")
+      assert.strictEqual(yield* accepted(3), 2)
+      assert.strictEqual((yield* me({ key })).status, 200)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 2 } }))))
+
+  it.effect("has a window of the length that is assumed", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(yield* accepted(3), 2)
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* accepted(3), 2)
+    }).pipe(Effect.provide(layerInProcess({
+      assumptions: { requestsPerWindow: 2, rateWindow: Duration.seconds(5) }
+    }))))
+
+  it.effect("is counted anew after a reset", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      assert.strictEqual(yield* accepted(3), 2)
+      yield* sandbox.reset
+      assert.strictEqual(yield* accepted(3), 2)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 2 } }))))
+})
+
+describe("the daily quota", () => {
+  it.effect("is shared by all keys of an account, and comes back at midnight UTC", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { apiKey: key } = yield* sandbox.createKey("1001")
+      yield* TestClock.adjust(Duration.hours(23))
+      assert.strictEqual(yield* accepted(2), 2)
+      assert.strictEqual((yield* me({ key })).status, 200)
+      const refused = yield* me({ key })
+      assert.strictEqual(refusal(refused), "429 RATE_LIMITED")
+      assert.strictEqual(refused.headers["retry-after"], "3600")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* me({ key })).status, 200)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { dailyQuota: 3 } }))))
+})

@@ -1,0 +1,148 @@
+/**
+ * How the tests speak to a sandbox: over plain HTTP, by either way in, with nothing of a client between. Knows nothing of
+ * the sandbox's inside.
+ */
+import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effect/platform"
+import { Sandbox } from "@plaza/sandbox"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+
+export interface Request {
+  /** Sent as the key; the ready key unless told, none at all when null. */
+  readonly key?: Redacted.Redacted | string | null
+  /** Sent as JSON. */
+  readonly json?: unknown
+  /** Sent as it is, as JSON unless the headers tell otherwise. */
+  readonly text?: string
+  readonly bytes?: Uint8Array
+  readonly form?: FormData
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly text: string
+  /** The body as JSON; undefined when it isn't. */
+  readonly json: unknown
+}
+
+/** One of the two ways in. */
+export class Way extends Context.Tag("test/Way")<Way, {
+  readonly send: (method: HttpMethod.HttpMethod, url: string, request: Request) => Effect.Effect<Reply, unknown>
+}>() {}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const headersOf = (sandbox: Sandbox.Sandbox["Type"], { bytes, headers, json, key = sandbox.apiKey, text }: Request) => ({
+  ...(key === null ? {} : { authorization: `Bearer ${typeof key === "string" ? key : Redacted.value(key)}` }),
+  ...(json === undefined && text === undefined && bytes === undefined ? {} : { "content-type": "application/json" }),
+  ...headers
+})
+
+const bodyOf = ({ bytes, json, text }: Request): string | Uint8Array | undefined =>
+  bytes ?? text ?? (json === undefined ? undefined : JSON.stringify(json))
+
+const inProcess = Layer.effect(
+  Way,
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const client = yield* HttpClient.HttpClient
+    return {
+      send: (method, url, request) =>
+        Effect.gen(function*() {
+          const headers = headersOf(sandbox, request)
+          const body = bodyOf(request)
+          const response = yield* client.execute(
+            HttpClientRequest.make(method)(url, {
+              body: request.form !== undefined
+                ? HttpBody.formData(request.form)
+                : body === undefined
+                ? HttpBody.empty
+                : HttpBody.raw(body, { contentType: headers["content-type"] }),
+              headers
+            })
+          )
+          const text = yield* response.text
+          return { status: response.status, headers: response.headers, text, json: parse(text) }
+        })
+    }
+  })
+)
+
+const bySocket = Layer.effect(
+  Way,
+  Effect.map(Sandbox.Sandbox, (sandbox) => ({
+    send: (method: string, url: string, request: Request) =>
+      Effect.tryPromise(async (signal) => {
+        const response = await fetch(url, {
+          method,
+          headers: headersOf(sandbox, request),
+          body: request.form ?? (bodyOf(request) as BodyInit | undefined) ?? null,
+          signal
+        })
+        const text = await response.text()
+        return {
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+          text,
+          json: parse(text)
+        }
+      })
+  }))
+)
+
+export const layerInProcess = (options?: Sandbox.Options) =>
+  inProcess.pipe(Layer.provideMerge(Sandbox.layerHttpClient(options)))
+
+export const layerSocket = (options?: Sandbox.ServerOptions) =>
+  bySocket.pipe(Layer.provideMerge(Sandbox.layerServer(options)))
+
+/** Calls a path of the interface. */
+export const call = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* Sandbox.Sandbox
+    const { send } = yield* Way
+    return yield* send(method, baseUrl + path, request)
+  })
+
+/** Calls a path of the control interface. */
+export const control = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
+  Effect.gen(function*() {
+    const { controlUrl } = yield* Sandbox.Sandbox
+    const { send } = yield* Way
+    return yield* send(method, controlUrl + path, { key: null, ...request })
+  })
+
+const Envelope = Schema.Struct({
+  error: Schema.Struct(
+    { code: Schema.String, message: Schema.NonEmptyString, field: Schema.optional(Schema.String) },
+    Schema.Record({ key: Schema.String, value: Schema.Unknown })
+  )
+})
+const readEnvelope = Schema.decodeUnknownSync(Envelope)
+
+/** Status and code of a refusal, and the field where it names one; fails when it isn't in the envelope. */
+export const refusal = (reply: Reply): string => {
+  const { code, field } = readEnvelope(reply.json).error
+  return [reply.status, code, ...(field === undefined ? [] : [field])].join(" ")
+}
+
+/** One field of a JSON answer. */
+export const field = (reply: Reply, name: string): unknown =>
+  typeof reply.json === "object" && reply.json !== null ? Object.entries(reply.json).find(([key]) => key === name)?.[1] : undefined
+
+const Ids = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })), next_cursor: Schema.NullOr(Schema.String) })
+const readIds = Schema.decodeUnknownSync(Ids)
+
+/** The ids of a page and its cursor. */
+export const pageOf = (reply: Reply): { readonly ids: ReadonlyArray<string>; readonly next: string | null } => {
+  const { data, next_cursor } = readIds(reply.json)
+  return { ids: data.map(({ id }) => id), next: next_cursor }
+}
+
