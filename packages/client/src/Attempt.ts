@@ -47,8 +47,9 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     // Our own span tells of the attempt; trace headers are not for the service.
     const client = (yield* HttpClient.HttpClient).pipe(HttpClient.withTracerDisabledWhen(() => true))
 
-    // A proxy that echoes the request may echo the key with it.
-    const withoutKey = (text: string) => text.replaceAll(key, "<redacted>")
+    // A proxy that echoes the request may echo the key with it, and what can't be read is shown to people.
+    const textOf = (response: HttpClientResponse.HttpClientResponse) =>
+      Effect.map(response.text, (text) => text.replaceAll(key, "<redacted>"))
 
     const requestOf = (outgoing: Outgoing, progress: Progress) =>
       HttpClientRequest.make(outgoing.method)(settings.baseUrl + outgoing.path, {
@@ -82,7 +83,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         Effect.fail(toError({
           status: response.status,
           headers: response.headers,
-          body: withoutKey(body),
+          body,
           receivedAt,
           listed: outgoing.listed
         })))
@@ -94,13 +95,13 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     ): Effect.Effect<Answer, AttemptFailure> => {
       if (response.status >= 200 && response.status < 300) {
         progress.status = response.status
-        return Effect.matchEffect(response.text, {
+        return Effect.matchEffect(textOf(response), {
           onFailure: (error) => Effect.fail(failureOf(outgoing, progress, error)),
           onSuccess: (body) => Effect.succeed({ status: response.status, body, date: dateOf(response.headers) })
         })
       }
       // A refusal whose body breaks off is still a refusal.
-      return Effect.flatMap(Effect.orElseSucceed(response.text, () => ""), (body) => errorOf(outgoing, response, body))
+      return Effect.flatMap(Effect.orElseSucceed(textOf(response), () => ""), (body) => errorOf(outgoing, response, body))
     }
 
     const send = (outgoing: Outgoing, progress: Progress): Effect.Effect<Answer, AttemptFailure> =>

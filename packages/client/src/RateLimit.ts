@@ -116,7 +116,8 @@ export const makeMemory = (allowance: Allowance = {}): Effect.Effect<RateLimit["
         alarm = undefined
         return serve
       })
-      return Effect.delay(ring, Duration.millis(next - at)).pipe(
+      // A timer counts whole milliseconds, and one that rings early would only have to be set again.
+      return Effect.delay(ring, Duration.millis(Math.ceil(next - at))).pipe(
         Effect.interruptible,
         Effect.forkIn(scope),
         Effect.tap((fiber) => {

@@ -18,6 +18,8 @@ import * as Schedule from "effect/Schedule"
  */
 export const defaultRetry: Schedule.Schedule<unknown> = Schedule.exponential("250 millis").pipe(
   Schedule.jittered,
+  // Timers count whole milliseconds, and Effect's test clock fails on a part of one.
+  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
   Schedule.intersect(Schedule.recurs(4)),
   Schedule.intersect(
     Schedule.elapsed.pipe(Schedule.whileOutput(Duration.lessThanOrEqualTo(Duration.minutes(2))))

@@ -59,8 +59,8 @@ const checkBaseUrl = (text: string): Either.Either<string, string> => {
     : Either.right(text.replace(/\/+$/, ""))
 }
 
-const checkApiKey = (key: Redacted.Redacted): Either.Either<Redacted.Redacted, string> =>
-  Either.mapLeft(ApiKey.parse(Redacted.value(key)), (malformed) => `is not a key: ${malformed.message}`)
+const checkApiKey = (text: string): Either.Either<Redacted.Redacted, string> =>
+  Either.mapLeft(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)
 
 const checkRateLimit = (limit: number): Either.Either<number, string> =>
   Number.isInteger(limit) && limit >= 1 ? Either.right(limit) : Either.left("must be a whole number of at least 1")
@@ -88,7 +88,7 @@ export const fromOptions = (options: Options): Either.Either<Settings["Type"], I
     Either.mapLeft(checked, (message) => new InvalidSettings({ setting, message: `${setting} ${message}` }))
   return Either.all({
     baseUrl: named("baseUrl", checkBaseUrl(options.baseUrl)),
-    apiKey: named("apiKey", checkApiKey(options.apiKey)),
+    apiKey: named("apiKey", checkApiKey(Redacted.value(options.apiKey))),
     timeout: named("timeout", checkPositive(Duration.decode(options.timeout ?? defaults.timeout))),
     retry: Either.right(options.retry ?? defaultRetry),
     patience: Either.right(Duration.decode(options.patience ?? defaults.patience)),
@@ -97,7 +97,7 @@ export const fromOptions = (options: Options): Either.Either<Settings["Type"], I
   })
 }
 
-const checked = <A>(config: Config.Config<A>, check: (value: A) => Either.Either<A, string>): Config.Config<A> =>
+const checked = <A, B>(config: Config.Config<A>, check: (value: A) => Either.Either<B, string>): Config.Config<B> =>
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (message) => ConfigError.InvalidData([], message)))
 
 /**
@@ -108,11 +108,12 @@ const checked = <A>(config: Config.Config<A>, check: (value: A) => Either.Either
  * @category config
  */
 export const config: Config.Config<Settings["Type"]> = Config.all({
-  baseUrl: checked(Config.string("BASE_URL"), checkBaseUrl),
-  apiKey: checked(Config.redacted("API_KEY"), checkApiKey),
-  timeout: Config.withDefault(checked(Config.duration("TIMEOUT"), checkPositive), defaults.timeout),
+  baseUrl: checked(Config.string("PLAZA_BASE_URL"), checkBaseUrl),
+  // Read as a string, because a redacted setting hides what is wrong with it as well; the check never tells the text.
+  apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
+  timeout: Config.withDefault(checked(Config.duration("PLAZA_TIMEOUT"), checkPositive), defaults.timeout),
   retry: Config.succeed(defaultRetry),
   patience: Config.succeed(defaults.patience),
-  rateLimit: Config.withDefault(checked(Config.number("RATE_LIMIT"), checkRateLimit), defaults.rateLimit),
-  rateWindow: Config.withDefault(checked(Config.duration("RATE_WINDOW"), checkPositive), defaults.rateWindow)
-}).pipe(Config.nested("PLAZA"))
+  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), checkRateLimit), defaults.rateLimit),
+  rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), checkPositive), defaults.rateWindow)
+})

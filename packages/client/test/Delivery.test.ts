@@ -1,0 +1,190 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Chat, type Failures, type Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
+import { Clock, Effect, Either, Schedule } from "effect"
+import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
+
+const me = Fake.json({ id: "1" })
+const product = Fake.json({ id: "p", stock: 3 })
+const order = Fake.json({ id: "o", carrier: "C", trackingNumber: "T" })
+const fault = Fake.refusal(500, "INTERNAL_ERROR")
+
+const getMe = Effect.flatMap(Profiles, ({ me }) => me)
+const setStock = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 3))
+const ship = Effect.flatMap(Store, ({ ship }) => ship(OrderId.make("o"), { carrier: "C", trackingNumber: "T" }))
+const follow = Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("u")))
+const like = Effect.flatMap(Posts, ({ like }) => like(PostId.make("x")))
+const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("x"), "hello"))
+const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1"), "hello"))
+
+/** What came of an operation against a script, and how many calls it took. */
+const outcome = (
+  operation: Effect.Effect<unknown, Failures.Failure, Plaza.Services>,
+  replies: ReadonlyArray<Fake.Reply>
+) => {
+  const { calls, layer } = Fake.scripted(replies)
+  return Effect.map(
+    Virtual.run(Effect.either(Effect.provide(operation, layer))),
+    (result) => ({ result, calls, tag: Either.isLeft(result) ? result.left._tag : "Success" })
+  )
+}
+
+const ambiguous = {
+  "a 500": fault,
+  "a 503 from a proxy": { status: 503, body: "<html>busy</html>" },
+  "an undocumented 520": { status: 520 },
+  "a lost connection": Fake.lost,
+  "no answer in time": "hang"
+} satisfies Record<string, Fake.Reply>
+
+describe("after an ambiguous failure", () => {
+  for (const [name, failure] of Object.entries(ambiguous)) {
+    it.effect(`reads and repeatable writes are sent again (${name})`, () =>
+      Effect.gen(function*() {
+        for (const [operation, reply] of [[getMe, me], [setStock, product], [follow, { status: 204 }], [like, me]] as const) {
+          const { calls, tag } = yield* outcome(operation, [failure, reply])
+          expect([tag, calls.length]).toEqual(["Success", 2])
+        }
+      }))
+
+    it.effect(`a comment and a message are never sent again (${name})`, () =>
+      Effect.gen(function*() {
+        for (const operation of [comment, send]) {
+          const { calls, tag } = yield* outcome(operation, [failure, Fake.json({ text: "hello" })])
+          expect([tag, calls.length]).toEqual(["OutcomeUnknown", 1])
+        }
+      }))
+
+    it.effect(`shipping is sent again, and a conflict then says that the first attempt took (${name})`, () =>
+      Effect.gen(function*() {
+        const conflict = Fake.refusal(409, "CONFLICT")
+        const { calls, result } = yield* outcome(ship, [failure, conflict])
+        expect(result).toEqual(Either.right({ id: "o", carrier: "C", trackingNumber: "T" }))
+        expect(calls.length).toBe(2)
+        expect((yield* outcome(ship, [failure, order])).tag).toBe("Success")
+        expect((yield* outcome(ship, [conflict])).tag).toBe("Conflict")
+      }))
+  }
+
+  it.effect("a shipment that fails for good is of unknown outcome, whatever the last failure says", () =>
+    Effect.gen(function*() {
+      expect((yield* outcome(ship, [fault])).tag).toBe("OutcomeUnknown")
+      expect((yield* outcome(ship, [fault, Fake.refusal(404, "NOT_FOUND")])).tag).toBe("OutcomeUnknown")
+      expect((yield* outcome(ship, [fault, Fake.refused])).tag).toBe("OutcomeUnknown")
+    }))
+
+  it.effect("a repeatable write that meets it to the end fails as what it met last", () =>
+    Effect.gen(function*() {
+      expect((yield* outcome(setStock, [fault])).tag).toBe("InternalError")
+      expect((yield* outcome(setStock, [Fake.lost])).tag).toBe("ConnectionLost")
+      expect((yield* outcome(setStock, ["hang"])).tag).toBe("AttemptTimeout")
+      // A definite failure behind an ambiguous one doesn't say that nothing happened.
+      expect((yield* outcome(setStock, [fault, Fake.refused])).tag).toBe("OutcomeUnknown")
+      expect((yield* outcome(setStock, [fault, Fake.refusal(404, "NOT_FOUND")])).tag).toBe("OutcomeUnknown")
+    }))
+})
+
+describe("after a definite failure", () => {
+  const operations = { getMe, setStock, ship, comment, send } as const
+
+  for (const [name, operation] of Object.entries(operations)) {
+    it.effect(`${name} is sent again when the service was never reached, or refused for the rate`, () =>
+      Effect.gen(function*() {
+        const success = Fake.json({ id: "o", text: "hello" })
+        const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "3" })
+        expect(yield* outcome(operation, [Fake.refused, Fake.refused, limited, success])).toMatchObject({
+          tag: "Success",
+          calls: { length: 4 }
+        })
+        expect((yield* outcome(operation, [Fake.refused])).tag).toBe("ConnectionFailed")
+      }))
+
+    for (
+      const [status, code, tag] of [
+        [400, "VALIDATION_ERROR", "ValidationError"],
+        [401, "INVALID_API_KEY", "InvalidApiKey"],
+        [403, "INSUFFICIENT_SCOPE", "InsufficientScope"],
+        [404, "NOT_FOUND", "NotFound"],
+        [409, "CONFLICT", "Conflict"],
+        [413, "PAYLOAD_TOO_LARGE", "PayloadTooLarge"]
+      ] as const
+    ) {
+      it.effect(`${name} is not sent again after ${status}`, () =>
+        Effect.gen(function*() {
+          const { calls, result } = yield* outcome(operation, [Fake.refusal(status, code, { field: "text" })])
+          expect(calls.length).toBe(1)
+          // A code that the endpoint doesn't list keeps its meaning, though not its class.
+          const failure = Either.getOrThrow(Either.flip(result))
+          expect([tag, "UnrecognizedError"]).toContain(failure._tag)
+          expect(failure).toMatchObject({ status, code, details: { field: "text" } })
+        }))
+    }
+  }
+
+  for (const retryAfter of ["40", "Thu, 01 Jan 1970 00:00:40 GMT"]) {
+    it.effect(`a Retry-After is waited out by every call of the key (${retryAfter})`, () =>
+      Effect.gen(function*() {
+        const { calls, layer } = Fake.scripted([Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": retryAfter }), me])
+        // The second call asks while the first one waits.
+        const ends = yield* Effect.all([getMe, Effect.delay(getMe, "5 seconds")].map((call) =>
+          Effect.zipRight(call, Clock.currentTimeMillis)
+        ), { concurrency: "unbounded" }).pipe(Effect.provide(layer), Virtual.run)
+        expect(calls.length).toBe(3)
+        expect(ends).toEqual([40_000, 40_000])
+      }))
+  }
+
+  it.effect("a Retry-After beyond all patience fails at once, with the time it asked for", () =>
+    Effect.gen(function*() {
+      const { calls, result } = yield* outcome(getMe, [
+        Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "86400" })
+      ])
+      expect(calls.length).toBe(1)
+      expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "RateLimited", retryAfter: { value: { millis: 86_400_000 } } })
+    }))
+})
+
+describe("a success that can't be read", () => {
+  for (const body of ["", "<html>", "{\"id\":", "{}", "null", "{\"id\":7,\"createdAt\":\"yesterday\"}"]) {
+    it.effect(`is never sent again, and says so (${JSON.stringify(body)})`, () =>
+      Effect.gen(function*() {
+        const create = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
+        for (const operation of [create, getMe]) {
+          const { calls, result } = yield* outcome(operation, [{ status: 200, body }])
+          expect(calls.length).toBe(1)
+          expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "UnreadableSuccess", status: 200, body })
+        }
+      }))
+  }
+
+  it.effect("a write whose answer breaks off is one; a read is sent again", () =>
+    Effect.gen(function*() {
+      const cut = { cut: 200, body: "{\"id\":" }
+      expect(yield* outcome(setStock, [cut])).toMatchObject({ tag: "UnreadableSuccess", calls: { length: 1 } })
+      expect(yield* outcome(getMe, [cut, me])).toMatchObject({ tag: "Success", calls: { length: 2 } })
+    }))
+
+  it.effect("no body is fine where it would add nothing to what was sent", () =>
+    Effect.gen(function*() {
+      for (const reply of [{ status: 204 }, { status: 200, body: "" }, { status: 201, body: "" }]) {
+        expect((yield* outcome(setStock, [reply])).result).toEqual(Either.right({ id: "p", stock: 3 }))
+        expect((yield* outcome(ship, [reply])).result).toEqual(Either.right({ id: "o", carrier: "C", trackingNumber: "T" }))
+        expect((yield* outcome(comment, [reply])).result).toEqual(Either.right({ text: "hello" }))
+        expect((yield* outcome(like, [reply])).tag).toBe("Success")
+      }
+    }))
+
+  it.effect("a page of a portal in between doesn't count as a like", () =>
+    Effect.gen(function*() {
+      expect((yield* outcome(like, [{ status: 200, body: "<html>log in</html>" }])).tag).toBe("UnreadableSuccess")
+    }))
+})
+
+it.effect("retries end, and another schedule can be given", () =>
+  Effect.gen(function*() {
+    expect((yield* outcome(getMe, [fault])).calls.length).toBe(5)
+    const { calls, layer } = Fake.scripted([fault], { retry: Schedule.recurs(1) })
+    yield* Virtual.run(Effect.either(Effect.provide(getMe, layer)))
+    expect(calls.length).toBe(2)
+  }))

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Chat, Posts, Store } from "@plaza/client"
+import { ConversationId, OrderId, ProductId } from "@plaza/domain"
+import { type Fault, Sandbox } from "@plaza/sandbox"
+import { Effect, Either, Exit, Schedule } from "effect"
+import * as OnSandbox from "./support/OnSandbox.js"
+import * as Virtual from "./support/Virtual.js"
+
+const faults: Record<string, typeof Fault.Type> = {
+  "a 500 before it happened": { kind: "status", when: "before", status: 500 },
+  "a 500 after it happened": { kind: "status", when: "after", status: 500 },
+  "a connection dropped before it happened": { kind: "drop", when: "before" },
+  "a connection dropped after it happened": { kind: "drop", when: "after" },
+  "no answer in time, before it happened": { kind: "delay", when: "before", millis: 120_000 },
+  "no answer in time, after it happened": { kind: "delay", when: "after", millis: 120_000 }
+}
+
+const happened = new Set(Object.keys(faults).filter((name) => name.includes("after")))
+const inTime = Object.entries(faults).filter(([, { kind }]) => kind !== "delay")
+
+const postsWith = (text: string) =>
+  Effect.flatMap(Sandbox.Sandbox, ({ state }) => Effect.map(state, ({ posts }) => posts.filter((post) => post.text === text)))
+
+const createsOnce = (fault: typeof Fault.Type) =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const { create } = yield* Posts
+    yield* sandbox.addFault({ ...fault, method: "POST", path: "/posts" })
+    const post = yield* create({ text: "only once" })
+    const made = yield* postsWith("only once")
+    expect(made.map(({ id }) => id)).toEqual([post.id])
+  })
+
+const quickly = { client: { retry: Schedule.recurs(3) } }
+
+describe("a created post exists exactly once", () => {
+  for (const [name, fault] of Object.entries(faults)) {
+    it.effect(`under ${name}`, () => Effect.provide(Virtual.run(createsOnce(fault)), OnSandbox.inProcess()))
+  }
+  for (const [name, fault] of inTime) {
+    it.live(`under ${name}, over a socket`, () => Effect.provide(createsOnce(fault), OnSandbox.onSocket(quickly)))
+  }
+
+  it.effect("under every fault in a row", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      for (const fault of Object.values(faults).filter(({ kind }) => kind !== "delay")) {
+        yield* sandbox.addFault({ ...fault, method: "POST", path: "/posts" })
+      }
+      yield* create({ text: "only once" })
+      expect(yield* postsWith("only once")).toHaveLength(1)
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("and two equal ones made at once stay two, whatever happens to them", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      for (const fault of Object.values(faults)) {
+        yield* sandbox.addFault({ ...fault, method: "POST", path: "/posts" })
+        const both = yield* Effect.all([create({ text: "twice" }), create({ text: "twice" })], { concurrency: 2 })
+        expect(both[0].id).not.toBe(both[1].id)
+      }
+      expect(yield* postsWith("twice")).toHaveLength(2 * Object.keys(faults).length)
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("and an equal older one isn't taken for it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      // Made by someone else with the same account, long ago.
+      const earlier = yield* Effect.flatMap(Posts, ({ create }) => create({ text: "again" })).pipe(
+        OnSandbox.asKey(sandbox.apiKey)
+      )
+      yield* Effect.sleep("5 minutes")
+      yield* sandbox.addFault({ kind: "drop", when: "before", method: "POST", path: "/posts" })
+      const post = yield* create({ text: "again" })
+      expect(post.id).not.toBe(earlier.id)
+      expect(yield* postsWith("again")).toHaveLength(2)
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("and when the account's posts can't be read, its outcome is unknown and it is not sent again", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      yield* sandbox.addFault({ kind: "drop", when: "after", method: "POST", path: "/posts" })
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 503, method: "GET", path: "/me/posts", times: 50 })
+      expect(yield* Effect.flip(create({ text: "who knows" }))).toMatchObject({ _tag: "OutcomeUnknown" })
+      expect(yield* postsWith("who knows")).toHaveLength(1)
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+})
+
+describe("comments and messages are never made twice", () => {
+  const conversation = Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const { accounts, keys } = yield* sandbox.state
+    const shop = keys[0]?.accountId ?? accounts[0]?.id ?? ""
+    const peer = yield* sandbox.createAccount()
+    yield* sandbox.setRelation(peer.id, shop, { hasWritten: true })
+    return yield* sandbox.createConversation({ peerId: peer.id })
+  })
+
+  const sendsAtMostOnce = (name: string, fault: typeof Fault.Type) =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { comment, create } = yield* Posts
+      const { send } = yield* Chat
+      const post = yield* create({ text: "to comment on" })
+      const to = yield* conversation
+      for (const path of ["/posts/*/comments", "/conversations/*/messages"]) {
+        yield* sandbox.addFault({ ...fault, method: "POST", path })
+      }
+      const outcomes = [yield* Effect.either(comment(post.id, "once")), yield* Effect.either(send(ConversationId.make(to), "once"))]
+      expect(outcomes.map(Either.getLeft)).toMatchObject([
+        { value: { _tag: "OutcomeUnknown" } },
+        { value: { _tag: "OutcomeUnknown" } }
+      ])
+      const { comments, messages } = yield* sandbox.state
+      const times = happened.has(name) ? 1 : 0
+      expect(comments.filter(({ text }) => text === "once")).toHaveLength(times)
+      expect(messages.filter(({ text }) => text === "once")).toHaveLength(times)
+    })
+
+  for (const [name, fault] of Object.entries(faults)) {
+    it.effect(`under ${name}`, () => Effect.provide(Virtual.run(sendsAtMostOnce(name, fault)), OnSandbox.inProcess()))
+  }
+  for (const [name, fault] of inTime) {
+    it.live(`under ${name}, over a socket`, () =>
+      Effect.provide(sendsAtMostOnce(name, fault), OnSandbox.onSocket(quickly)))
+  }
+})
+
+describe("stock and shipping arrive", () => {
+  for (const [name, fault] of Object.entries(faults)) {
+    it.effect(`under ${name}`, () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const { setStock, ship } = yield* Store
+        yield* sandbox.setProduct({ id: "p/1?", stock: 1 })
+        yield* sandbox.setOrder({ id: "o/1?" })
+        const shipment = { carrier: "Post", trackingNumber: "42" }
+        yield* sandbox.addFault({ ...fault, method: "PATCH" })
+        yield* sandbox.addFault({ ...fault, method: "POST" })
+        yield* setStock(ProductId.make("p/1?"), 7)
+        expect(yield* ship(OrderId.make("o/1?"), shipment)).toMatchObject({ id: "o/1?", ...shipment })
+        const { orders, products } = yield* sandbox.state
+        expect(products.find(({ id }) => id === "p/1?")?.stock).toBe(7)
+        expect(orders.find(({ id }) => id === "o/1?")?.shipment).toEqual(shipment)
+        expect(Exit.isFailure(yield* Effect.exit(ship(OrderId.make("o/1?"), shipment)))).toBe(true)
+      }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+  }
+})

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Chat, Plaza, Posts } from "@plaza/client"
+import { Post } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { Chunk, Clock, Effect, Either, FastCheck as fc, Schema, Stream } from "effect"
+import * as Fake from "./support/FakeService.js"
+import * as OnSandbox from "./support/OnSandbox.js"
+import * as Virtual from "./support/Virtual.js"
+
+const createdAt = "2026-01-01T00:00:00.000Z"
+const itemsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: String(first + index), createdAt }))
+
+/** A service that has so many posts and gives them by the page, as told by `limit` and `cursor`. */
+const holding = (total: number, calls: Array<Fake.Call> = []) =>
+  Fake.layerPlaza((call) =>
+    Effect.sync(() => {
+      calls.push(call)
+      const first = Number(call.query["cursor"] ?? 0)
+      const count = Math.min(Number(call.query["limit"]), total - first)
+      return Fake.json({ data: itemsFrom(first, count), next_cursor: first + count < total ? String(first + count) : null })
+    }))
+
+const ids = (options?: Parameters<typeof Posts.Service.list>[0]) =>
+  Effect.flatMap(Posts, ({ list }) => Stream.runCollect(list(options))).pipe(
+    Effect.map((posts) => Chunk.toReadonlyArray(posts).map(({ id }) => Number(id)))
+  )
+
+describe("a list", () => {
+  it.effect.prop(
+    "gives every item once and in order, whatever the pages, and no more than the limit",
+    [fc.integer({ min: 0, max: 250 }), fc.integer({ min: 1, max: 100 }), fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined })],
+    ([total, pageSize, limit]) =>
+      Effect.gen(function*() {
+        const calls: Array<Fake.Call> = []
+        const found = yield* Effect.provide(
+          ids({ pageSize, limit }),
+          holding(total, calls)
+        )
+        const expected = Math.min(total, limit ?? total)
+        expect(found).toEqual(Array.from({ length: expected }, (_, index) => index))
+        // Not a request more than the items need; an empty list takes one to see.
+        expect(calls).toHaveLength(Math.max(1, Math.ceil(expected / pageSize)))
+      }),
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect("asks for 100 a page unless told", () =>
+    Effect.gen(function*() {
+      const calls: Array<Fake.Call> = []
+      yield* Effect.provide(ids(), holding(150, calls))
+      expect(calls.map(({ query }) => query)).toEqual([{ limit: "100" }, { limit: "100", cursor: "100" }])
+    }))
+
+  it.effect("refuses a limit or a page size that can't be, before anything is sent", () =>
+    Effect.gen(function*() {
+      for (const options of [{ limit: 0 }, { limit: -1 }, { limit: 1.5 }, { limit: Number.NaN }, { pageSize: 0 }, { pageSize: 101 }]) {
+        const calls: Array<Fake.Call> = []
+        const failure = yield* Effect.flip(Effect.provide(ids(options), holding(5, calls)))
+        expect(failure).toMatchObject({ _tag: "InvalidInput", field: Object.keys(options)[0] })
+        expect(calls).toHaveLength(0)
+      }
+    }))
+
+  it.effect("fails on a cursor that comes back instead of going round for ever", () =>
+    Effect.gen(function*() {
+      const page = (next: string) => Fake.json({ data: itemsFrom(0, 1), next_cursor: next })
+      const { calls, layer } = Fake.scripted([page("a"), page("b"), page("a")])
+      expect(yield* Effect.flip(Effect.provide(ids(), layer))).toMatchObject({ _tag: "CursorRepeated" })
+      expect(calls.map(({ query }) => query["cursor"])).toEqual([undefined, "a", "b"])
+    }))
+
+  it.effect("goes on from a failed page's own cursor, without repeating items", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const all = yield* ids({ pageSize: 5 })
+      yield* sandbox.addFault({ kind: "drop", when: "after", path: "/me/posts", times: 3 })
+      yield* sandbox.addFault({ kind: "cut", when: "after", path: "/me/posts" })
+      expect(yield* ids({ pageSize: 5 })).toEqual(all)
+      expect(all.length).toBeGreaterThan(20)
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("fetches the next page while this one is consumed", () =>
+    Effect.gen(function*() {
+      const slow = Fake.layerPlaza((call) =>
+        Effect.delay(
+          Effect.sync(() => {
+            const page = Number(call.query["cursor"] ?? 0)
+            return Fake.json({ data: itemsFrom(page, 1), next_cursor: page < 9 ? String(page + 1) : null })
+          }),
+          "1 second"
+        ))
+      yield* Effect.flatMap(Posts, ({ pages }) => Stream.runForEach(pages(), () => Effect.sleep("1 second"))).pipe(
+        Effect.provide(slow),
+        Effect.zipRight(Clock.currentTimeMillis),
+        Effect.tap((end) => Effect.sync(() => expect(end).toBe(11_000))),
+        Virtual.run
+      )
+    }))
+
+  it.effect("that is left early asks for no page beyond the next", () =>
+    Effect.gen(function*() {
+      const calls: Array<Fake.Call> = []
+      const first = yield* Effect.flatMap(Posts, ({ list }) => Stream.runCollect(Stream.take(list({ pageSize: 10 }), 3))).pipe(
+        Effect.provide(holding(1_000, calls))
+      )
+      expect(first.length).toBe(3)
+      expect(calls.length).toBeLessThanOrEqual(2)
+    }))
+
+  it.effect("of conversations and one that the document doesn't show read alike", () =>
+    Effect.gen(function*() {
+      const { list } = yield* Chat
+      const conversations = yield* Stream.runCollect(list({ pageSize: 3 }))
+      const open = yield* Stream.runCollect(
+        Plaza.paginate({ path: "/conversations", item: Schema.Struct({ id: Schema.String }), pageSize: 3 })
+      )
+      expect(Chunk.toReadonlyArray(open).map(({ id }) => id)).toEqual(Chunk.toReadonlyArray(conversations).map(({ id }) => id))
+      expect(open.length).toBeGreaterThan(3)
+    }).pipe(Effect.provide(OnSandbox.inProcess())))
+})
+
+describe("a request that the document doesn't show", () => {
+  it.effect("has the key, the query, the body and a decoded answer", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([Fake.json({ id: "1", createdAt, more: true })])
+      const post = yield* Plaza.request({
+        method: "PUT",
+        path: "/posts/1",
+        query: { a: "b c" },
+        payload: { text: "new" },
+        response: Post
+      }).pipe(Effect.provide(layer))
+      expect(post.id).toBe("1")
+      expect(calls).toMatchObject([{ method: "PUT", path: "/posts/1", query: { a: "b c" }, body: "{\"text\":\"new\"}" }])
+      expect(calls[0]?.headers["authorization"]).toBe(`Bearer ${Fake.key}`)
+    }))
+
+  it.effect("is sent again after an ambiguous failure only if it is a GET, or said to be harmless", () =>
+    Effect.gen(function*() {
+      const attempt = (method: "GET" | "POST", delivery?: "Repeatable") => {
+        const { calls, layer } = Fake.scripted([Fake.lost, Fake.json({})])
+        return Effect.map(
+          Virtual.run(Effect.either(Effect.provide(
+            Plaza.request({ method, path: "/x", response: Schema.Unknown, delivery }),
+            layer
+          ))),
+          (result) => [Either.isRight(result), calls.length]
+        )
+      }
+      expect(yield* attempt("GET")).toEqual([true, 2])
+      expect(yield* attempt("POST")).toEqual([false, 1])
+      expect(yield* attempt("POST", "Repeatable")).toEqual([true, 2])
+    }))
+
+  it.effect("is refused when its path would lead elsewhere", () =>
+    Effect.gen(function*() {
+      for (const path of ["", "x", "/../x", "/a/../../x", "//evil.test/x", "/a?b=c", "/a#b", "/a b", "/%2e%2e/x", "/\\x"]) {
+        const { calls, layer } = Fake.scripted([Fake.json({})])
+        const result = yield* Effect.either(Effect.provide(
+          Plaza.request({ method: "GET", path, response: Schema.Unknown }),
+          layer
+        ))
+        if (Either.isLeft(result)) {
+          expect(result.left).toMatchObject({ _tag: "InvalidInput", field: "path" })
+          expect(calls).toHaveLength(0)
+        } else {
+          expect(calls[0]?.path).toBe(path)
+        }
+        expect([path, Either.isLeft(result)]).toEqual([path, path !== "//evil.test/x"])
+      }
+    }))
+})

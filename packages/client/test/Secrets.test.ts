@@ -1,0 +1,135 @@
+import { expect, it } from "@effect/vitest"
+import { Chat, Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { Cause, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream, Tracer } from "effect"
+import { inspect } from "node:util"
+import * as Fake from "./support/FakeService.js"
+import * as OnSandbox from "./support/OnSandbox.js"
+import * as Virtual from "./support/Virtual.js"
+
+/** Every form in which a value may reach a log, a report or a screen. */
+const written = (value: unknown): string => {
+  const error = value instanceof Error ? [value.message, value.stack, JSON.stringify(Object.entries(value))] : []
+  return [
+    String(value),
+    inspect(value, { depth: 12, showHidden: true }),
+    JSON.stringify(value, (_, inner: unknown) => typeof inner === "bigint" ? String(inner) : inner),
+    ...error
+  ].join("\n")
+}
+
+/** Runs a program and gives everything that it lets out: logs at every level, spans, and what it ended in. */
+const everything = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<string, never, R> =>
+  Effect.gen(function*() {
+    const out: Array<string> = []
+    const logger = Logger.make((entry) => {
+      out.push(written(entry.message), Cause.pretty(entry.cause), Logger.stringLogger.log(entry), written([...entry.annotations]))
+    })
+    const spans: Array<Tracer.Span> = []
+    const native = yield* Effect.tracer
+    const tracer = Tracer.make({
+      context: (run, fiber) => native.context(run, fiber),
+      span: (...parts) => {
+        const span = native.span(...parts)
+        spans.push(span)
+        return span
+      }
+    })
+    const exit = yield* Effect.exit(program).pipe(
+      Effect.withTracer(tracer),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.All)
+    )
+    out.push(written(exit))
+    if (Exit.isFailure(exit)) {
+      out.push(Cause.pretty(exit.cause, { renderErrorCause: true }), written(Cause.squash(exit.cause)), written(exit.cause.toJSON()))
+    }
+    for (const span of spans) {
+      out.push(span.name, written([...span.attributes]), written(span.status), written(span.links))
+      if (span._tag === "Span" && "events" in span) {
+        out.push(written(span.events))
+      }
+    }
+    expect(spans.length).toBeGreaterThan(0)
+    return out.join("\n")
+  })
+
+const calls: ReadonlyArray<Effect.Effect<unknown, Failures.Failure, Plaza.Services>> = [
+  Effect.flatMap(Profiles, ({ me }) => me),
+  Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("1"))),
+  Effect.flatMap(Posts, ({ create }) => create({ text: "hello" })),
+  Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello")),
+  Effect.flatMap(Posts, ({ list }) => Stream.runDrain(list())),
+  Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.png", content: Stream.succeed(new Uint8Array(3)) })),
+  Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 1)),
+  Effect.flatMap(Store, ({ ship }) => ship(OrderId.make("o"), { carrier: "c", trackingNumber: "t" })),
+  Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("c"), "hello")),
+  Plaza.request({ method: "DELETE", path: "/posts/1", response: Schema.Unknown })
+]
+
+const echo = `<html>Authorization: Bearer ${Fake.key}</html>`
+const replies: ReadonlyArray<Fake.Reply> = [
+  Fake.json({ id: "1" }),
+  Fake.json({ data: [], next_cursor: null }),
+  Fake.refused,
+  Fake.lost,
+  "hang",
+  { cut: 200, body: echo },
+  { status: 200, body: echo },
+  { status: 400, body: echo },
+  { status: 502, body: echo },
+  Fake.refusal(401, "INVALID_API_KEY", { sent: `Bearer ${Fake.key}` }),
+  Fake.refusal(500, "INTERNAL_ERROR", { headers: { authorization: [Fake.key] } }),
+  Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "1" })
+]
+
+it.effect("the key is in no log, span, error or report, whatever the service answers", () =>
+  Effect.gen(function*() {
+    for (const call of calls) {
+      for (const reply of replies) {
+        const { layer } = Fake.scripted([reply])
+        const out = yield* Virtual.run(everything(Effect.provide(call, layer)))
+        expect(out).toContain("plaza.")
+        expect(out).not.toContain(Fake.key)
+      }
+    }
+  }), 60_000)
+
+it.effect("nor when the service is the sandbox, refusing and failing", () =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const key = Redacted.value(sandbox.apiKey)
+    for (const call of calls) {
+      for (const status of [401, 403, 404, 429, 500]) {
+        yield* sandbox.addFault({ kind: "status", when: "before", status })
+      }
+      expect(yield* everything(call)).not.toContain(key)
+    }
+  }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())), 60_000)
+
+it.live("nor when there is no service at all", () =>
+  Effect.gen(function*() {
+    const { default: net } = yield* Effect.promise(() => import("node:net"))
+    // A port that was free a moment ago and that nobody listens on now.
+    const port = yield* Effect.async<number>((resume) => {
+      const server = net.createServer().listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+      })
+    })
+    const NodeClient = yield* Effect.promise(() => import("@plaza/client/node"))
+    const layer = Plaza.layer({
+      baseUrl: `http://127.0.0.1:${port}/open/v1`,
+      apiKey: Redacted.make(Fake.key),
+      retry: yield* Effect.map(Effect.promise(() => import("effect")), ({ Schedule }) => Schedule.stop)
+    }).pipe(Layer.provide(NodeClient.layer))
+    const out = yield* everything(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
+    expect(out).toContain("ECONNREFUSED")
+    expect(out).not.toContain(Fake.key)
+  }))
+
+it("a key that is malformed is not shown either", () => {
+  const failure = new Failures.InvalidSettings({ setting: "apiKey", message: "apiKey is not a key" })
+  expect(written(failure)).not.toContain(Fake.key)
+})

@@ -1,0 +1,17 @@
+/**
+ * Virtual time for tests: runs an effect while the test clock goes on by itself. Knows nothing of what is run.
+ */
+import { type Duration, Effect, Fiber, Option, TestClock } from "effect"
+
+/** Runs the effect to its end, moving the clock a step whenever it waits. */
+export const run = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  step: Duration.DurationInput = "10 minutes"
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    while (Option.isNone(yield* Fiber.poll(fiber))) {
+      yield* TestClock.adjust(step)
+    }
+    return yield* Fiber.join(fiber)
+  })
