@@ -19,7 +19,7 @@ const holding = (total: number, calls: Array<Fake.Call> = []) =>
       const first = Number(call.query["cursor"] ?? 0)
       const count = Math.min(Number(call.query["limit"]), total - first)
       return Fake.json({ data: itemsFrom(first, count), next_cursor: first + count < total ? String(first + count) : null })
-    }))
+    }), { rateLimit: 1_000 })
 
 const ids = (options?: Parameters<typeof Posts.Service.list>[0]) =>
   Effect.flatMap(Posts, ({ list }) => Stream.runCollect(list(options))).pipe(
