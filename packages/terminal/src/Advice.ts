@@ -31,7 +31,7 @@ export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   STORE_BLOCKED: { meaning: "the store has blocked this account", advice: "Ask the owner of the store." },
   USER_UNAVAILABLE: { meaning: "the user is blocked, private or suspended", advice: "Nothing can be done from here." },
   FORBIDDEN: { meaning: "this account may not do that", advice: "Check the id: it may belong to someone else." },
-  NOT_FOUND: { meaning: "the service doesn't find it", advice: "Check the id: it doesn't exist, or the account can't see it." },
+  NOT_FOUND: { meaning: "the service doesn't find it", advice: "Check the id or the path: it doesn't exist, or the account can't see it." },
   CONFLICT: { meaning: "this doesn't go with the present state", advice: "It may have been done already; there is no use in running it again." },
   PAYLOAD_TOO_LARGE: { meaning: "it is too large for the service", advice: "Send something smaller." },
   RATE_LIMITED: { meaning: "the key has used up its requests, or the account its quota for the day", advice: "Run this again later." },

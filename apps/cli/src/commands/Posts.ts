@@ -41,7 +41,7 @@ const create = Command.make("create", {
     yield* output.one(post, [
       ["id", post.id],
       ["created", moment(post.createdAt)],
-      ["media", post.mediaIds?.join(", ")],
+      ["media", mediaIds.length === 0 ? undefined : (post.mediaIds ?? mediaIds).join(", ")],
       ["text", post.text]
     ])
   }))).pipe(Command.withDescription(about(
@@ -65,7 +65,7 @@ const like = Command.make("like", { id, ...flags }, ({ id, ...flags }) =>
     yield* posts.like(PostId.make(id))
     const output = yield* Output
     yield* output.done({ postId: id, liked: true }, `The account likes post ${id}.`)
-  }))).pipe(Command.withDescription(about("Like a post. A second time changes nothing.", "posts like 5001")))
+  }))).pipe(Command.withDescription(about("Like a post. A second time changes nothing.", "posts like 9007199254741005")))
 
 const comment = Command.make(
   "comment",
@@ -77,7 +77,7 @@ const comment = Command.make(
       const output = yield* Output
       yield* output.done(comment, `Commented on post ${id}.`)
     }))
-).pipe(Command.withDescription(about("Comment on a post. A comment is never sent twice.", `posts comment 5001 --text "Lovely"`)))
+).pipe(Command.withDescription(about("Comment on a post. A comment is never sent twice.", `posts comment 9007199254741005 --text "Lovely"`)))
 
 /** @since 0.1.0 @category commands */
 export const posts = Command.make("posts").pipe(

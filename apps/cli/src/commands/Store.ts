@@ -54,11 +54,11 @@ const ship = Command.make("ship", {
     yield* output.one(shipped, [["id", shipped.id], ["carrier", shipped.carrier ?? carrier], ["trackingNumber", shipped.trackingNumber ?? trackingNumber]])
   }))).pipe(Command.withDescription(about(
     "Mark an order as shipped. An order that is shipped already is a conflict.",
-    "orders ship 9001 --carrier DHL --tracking-number 00340434161094042557"
+    "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557"
   )))
 
 /** @since 0.1.0 @category commands */
 export const orders = Command.make("orders").pipe(
-  Command.withDescription(about("Ship orders.", "orders ship 9001 --carrier DHL --tracking-number 00340434161094042557")),
+  Command.withDescription(about("Ship orders.", "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557")),
   Command.withSubcommands([ship])
 )

@@ -1,0 +1,251 @@
+/**
+ * Every command of the built program does its work against the sandbox over a socket, and tells it as text and as JSON.
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { OrderId, ProductId } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer } from "effect"
+import { expect } from "vitest"
+import { plaza, plazaWith } from "./support/Plaza.js"
+
+const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000, maxFileBytes: 1_000 } }), NodeContext.layer)
+
+const done = (stdout: string) => ({ code: 0, stdout, stderr: "" })
+const jsonLines = (text: string): ReadonlyArray<unknown> => text.trim().split("\n").map((line): unknown => JSON.parse(line))
+const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
+
+/** The same command as text and as JSON. */
+const both = (...argv: ReadonlyArray<string>) => Effect.all([plaza(...argv), plaza(...argv, "--json")], { concurrency: 2 })
+
+const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" }))
+const file = (name: string, content: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* folder}/${name}`
+    yield* fs.writeFileString(path, content)
+    return path
+  })
+
+layer(services, { excludeTestServices: true })("plaza", (it) => {
+  it.effect("me shows the account of the key", () =>
+    Effect.gen(function*() {
+      expect(yield* both("me")).toEqual([done("id\t1001\nusername\tcorner-shop\n"), done(`{"id":"1001","username":"corner-shop"}\n`)])
+    }))
+
+  it.effect("users get and users find show a user by id and by name", () =>
+    Effect.gen(function*() {
+      const [text, json] = yield* both("users", "get", "1002")
+      expect(text.stdout).toMatch(/^id\t1002\nusername\t\S+\n$/)
+      expect(jsonLines(json.stdout)).toMatchObject([{ id: "1002" }])
+      expect(yield* plaza("users", "find", "corner-shop")).toEqual(done("id\t1001\nusername\tcorner-shop\n"))
+    }))
+
+  it.effect("users follow follows, and a second time changes nothing", () =>
+    Effect.gen(function*() {
+      expect(yield* both("users", "follow", "1005")).toEqual([done("The account follows user 1005.\n"), done(`{"userId":"1005","following":true}\n`)])
+      expect((yield* state).relations).toContainEqual(expect.objectContaining({ from: "1001", to: "1005", follows: true }))
+    }))
+
+  it.scoped("media upload sends every file, and prints the id of each", () =>
+    Effect.gen(function*() {
+      const one = yield* file(`o"n\u00e4.txt`, "one")
+      const two = yield* file("two.png", "second")
+      const { code, stderr, stdout } = yield* plaza("media", "upload", one, two, "--json")
+      const before = yield* state
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      expect(jsonLines(stdout)).toEqual(before.media.slice(-2).map(({ id }, index) => ({ file: [one, two][index], mediaId: id })))
+      expect(before.media.slice(-2)).toMatchObject([{ name: `o"n\u00e4.txt`, contentType: "text/plain", size: 3 }, { name: "two.png", contentType: "image/png", size: 6 }])
+      expect((yield* plaza("media", "upload", one)).stdout).toMatch(/^\S+\t\/.+txt\n$/)
+    }))
+
+  it.scoped("posts create uploads first, then posts once", () =>
+    Effect.gen(function*() {
+      const picture = yield* file("a.png", "picture")
+      const before = yield* state
+      const { code, stdout } = yield* plaza("posts", "create", "--text", "New mugs", "--media", picture, "--media-id", before.media[0]?.id ?? "", "--json")
+      const after = yield* state
+      expect(code).toBe(0)
+      expect(after.posts.length).toBe(before.posts.length + 1)
+      expect(after.posts.at(-1)).toMatchObject({ text: "New mugs", mediaIds: [before.media[0]?.id, after.media.at(-1)?.id] })
+      expect(jsonLines(stdout)).toMatchObject([{ id: after.posts.at(-1)?.id, text: "New mugs" }])
+      expect((yield* plaza("posts", "create", "--text=--json")).stdout).toMatch(/^id\t\d+\ncreated\t\S+Z\ntext\t--json\n$/)
+    }))
+
+  it.scoped("posts create does not post when an upload fails, and names the media that exist", () =>
+    Effect.gen(function*() {
+      const one = yield* file("one.png", "1")
+      const before = yield* state
+      const large = yield* file("large.png", "2".repeat(2_000))
+      const create = (...files: ReadonlyArray<string>) => plaza("posts", "create", "--text", "x", ...files.flatMap((file) => ["--media", file]))
+
+      const missing = yield* create(one, `${one}.missing`)
+      expect(missing).toEqual({ code: 2, stdout: "", stderr: `plaza: there is no file ${one}.missing: check the path\n` })
+      expect((yield* state).media.length).toBe(before.media.length)
+
+      const failed = yield* create(one, large)
+      const after = yield* state
+      expect(failed).toMatchObject({ code: 2, stdout: "" })
+      expect(failed.stderr).toContain(`${large} was not uploaded. Nothing was posted. Uploaded already, to be used with --media-id: ${after.media.at(-1)?.id} (${one}).\n`)
+      expect(after.media.length).toBe(before.media.length + 1)
+      expect(after.posts.length).toBe(before.posts.length)
+    }))
+
+  it.scoped("posts create names the media that are up when the post itself is refused", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const one = yield* file("one.png", "1")
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 403, code: "FORBIDDEN", method: "POST", path: "/posts" })
+      const { code, stderr } = yield* plaza("posts", "create", "--text", "x", "--media", one, "--json")
+      const { media } = yield* state
+      expect(code).toBe(4)
+      expect(jsonLines(stderr)).toMatchObject([{ error: { tag: "Forbidden", code: "FORBIDDEN", details: { uploaded: [{ file: one, mediaId: media.at(-1)?.id }] } } }])
+    }))
+
+  it.effect("posts list prints the 20 newest, as many as are wanted, or all", () =>
+    Effect.gen(function*() {
+      const { posts } = yield* state
+      const newest = posts.filter(({ authorId }) => authorId === "1001").toReversed().map(({ id }) => id)
+      const ids = (text: string) => jsonLines(text).map((post) => typeof post === "object" && post !== null && "id" in post ? post.id : undefined)
+      const [text, json] = yield* both("posts", "list")
+      expect(text.stdout.trim().split("\n").map((line) => line.split("\t")[0])).toEqual(newest.slice(0, 20))
+      expect(ids(json.stdout)).toEqual(newest.slice(0, 20))
+      expect(ids((yield* plaza("posts", "list", "--limit", "3", "--json")).stdout)).toEqual(newest.slice(0, 3))
+      expect(ids((yield* plaza("posts", "list", "--all", "--json")).stdout)).toEqual(newest)
+      expect(yield* plaza("posts", "list", "--all", "--limit", "3")).toMatchObject({ code: 2, stdout: "" })
+      expect(yield* plaza("posts", "list", "--limit", "0")).toMatchObject({ code: 2, stdout: "" })
+    }))
+
+  it.effect("posts like and posts comment act on a post", () =>
+    Effect.gen(function*() {
+      const id = (yield* state).posts[0]?.id ?? ""
+      expect(yield* both("posts", "like", id)).toEqual([done(`The account likes post ${id}.\n`), done(`{"postId":"${id}","liked":true}\n`)])
+      expect(yield* both("posts", "comment", id, "--text", "Lovely")).toEqual([done(`Commented on post ${id}.\n`), done(`{"text":"Lovely"}\n`)])
+      const { comments, likes } = yield* state
+      expect(likes.filter((like) => like.postId === id && like.accountId === "1001").length).toBe(1)
+      expect(comments.filter((comment) => comment.postId === id && comment.text === "Lovely").length).toBe(2)
+    }))
+
+  it.scoped("stories create sends the JSON of a file or of standard input as it is", () =>
+    Effect.gen(function*() {
+      const path = yield* file("story.json", `\ufeff{"frames":[1,{"a":null}]}`)
+      const fromFile = yield* plaza("stories", "create", "--input", path, "--json")
+      const fromInput = yield* plazaWith(["stories", "create", "--input", "-"], { stdin: `{"b":"ä"}` })
+      expect([fromFile.code, fromInput.code]).toEqual([0, 0])
+      expect((yield* state).stories.slice(-2).map(({ payload }) => payload)).toEqual([{ frames: [1, { a: null }] }, { b: "ä" }])
+      expect(yield* plazaWith(["stories", "create", "--input", "-"], { stdin: "[1]" })).toEqual({ code: 2, stdout: "", stderr: "plaza: standard input has to hold a JSON object, in braces\n" })
+    }))
+
+  it.effect("stock set sets the stock of a product, whatever the characters of its id", () =>
+    Effect.gen(function*() {
+      expect(yield* both("stock", "set", "0042", "7")).toEqual([done("id\t0042\nstock\t7\n"), done(`{"id":"0042","stock":7}\n`)])
+      expect((yield* plaza("stock", "set", "CAP/RED L", "0")).code).toBe(0)
+      const { products } = yield* state
+      expect(products.find(({ id }) => id === ProductId.make("0042"))?.stock).toBe(7)
+      expect(products.find(({ id }) => id === ProductId.make("CAP/RED L"))?.stock).toBe(0)
+    }))
+
+  it.effect("stock set refuses what is no number before anything is sent", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const before = (yield* sandbox.requests).length
+      for (const stock of ["abc", "1,5"]) {
+        expect(yield* plaza("stock", "set", "0042", stock)).toEqual({ code: 2, stdout: "", stderr: `plaza: the stock has to be a number such as 12, and "${stock}" is none\n` })
+      }
+      expect((yield* sandbox.requests).length).toBe(before)
+    }))
+
+  it.effect("orders ship ships an order", () =>
+    Effect.gen(function*() {
+      const [first, second] = (yield* state).orders.filter(({ shipment }) => shipment === null)
+      const ship = (id = "") => ["orders", "ship", id, "--carrier", "DHL", "--tracking-number", "0034"]
+      expect(yield* plaza(...ship(first?.id))).toEqual(done(`id\t${first?.id}\ncarrier\tDHL\ntrackingNumber\t0034\n`))
+      expect(jsonLines((yield* plaza(...ship(second?.id), "--json")).stdout)).toEqual([{ id: second?.id, carrier: "DHL", trackingNumber: "0034" }])
+      const shipped = (yield* state).orders.find(({ id }) => id === OrderId.make(first?.id ?? ""))
+      expect(shipped?.shipment).toEqual({ carrier: "DHL", trackingNumber: "0034" })
+    }))
+
+  it.effect("chat list and chat send list conversations and write into one", () =>
+    Effect.gen(function*() {
+      const [text, json] = yield* both("chat", "list", "--all")
+      expect(text.stdout.trim().split("\n").length).toBe((yield* state).conversations.filter(({ accountId }) => accountId === "1001").length)
+      expect(jsonLines(json.stdout)[0]).toMatchObject({ id: text.stdout.split("\n")[0] })
+      expect(yield* both("chat", "send", "conv_301", "--text", "It is on its way")).toEqual([
+        done("Sent to conversation conv_301.\n"),
+        done(`{"text":"It is on its way"}\n`)
+      ])
+      expect((yield* state).messages.filter(({ text }) => text === "It is on its way").length).toBe(2)
+    }))
+
+  it.effect("api sends any request and prints the JSON as it comes", () =>
+    Effect.gen(function*() {
+      const page = yield* plaza("api", "get", "me/posts?limit=1", "--field", "nothing=x y")
+      expect(jsonLines(page.stdout)).toMatchObject([{ data: [{ authorId: "1001" }], next_cursor: expect.anything() as unknown }])
+      expect(jsonLines((yield* plaza("api", "PATCH", "/store/products/0042/stock", "--field", "stock:=9")).stdout)).toMatchObject([{ id: "0042", stock: 9 }])
+      expect(yield* plaza("api", "PATCH", "/store/products/0042/stock", "--field", "stock=9")).toMatchObject({ code: 2, stdout: "" })
+      const input = ["api", "PATCH", "/store/products/0042/stock", "--input", "-"]
+      expect(jsonLines((yield* plazaWith([...input, "--json"], { stdin: `{"stock":3}` })).stdout)).toMatchObject([{ stock: 3 }])
+      expect(yield* both("api", "POST", "/users/1002/follow")).toEqual([done(""), done("null\n")])
+    }))
+
+  it.effect("api --paginate prints every item of a list on a line", () =>
+    Effect.gen(function*() {
+      const { conversations } = yield* state
+      const { stdout } = yield* plaza("api", "GET", "/conversations?limit=2", "--paginate")
+      expect(jsonLines(stdout)).toHaveLength(conversations.filter(({ accountId }) => accountId === "1001").length)
+    }))
+
+  it.effect("what can't be sent is refused before anything is", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const before = (yield* sandbox.requests).length
+      const refused = [
+        ["api", "FETCH", "/me"],
+        ["api", "GET", "/me", "--input", "-"],
+        ["api", "POST", "/me", "--paginate"],
+        ["api", "POST", "/me", "--input", "-", "--field", "a=b"],
+        ["api", "GET", "/../../sandbox/state"],
+        ["users", "get", ".."],
+        ["users", "get", ""]
+      ]
+      for (const { code, stderr, stdout } of yield* Effect.forEach(refused, (argv) => plaza(...argv), { concurrency: 2 })) {
+        expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+        expect(stderr).toMatch(/^plaza: .+\n$/)
+      }
+      expect((yield* sandbox.requests).length).toBe(before)
+    }))
+
+  it.effect("sandbox faults and sandbox reset steer a running sandbox", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const fault = `{"kind":"status","when":"before","status":403,"method":"GET","path":"/me","times":2}`
+      const added = yield* plaza("sandbox", "faults", "add", fault, "--json")
+      const [{ id } = { id: "" }] = yield* sandbox.faults
+      expect(added).toEqual(done(`{"id":"${id}"}\n`))
+      expect((yield* plaza("me")).code).toBe(4)
+      expect(yield* both("sandbox", "faults", "list")).toEqual([
+        done(`${id}\tstatus\tGET\t/me\t1\t1\n`),
+        done(`{"id":"${id}","fault":${JSON.stringify({ kind: "status", method: "GET", path: "/me", times: 2, when: "before", status: 403 })},"hits":1,"remaining":1}\n`)
+      ])
+      expect((yield* plazaWith(["sandbox", "faults", "add", "--input", "-"], { stdin: `{"kind":"drop","when":"after"}` })).code).toBe(0)
+      expect(yield* sandbox.faults).toHaveLength(2)
+      expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("No call will go wrong any more.\n"))
+      expect(yield* sandbox.faults).toEqual([])
+
+      yield* plaza("stock", "set", "0042", "123456")
+      expect(yield* plaza("sandbox", "reset", "--json")).toEqual(done(`{"reset":true}\n`))
+      expect((yield* state).products.find((product) => product.id === "0042")?.stock).not.toBe(123456)
+    }))
+
+  it.effect.each([
+    [`{"kind":"explode"}`, /^plaza: "kind" of the fault can't be used: /],
+    [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault can't be used: /],
+    [`[`, /^plaza: the fault is not JSON: /]
+  ] as const)("sandbox faults add refuses %s and names what is wrong", ([fault, sentence]) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* plaza("sandbox", "faults", "add", fault)
+      expect(code).toBe(2)
+      expect(stderr).toMatch(sentence)
+    }))
+})

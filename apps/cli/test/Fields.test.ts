@@ -1,0 +1,54 @@
+/**
+ * Fields and paths of `plaza api` reach the service as they are typed.
+ */
+import { it } from "@effect/vitest"
+import { Either, FastCheck } from "effect"
+import { describe, expect } from "vitest"
+import * as Fields from "../src/Fields.js"
+
+const name = FastCheck.string({ minLength: 1 }).filter((name) => !name.includes("=") && !name.endsWith(":"))
+const parsed = (...written: ReadonlyArray<string>) => Either.map(Fields.parse(written), (fields) => Object.fromEntries(fields))
+const refusal = (either: Either.Either<unknown, { readonly message: string }>) => Either.match(either, { onLeft: ({ message }) => message, onRight: () => "accepted" })
+
+describe("a field", () => {
+  it.prop("of the form name=text is that text, whatever its characters", [name, FastCheck.string()], ([name, text]) => {
+    expect(Either.getOrThrow(Fields.parse([`${name}=${text}`])).get(name)).toBe(text)
+  })
+
+  it.prop("of the form name:=json is that value", [name, FastCheck.jsonValue()], ([name, value]) => {
+    expect(Either.getOrThrow(Fields.parse([`${name}:=${JSON.stringify(value)}`])).get(name)).toEqual(JSON.parse(JSON.stringify(value)))
+  })
+
+  it("stays text where it looks like a number", () => {
+    expect(parsed("stock=7", "exact:=7", "list:=[1,2]", "empty=", "a=b=c")).toEqual(Either.right({ stock: "7", exact: 7, list: [1, 2], empty: "", a: "b=c" }))
+  })
+
+  it("in a query is its text, or its JSON", () => {
+    expect(Fields.toQuery(new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual({ a: "x y", b: "5", c: "[1]" })
+  })
+
+  it.each([
+    ["stock", `--field "stock" has no value: write name=value, or name:=json`],
+    ["=7", `--field "=7" has no name: write name=value, or name:=json`],
+    [":=7", `--field ":=7" has no name: write name=value, or name:=json`]
+  ])("%s is refused", (written, sentence) => {
+    expect(refusal(Fields.parse([written]))).toBe(sentence)
+  })
+
+  it("is refused when its JSON is broken or its name is there already", () => {
+    expect(refusal(Fields.parse(["a:={"]))).toMatch(/^the value of --field a is not JSON: /)
+    expect(refusal(Fields.parse(["a=1", "a=2"]))).toBe("--field a is given twice: leave one of them out")
+  })
+})
+
+describe("a path", () => {
+  it("may have a slash at its beginning or not, and a query", () => {
+    expect(Either.all([Fields.target("me"), Fields.target("/me"), Fields.target("/me/posts?limit=5&cursor=a%2Bb")])).toEqual(
+      Either.right([{ path: "/me", query: {} }, { path: "/me", query: {} }, { path: "/me/posts", query: { limit: "5", cursor: "a+b" } }])
+    )
+  })
+
+  it("is refused when its query names one thing twice", () => {
+    expect(refusal(Fields.target("/me?a=1&a=2"))).toBe(`the query of "/me?a=1&a=2" names one thing twice: leave one of them out`)
+  })
+})

@@ -1,0 +1,77 @@
+/**
+ * `plaza sandbox start` from a copy of the built folder alone, with nothing installed beside it.
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { expect } from "vitest"
+import { dist, finished, run, start, written } from "./support/Plaza.js"
+
+/** The built folder, copied to an empty one. */
+const moved = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-moved-" })
+  yield* fs.copy(dist, `${folder}/dist`)
+  return folder
+})
+
+const exported = (text: string) => {
+  const [, PLAZA_BASE_URL = "", PLAZA_API_KEY = ""] = /^export PLAZA_BASE_URL=(\S+) PLAZA_API_KEY=(\S+)\n$/.exec(text) ?? []
+  return { PLAZA_BASE_URL, PLAZA_API_KEY }
+}
+
+interface Address {
+  readonly baseUrl: string
+  readonly controlUrl: string
+  readonly apiKey: string
+}
+
+const isAddress = (value: unknown): value is Address =>
+  typeof value === "object" && value !== null && ["baseUrl", "controlUrl", "apiKey"].every((name) => name in value)
+
+layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (it) => {
+  it.scoped("prints what leads to it, serves, and ends well on a signal; its file keeps state and key", () =>
+    Effect.gen(function*() {
+      const cwd = yield* moved
+      const options = { dist: `${cwd}/dist`, cwd }
+      const argv = ["sandbox", "start", "--port", "0", "--data", "shop.sqlite"]
+
+      const first = yield* start(argv, options)
+      const env = exported(yield* written(first, /\n/))
+      const end = yield* Effect.fork(finished(first))
+      expect(yield* run(["me"], { ...options, env })).toEqual({ code: 0, stdout: "id\t1001\nusername\tcorner-shop\n", stderr: "" })
+      expect(yield* run(["stock", "set", "0042", "77"], { ...options, env })).toMatchObject({ code: 0 })
+      yield* Effect.sync(() => first.kill("SIGINT"))
+      expect(yield* end).toMatchObject({ code: 0, stdout: "" })
+
+      const second = yield* start([...argv, "--json"], options)
+      const address: unknown = JSON.parse(yield* written(second, /\n/))
+      expect(isAddress(address) ? address.apiKey : undefined).toBe(env.PLAZA_API_KEY)
+      const state = yield* Effect.promise(() => fetch(`${isAddress(address) ? address.controlUrl : ""}/state`).then((answer) => answer.text()))
+      expect(state).toContain(`"stock":77`)
+      const secondEnd = yield* Effect.fork(finished(second))
+      yield* Effect.sync(() => second.kill("SIGTERM"))
+      expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("runs until Ctrl-C") as unknown })
+    }))
+
+  it.scoped("says what to change when the port is taken, the file is none of its own or a number is none", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
+      yield* fs.writeFileString(`${cwd}/notes.txt`, "not a database ".repeat(1_000))
+      const running = yield* start(["sandbox", "start", "--port", "0", "--quiet"], { cwd })
+      const port = new URL(exported(yield* written(running, /\n/)).PLAZA_BASE_URL).port
+
+      const ends = yield* Effect.forEach(
+        [["--port", port], ["--port", "0", "--data", "notes.txt"], ["--port", "0", "--data", "no/such/folder/x.sqlite"], ["--port", "70000"], ["--seed", "one"]],
+        (argv) => run(["sandbox", "start", ...argv], { cwd }),
+        { concurrency: 2 }
+      )
+      for (const { code, stderr, stdout } of ends) {
+        expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+        expect(stderr).toMatch(/^plaza: .+\n$/)
+      }
+      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(new RegExp(`${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*--port.*\n.*--seed.*\n`))
+    }))
+})
