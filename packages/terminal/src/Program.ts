@@ -31,6 +31,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Report from "./Report.js"
 import { layer as layerStreams, Streams } from "./Streams.js"
+import type { Medium } from "./Table.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -39,6 +40,8 @@ export interface Options {
   /** Failures as one JSON object instead of sentences. */
   readonly json: boolean
 }
+
+const unfitted: Medium = { isTerminal: false, colour: false, columns: () => 80 }
 
 const runsUntilStopped = globalValue("@plaza/terminal/runsUntilStopped", () => FiberRef.unsafeMake(false))
 
@@ -68,7 +71,7 @@ const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Optio
     const { exitCode, tag } = report.value
     const { stderr } = yield* Streams
     // Who pressed the keys knows; a program that reads JSON does not.
-    const text = options.json ? Report.toJson(report.value) : tag === "Interrupted" ? "" : Report.toText(options.name, report.value)
+    const text = options.json ? Report.toJson(report.value) : tag === "Interrupted" ? "" : Report.toText(options.name, report.value, stderr)
     yield* Effect.ignore(stderr.write(text))
     const debug = yield* Effect.orElseSucceed(Config.withDefault(Config.string("PLAZA_DEBUG"), ""), () => "")
     if (debug !== "") yield* Effect.ignore(stderr.write(`${Cause.pretty(cause, { renderErrorCause: true })}\n`))
@@ -108,7 +111,7 @@ export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options
   process.on("uncaughtException", (error: Error & { readonly code?: unknown }) => {
     if (error.code === "EPIPE") process.exit(0)
     const told = Report.ofCause(Cause.die(error), signal)
-    const text = Option.match(told, { onNone: () => "", onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report) })
+    const text = Option.match(told, { onNone: () => "", onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted) })
     process.stderr.write(text, () => process.exit(1))
   })
   const main = exitCodeOf(Effect.provide(effect, layerLogger), { ...options, signal: () => signal }).pipe(

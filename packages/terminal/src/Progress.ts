@@ -68,8 +68,9 @@ export const size = (bytes: number): string => {
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`
 }
 
-const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => number): CliProgress.SingleBar =>
-  new CliProgress.SingleBar({
+const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => number): CliProgress.SingleBar => {
+  const label = oneLine(options.label)
+  return new CliProgress.SingleBar({
     stream: node,
     clearOnComplete: true,
     hideCursor: true,
@@ -81,11 +82,12 @@ const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => n
       const left = total > value && Number.isFinite(eta) && eta > 0 ? ` · ${Math.ceil(eta)} s left` : ""
       const words = payload.status === undefined ? "" : ` · ${payload.status}`
       const tail = ` ${counts}${left}${words}`
-      const width = Math.max(8, Math.min(30, columns() - options.label.length - tail.length - 4))
+      const width = Math.max(8, Math.min(30, columns() - label.length - tail.length - 4))
       const full = Math.round(width * (total === 0 ? 0 : progress))
-      return `${options.label} ${"█".repeat(full)}${"░".repeat(width - full)}${tail}`.slice(0, Math.max(1, columns() - 1))
+      return `${label} ${"█".repeat(full)}${"░".repeat(width - full)}${tail}`.slice(0, Math.max(1, columns() - 1))
     }
   })
+}
 
 /** @since 0.1.0 @category layers */
 export const layer = (settings: { readonly json: boolean; readonly quiet: boolean }): Layer.Layer<Progress, never, Streams> =>

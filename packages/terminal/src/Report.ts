@@ -15,7 +15,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Advice from "./Advice.js"
 import type { Explained } from "./Problem.js"
-import { json, oneLine } from "./Text.js"
+import { lines, type Medium } from "./Table.js"
+import { json } from "./Text.js"
 
 /** @since 0.1.0 @category models */
 export interface Report {
@@ -33,6 +34,8 @@ export interface Report {
   readonly advice: ReadonlyArray<string>
   readonly exitCode: number
 }
+
+const indent = "  "
 
 const report = (tag: string, message: string, exitCode: number, rest?: Partial<Report>): Report => ({
   tag,
@@ -179,13 +182,18 @@ export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal): Option.Opt
 }
 
 /**
- * For people: `plaza: the sentence`, and what to do on lines of its own.
+ * For people: `plaza: the sentence`, and what to do on lines of its own. On a terminal, broken between words.
  *
  * @since 0.1.0
  * @category rendering
  */
-export const toText = (program: string, { advice, sentence }: Report): string =>
-  [`${program}: ${oneLine(sentence)}`, ...advice.map((line) => `  ${oneLine(line)}`)].map((line) => `${line}\n`).join("")
+export const toText = (program: string, { advice, sentence }: Report, medium: Medium): string => {
+  const inside: Medium = { ...medium, columns: () => medium.columns() - indent.length }
+  const broken = (text: string) => lines([{ head: "", overflow: "wrap" }], [[text]], inside, { head: false })
+  return [`${program}: ${sentence}`, ...advice]
+    .flatMap((text, paragraph) => broken(text).map((line, index) => `${paragraph + index === 0 ? "" : indent}${line}\n`))
+    .join("")
+}
 
 /**
  * For programs: `{ "error": { "tag", "code", "status", "message", "details" } }` on one line.

@@ -13,6 +13,8 @@ export interface Column {
   readonly align?: "left" | "right"
   /** Too long for its column: cut with an ellipsis (unless told), or continued on further lines. */
   readonly overflow?: "cut" | "wrap"
+  /** Never cut, for a part of it is of no use: an id, which is to be copied. */
+  readonly whole?: boolean
   /** Space at the beginning of a cell is meant. */
   readonly keepIndent?: boolean
 }
@@ -53,12 +55,13 @@ const naturalWidth = (cells: ReadonlyArray<string>): number => {
   return cells.length === 0 ? 0 : probe.width
 }
 
-/** Takes from the widest columns, evenly, until the line fits; a column never gets less than a few characters. */
-const fit = (natural: ReadonlyArray<number>, columns: number): ReadonlyArray<number> => {
-  const room = columns - gap * (natural.length - 1)
-  const cappedAt = (cap: number) => natural.map((width) => Math.min(width, cap))
+const sum = (widths: ReadonlyArray<number>): number => widths.reduce((total, width) => total + width, 0)
+
+/** Takes from the widest columns that may be cut, evenly, until the line fits; none gets less than a few characters. */
+const fit = (columns: ReadonlyArray<Column>, natural: ReadonlyArray<number>, room: number): ReadonlyArray<number> => {
+  const cappedAt = (cap: number) => natural.map((width, index) => columns[index]?.whole === true ? width : Math.min(width, cap))
   let cap = Math.max(leastWidth, ...natural)
-  while (cap > leastWidth && cappedAt(cap).reduce((sum, width) => sum + width, 0) > room) cap--
+  while (cap > leastWidth && sum(cappedAt(cap)) + gap * (natural.length - 1) > room) cap--
   return cappedAt(cap)
 }
 
@@ -69,7 +72,7 @@ const fit = (natural: ReadonlyArray<number>, columns: number): ReadonlyArray<num
  * @category rendering
  */
 export const widthsOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): ReadonlyArray<number> =>
-  fit(columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])), medium.columns())
+  fit(columns, columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])), medium.columns())
 
 const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   if (rows.length === 0) return []

@@ -7,8 +7,9 @@ import * as Failures from "@plaza/client/Failures"
 import * as Errors from "@plaza/domain/Errors"
 import { Cause, Config, ConfigProvider, DateTime, Duration, Effect, FiberId, Option } from "effect"
 import { describe, expect } from "vitest"
-import { Problem, Report, Streams } from "../src/index.js"
+import { Problem, Report, Streams, type Table } from "../src/index.js"
 
+const pipe: Table.Medium = { isTerminal: false, colour: false, columns: () => 80 }
 const message = "words of the service"
 const configError = (config: Config.Config<unknown>, entries: ReadonlyArray<readonly [string, string]>) =>
   config.pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map(entries), { pathDelim: "_" })), Effect.flip)
@@ -22,13 +23,13 @@ describe("a report", () => {
     const error = Errors.fromCode(code, { message })
     const report = Report.ofFailure(error)
     expect(report).toMatchObject({ tag: error._tag, code, status: error.status, message, exitCode })
-    expect(Report.toText("plaza", report)).toMatch(new RegExp(`^plaza: [^\n]+: ${message} \\(${error.status} ${code}\\)\n  [^\n]+\\.\n$`))
+    expect(Report.toText("plaza", report, pipe)).toMatch(new RegExp(`^plaza: [^\n]+: ${message} \\(${error.status} ${code}\\)\n  [^\n]+\\.\n$`))
   })
 
   it("tells the field, the request and the wait that the service named", () => {
     const report = Report.ofFailure(Errors.fromCode("RATE_LIMITED", { message, details: { field: "limit" }, requestId: "r1", retryAfter: Duration.seconds(7) }))
     expect(report.details).toEqual({ field: "limit", requestId: "r1", retryAfterSeconds: 7 })
-    expect(Report.toText("plaza", report)).toContain("(429 RATE_LIMITED, field: limit, requestId: r1, retryAfterSeconds: 7)\n  The service asks to wait 7 seconds.\n")
+    expect(Report.toText("plaza", report, pipe)).toContain("(429 RATE_LIMITED, field: limit, requestId: r1, retryAfterSeconds: 7)\n  The service asks to wait 7 seconds.\n")
   })
 
   it("of an error that the document doesn't list goes by its status", () => {
@@ -86,8 +87,14 @@ describe("a report", () => {
   })
 
   it("does not let the service's words move the cursor", () => {
-    const text = Report.toText("plaza", Report.ofFailure(Errors.fromCode("CONFLICT", { message: "a\u001b[2J\nb", details: { x: "\u009b1A" } })))
+    const text = Report.toText("plaza", Report.ofFailure(Errors.fromCode("CONFLICT", { message: "a\u001b[2J\nb", details: { x: "\u009b1A" } })), pipe)
     expect(text.split("\n").slice(0, 1)).toEqual(["plaza: this doesn't go with the present state: a␛[2J b (409 CONFLICT, x: \ufffd1A)"])
+  })
+
+  it("is broken between words on a terminal, and only there", () => {
+    const report = Report.ofFailure(new Problem.Explained({ cause: new Problem.UsageError({ message: "one two three four five" }), advice: "Six seven eight nine." }))
+    expect(Report.toText("plaza", report, { ...pipe, isTerminal: true, columns: () => 18 })).toBe("plaza: one two\n  three four five\n  Six seven eight\n  nine.\n")
+    expect(Report.toText("plaza", report, pipe)).toBe("plaza: one two three four five\n  Six seven eight nine.\n")
   })
 
   it("of a defect asks for a report, of an interruption has the signal's status, and of a reader that left there is none", () => {

@@ -43,6 +43,13 @@ describe("a table", () => {
     ])
   })
 
+  it("never cuts a column that is of no use in part, however narrow the terminal", () => {
+    expect(Table.lines([{ head: "id", whole: true }, { head: "text" }], [["9007199254741029", "a long text"]], terminal(20))).toEqual([
+      "id                text",
+      "9007199254741029  a lon…"
+    ])
+  })
+
   it("breaks a word that is wider than its column instead of cutting it off", () => {
     expect(Table.lines([{ head: "b", overflow: "wrap" }], [["abcdefghijklmnop"]], terminal(10)).slice(1).join("")).toBe("abcdefghijklmnop")
   })

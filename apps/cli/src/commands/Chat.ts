@@ -17,7 +17,7 @@ const list = Command.make("list", { ...paging, ...flags }, ({ all, limit, ...fla
     const wanted = yield* limitOf({ limit, all })
     const { chat } = yield* connect(flags)
     const output = yield* Output
-    yield* output.list(chat.list(wanted), [{ head: "id" }], ({ id }) => [id])
+    yield* output.list(chat.list(wanted), [{ head: "id", whole: true }], ({ id }) => [id])
   }))).pipe(Command.withDescription(about("List the account's conversations.", "chat list --all")))
 
 const conversation = Args.text({ name: "CONVERSATION" }).pipe(Args.withDescription("The id of the conversation."))

@@ -18,7 +18,7 @@ const upload = Command.make("upload", { files, ...flags }, ({ files, ...flags })
   withOutput(flags, Effect.gen(function*() {
     const { media } = yield* connect(flags)
     const output = yield* Output
-    yield* output.list(Uploads.all(media, files, ""), [{ head: "mediaId" }, { head: "file" }], ({ file, mediaId }) => [mediaId, file])
+    yield* output.list(Uploads.all(media, files, ""), [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file])
   }))).pipe(Command.withDescription(about("Upload files, and print the id of each, to be named in a post.", "media upload front.jpg back.jpg")))
 
 /** @since 0.1.0 @category commands */

@@ -88,7 +88,7 @@ const list = Command.make("list", flags, (flags) =>
     const output = yield* Output
     yield* output.list(
       Stream.fromIterable(faults),
-      [{ head: "id" }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, { head: "remaining", align: "right" }],
+      [{ head: "id", whole: true }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, { head: "remaining", align: "right" }],
       ({ fault, hits, id, remaining }) => [id, fault.kind, fault.method ?? "*", fault.path ?? "*", hits, remaining ?? "no end"]
     )
   }))).pipe(Command.withDescription(about("List the faults that may still hit a call.", "sandbox faults list")))
