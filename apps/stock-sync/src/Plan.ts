@@ -111,7 +111,13 @@ export const make = (entries: Iterable<Entry>): ReadonlyArray<Step> => inOrder([
  * @category planning
  */
 export const collect = <E, R>(entries: Stream.Stream<Entry, E, R>): Effect.Effect<ReadonlyArray<Step>, E, R> =>
-  Effect.map(Stream.runCollect(Stream.mapConcat(entries, stepsOf)), (steps) => inOrder(Chunk.toArray(steps)))
+  Effect.suspend(() => {
+    const steps: Array<Step> = []
+    return Effect.map(
+      Stream.runForEachChunk(entries, (page) => Effect.sync(() => Chunk.forEach(page, (entry) => steps.push(...stepsOf(entry))))),
+      () => inOrder(steps)
+    )
+  })
 
 const stepsOf = (entry: Entry): ReadonlyArray<Step> => {
   const decision = decide(entry)

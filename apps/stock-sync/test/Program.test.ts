@@ -53,10 +53,10 @@ describe("once", () => {
         expect(parsed(json.stderr)).toMatchObject({ error: { tag: "Incomplete", code: null, status: null } })
       })))
 
-  it.live("reads standard input, other columns and semicolons", () =>
+  it.live("reads standard input, other columns and semicolons, and tells no key however much it logs", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {
-        const env = { ...yield* account, STOCK_SYNC_STOCK_COLUMN: "Menge", STOCK_SYNC_CONCURRENCY: "2", STOCK_SYNC_LEDGER: "other.sqlite" }
+        const env = { ...yield* account, STOCK_SYNC_STOCK_COLUMN: "Menge", STOCK_SYNC_CONCURRENCY: "2", STOCK_SYNC_LEDGER: "other.sqlite", PLAZA_LOG_LEVEL: "Trace" }
         const input = "\uFEFFsku;Name;Menge\r\n007;\"Key ring; brass\";12,00\r\n\"Ä-7\";x;3\r\n"
         expect(yield* run(["once", "--source", "-", "--id-column", "sku"], { cwd, env, input })).toMatchObject({ status: 0 })
         expect(yield* held("007", "Ä-7")).toEqual({ "007": 12, "Ä-7": 3 })
@@ -183,13 +183,13 @@ describe("crashes", () => {
 
 describe("beside another process, and signals", () => {
   /** The program with its first requests held for a while. */
-  const holding = (cwd: string, millis: number) =>
+  const holding = (cwd: string, millis: number, ...further: ReadonlyArray<string>) =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const env = yield* account
       yield* write(`${cwd}/stock.csv`, csv(wanted))
       yield* addFault({ kind: "delay", when: "after", millis, method: "PATCH", times: 100 })
-      const running = yield* start(["once", "--source", "stock.csv", "--concurrency", "2"], { cwd, env })
+      const running = yield* start(["once", "--source", "stock.csv", "--concurrency", "2", ...further], { cwd, env })
       while ((yield* arrived).length < 2) yield* Effect.sleep("5 millis")
       return { env, running }
     })
@@ -222,6 +222,16 @@ describe("beside another process, and signals", () => {
           expect(yield* held(...ids)).toEqual(wanted)
         })))
   }
+
+  it.live("a stop asked for as JSON is one object and nothing else", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { running } = yield* holding(cwd, 200, "--json")
+        yield* running.kill("SIGTERM")
+        const { status, stderr, stdout } = yield* running.ended
+        expect({ status, stdout }).toEqual({ status: 143, stdout: "" })
+        expect(parsed(stderr)).toMatchObject({ error: { tag: "Interrupted" } })
+      })))
 })
 
 describe("wrong input", () => {

@@ -71,7 +71,8 @@ export const run = (options: Options) =>
       Effect.provide(client),
       Effect.provide(opened),
       Effect.ensuring(watcher.close),
-      Effect.onInterrupt(() => output.note("stopped: nothing is lost, the next pass goes on from here"))
+      // With JSON, standard error holds one object and nothing else.
+      Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: nothing is lost, the next pass goes on from here"))
     )
     const asides = yield* Effect.flatMap(Ledger, Show.asides).pipe(Effect.provide(opened))
     yield* show(result, asides)
