@@ -216,7 +216,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* sandbox.requests).length).toBe(before)
     }))
 
-  it.effect("sandbox faults and sandbox reset steer a running sandbox", () =>
+  it.effect("sandbox faults makes calls of a running sandbox go wrong, lists what is still to come and takes it away", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const fault = `{"kind":"status","when":"before","status":403,"method":"GET","path":"/me","times":2}`
@@ -232,7 +232,10 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(yield* sandbox.faults).toHaveLength(2)
       expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("No call will go wrong any more.\n"))
       expect(yield* sandbox.faults).toEqual([])
+    }))
 
+  it.effect("sandbox reset puts a running sandbox back to its first state", () =>
+    Effect.gen(function*() {
       yield* plaza("stock", "set", "0042", "123456")
       expect(yield* plaza("sandbox", "reset", "--json")).toEqual(done(`{"reset":true}\n`))
       expect((yield* state).products.find((product) => product.id === "0042")?.stock).not.toBe(123456)
