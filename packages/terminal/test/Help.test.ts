@@ -6,7 +6,7 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import { it } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { describe, expect } from "vitest"
 import { CommandLine, Help, Program, Streams, type Table } from "../src/index.js"
 
@@ -29,8 +29,7 @@ const run = (...argv: ReadonlyArray<string>) => {
   const stdout: Array<string> = []
   const stderr: Array<string> = []
   return Program.exitCodeOf(CommandLine.run(program, { name: "shop", version: "1.2.3", grammar })(argv), { name: "shop", json: false, signal: () => "SIGINT" }).pipe(
-    Effect.provide(Streams.layerTest({ stdout, stderr })),
-    Effect.provide(NodeContext.layer),
+    Effect.provide(Layer.merge(Streams.layerTest({ stdout, stderr }), NodeContext.layer)),
     Effect.map((code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") }))
   )
 }
