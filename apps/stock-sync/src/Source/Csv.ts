@@ -44,7 +44,7 @@ export const rows = (options: CsvOptions) =>
 
 /**
  * The parser with its records picked up as they are found instead of being queued behind it: that keeps them in step with the bytes,
- * and those before a broken one are not lost with it. (`on_record` would do the same and take a third longer.)
+ * and those before a broken one are not lost with it. (`on_record` would do the same, but tells where it stands for every record, which more than doubles the time.)
  */
 class Records extends Parser {
   private readonly accept: (record: ReadonlyArray<string>) => void
