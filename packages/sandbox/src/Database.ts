@@ -128,16 +128,32 @@ const open = (file: string) =>
   })
 
 /**
+ * Gives the file back as one whole. Closing alone doesn't: the driver keeps the connection, and so the lock, until its
+ * statements are collected.
+ */
+const giveBack = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.ignoreLogged(Effect.all([
+    // A write-ahead log that was opened under the lock holds on to it.
+    sql.unsafe("PRAGMA journal_mode = DELETE"),
+    sql.unsafe("PRAGMA locking_mode = NORMAL"),
+    // The mode changes with the next access.
+    sql.unsafe("PRAGMA user_version")
+  ])))
+
+/**
  * Opens a file, or `:memory:`. Fails when the file can't be written, isn't ours or is in use.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer = (file: string): Layer.Layer<SqlClient.SqlClient, SandboxError> =>
-  Layer.effectDiscard(open(file)).pipe(
+  Layer.scopedDiscard(Effect.zipRight(Effect.addFinalizer(() => giveBack), open(file))).pipe(
     Layer.provideMerge(SqliteClient.layer({ filename: file })),
     // The driver throws while it opens a file, so its failures come as defects.
     Layer.catchAllCause((cause): Layer.Layer<SqlClient.SqlClient, SandboxError> => {
+      if (Cause.isInterruptedOnly(cause)) {
+        return Layer.effect(SqlClient.SqlClient, Effect.interrupt)
+      }
       const reason = Cause.squash(cause)
       return Layer.fail(reason instanceof SandboxError ? reason : unusable(file, reason))
     })

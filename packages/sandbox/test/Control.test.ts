@@ -1,0 +1,122 @@
+/**
+ * The control interface: what it shows and does, and whom it answers.
+ */
+import { HttpApiClient } from "@effect/platform"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { ControlApi, Sandbox } from "@plaza/sandbox"
+import { Effect } from "effect"
+import { request } from "node:http"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
+
+layer(layerInProcess())("the control interface", (it) => {
+  it.effect("is a contract that a client is derived from", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const client = yield* HttpApiClient.make(ControlApi, { baseUrl: new URL(sandbox.controlUrl).origin })
+      assert.deepStrictEqual(yield* client.health(), { status: "ok", seed: 1 })
+      assert.deepStrictEqual(yield* client.state(), yield* sandbox.state)
+      const { id } = yield* client.addFault({ payload: { kind: "drop", when: "before" } })
+      assert.deepStrictEqual((yield* client.listFaults()).data.map((fault) => fault.id), [id])
+      yield* client.clearFaults()
+      yield* call("GET", "/me")
+      assert.deepStrictEqual((yield* client.requests()).data, yield* sandbox.requests)
+      yield* client.reset()
+      assert.deepStrictEqual(yield* sandbox.requests, [])
+    }))
+
+  it.effect("refuses in the same envelope as the interface", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(refusal(yield* control("GET", "")), "404 NOT_FOUND")
+      assert.strictEqual(refusal(yield* control("GET", "/nowhere")), "404 NOT_FOUND")
+      assert.strictEqual(refusal(yield* control("PUT", "/state")), "404 NOT_FOUND")
+      assert.strictEqual(refusal(yield* control("GET", "/%zz")), "400 VALIDATION_ERROR path")
+      assert.strictEqual(refusal(yield* control("POST", "/faults", { text: "{" })), "400 INVALID_JSON")
+    }))
+
+  it.effect("a reset takes everything back to the seed, faults and log included", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const before = yield* sandbox.state
+      const { id } = yield* sandbox.createAccount()
+      yield* sandbox.setRelation(id, "1001", { blocks: true })
+      yield* call("POST", "/posts", { json: { text: "a" } })
+      yield* call("POST", "/stories", { json: {} })
+      yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 99 } })
+      yield* sandbox.addFault({ kind: "drop", when: "before" })
+      assert.notDeepEqual(yield* sandbox.state, before)
+      assert.strictEqual((yield* control("POST", "/reset")).status, 204)
+      assert.deepStrictEqual(yield* sandbox.state, before)
+      assert.deepStrictEqual(yield* sandbox.requests, [])
+      assert.deepStrictEqual(yield* sandbox.faults, [])
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }))
+
+  it.effect("the log tells what was asked, decided and delivered, and never a key", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      yield* call("PATCH", "/store/products/CAP%2FRED%20L/stock?a=b", { json: { stock: 4 } })
+      const [record] = yield* sandbox.requests
+      const { at: _, id: __, ...rest } = record ?? assert.fail("nothing was logged")
+      assert.deepStrictEqual(rest, {
+        method: "PATCH",
+        path: "/store/products/CAP%2FRED%20L/stock",
+        query: "a=b",
+        operation: "setStock",
+        params: { id: "CAP/RED L" },
+        accountId: "1001",
+        status: 200,
+        delivered: "answered",
+        deliveredStatus: 200,
+        faults: []
+      })
+      const reply = yield* control("GET", "/requests")
+      const state = yield* control("GET", "/state")
+      assert.notInclude(reply.text + state.text, "key_")
+    }))
+})
+
+describe("over a socket, the control interface", () => {
+  /** A status under headers that fetch wouldn't send. */
+  const statusUnder = (headers: Readonly<Record<string, string>>) =>
+    Effect.flatMap(Sandbox.Sandbox, ({ controlUrl }) =>
+      Effect.async<number | undefined>((resume) => {
+        request(`${controlUrl}/health`, { headers }, (response) => {
+          response.resume()
+          resume(Effect.succeed(response.statusCode))
+        }).end()
+      }))
+  const foreign = [
+    { host: "evil.example" },
+    { host: "127.evil.example" },
+    { host: "localhost.evil.example:80" },
+    { host: "192.168.0.7" },
+    { origin: "http://evil.example" },
+    { origin: "null" }
+  ]
+
+  layer(layerSocket(), { excludeTestServices: true })((it) => {
+    it.effect("answers this machine, under whatever name it has for itself", () =>
+      Effect.gen(function*() {
+        for (const headers of [{}, { host: "localhost:1" }, { host: "[::1]:1" }, { host: "127.8.9.1" }, { origin: "http://localhost:4010" }]) {
+          assert.strictEqual(yield* statusUnder(headers), 200, JSON.stringify(headers))
+        }
+      }))
+
+    it.effect("refuses who comes by another name or from another page", () =>
+      Effect.gen(function*() {
+        for (const headers of foreign) {
+          assert.strictEqual(yield* statusUnder(headers), 403, JSON.stringify(headers))
+        }
+        assert.strictEqual(refusal(yield* control("GET", "/health", { headers: { origin: "http://evil.example" } })), "403 FORBIDDEN")
+      }))
+  })
+
+  it.live("answers anyone when told to", () =>
+    Effect.gen(function*() {
+      for (const headers of foreign) {
+        assert.strictEqual(yield* statusUnder(headers), 200, JSON.stringify(headers))
+      }
+    }).pipe(Effect.provide(layerSocket({ control: "anyone" }))))
+})

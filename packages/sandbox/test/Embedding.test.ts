@@ -1,0 +1,178 @@
+/**
+ * The sandbox inside another program: what it must not do to its surroundings, and they to it.
+ */
+import { HttpClient } from "@effect/platform"
+import { SqlClient } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { assert, describe, it } from "@effect/vitest"
+import { PlazaApiWithStories } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { matcher, operationsOf } from "@plaza/sandbox/Dispatch"
+import * as Incoming from "@plaza/sandbox/Incoming"
+import { Cause, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option, Redacted, Schedule, Scope, Tracer } from "effect"
+import { createServer } from "node:http"
+import { connect } from "node:net"
+import { call, layerInProcess, layerSocket, refusal } from "./support.js"
+
+describe("in process", () => {
+  it.effect("a caller's own transaction, rolled back, doesn't take the sandbox's writes with it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE ledger (a)`
+      yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`INSERT INTO ledger VALUES (1)`
+        yield* call("POST", "/posts", { json: { text: "stays" } })
+        yield* sandbox.setProduct({ id: "STAYS" })
+        return yield* Effect.fail("undo")
+      })))
+      assert.deepStrictEqual(yield* sql`SELECT * FROM ledger`, [])
+      const { posts, products } = yield* sandbox.state
+      assert.strictEqual(posts.filter(({ text }) => text === "stays").length, 1)
+      assert.strictEqual(products.filter(({ id }) => id === "STAYS").length, 1)
+    }).pipe(Effect.provide(Layer.merge(layerInProcess(), SqliteClient.layer({ filename: ":memory:" })))))
+
+  it.effect("requests made at once are answered each on its own, writes one after another", () =>
+    Effect.gen(function*() {
+      const replies = yield* Effect.all(
+        Array.from({ length: 50 }, (_, index) => call("POST", "/posts", { json: { text: `p${index}` } })),
+        { concurrency: "unbounded" }
+      )
+      assert.isTrue(replies.every(({ status }) => status === 200))
+      const { posts } = yield* (yield* Sandbox.Sandbox).state
+      assert.strictEqual(new Set(posts.map(({ id }) => id)).size, 38 - 1 + 50)
+      assert.strictEqual(posts.length, 37 + 50)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("nothing of the sandbox's own shows in the caller's spans and logs, the key least of all", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const logger = Logger.make(({ annotations, cause, message }) => {
+        seen.push(String(message), Cause.pretty(cause), JSON.stringify(HashMap.toEntries(annotations)))
+      })
+      const spans: Array<string> = []
+      const tracer = Tracer.make({
+        context: (evaluate) => evaluate(),
+        span: (name, parent, context, links, startTime, kind) => {
+          spans.push(name)
+          const attributes = new Map<string, unknown>()
+          return {
+            _tag: "Span", name, parent, context, kind, attributes, links, sampled: true, spanId: "a", traceId: "b",
+            status: { _tag: "Started", startTime },
+            attribute: (key, value) => {
+              seen.push(`${key}=${String(value)}`)
+            },
+            addLinks: () => {},
+            end: () => {},
+            event: () => {}
+          }
+        }
+      })
+      const sandbox = yield* Sandbox.Sandbox
+      yield* call("POST", "/posts", { json: { text: "a" } }).pipe(
+        Effect.zipRight(call("GET", "/users/nobody")),
+        Effect.withTracer(tracer),
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+        Logger.withMinimumLogLevel(LogLevel.All)
+      )
+      assert.deepStrictEqual([...new Set(spans)], ["http.client POST", "http.client GET"])
+      assert.notInclude(seen.join("\n"), Redacted.value(sandbox.apiKey))
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("two sandboxes know nothing of each other", () =>
+    Effect.gen(function*() {
+      const inner = Effect.map(call("POST", "/posts", { json: { text: "only here" } }), ({ status }) => status)
+      assert.strictEqual(yield* Effect.provide(inner, layerInProcess({ seed: 2 })), 200)
+      const { posts } = yield* (yield* Sandbox.Sandbox).state
+      assert.strictEqual(posts.filter(({ text }) => text === "only here").length, 0)
+    }).pipe(Effect.provide(layerInProcess())))
+})
+
+describe("a defect", () => {
+  it.effect("leaves as 500 in the envelope, tells nothing of the inside, and is logged for who runs the sandbox", () =>
+    Effect.gen(function*() {
+      const logged: Array<string> = []
+      const logger = Logger.make(({ cause }) => {
+        logged.push(Cause.pretty(cause))
+      })
+      const answer = yield* Incoming.orEnvelope(Effect.die(new Error("secret inside"))).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      )
+      const text = new TextDecoder().decode(answer.body)
+      assert.strictEqual(refusal({ ...answer, text, json: JSON.parse(text) as unknown }), "500 INTERNAL_ERROR")
+      assert.notInclude(text, "secret")
+      assert.include(logged.join(), "secret inside")
+    }))
+
+  it.effect("is what a handler that breaks the contract ends in", () =>
+    Effect.sync(() => {
+      const match = matcher(operationsOf(PlazaApiWithStories))("GET", "/me")
+      assert.throws(() => match._tag === "Operation" ? match.operation.encode({ username: 5 }) : undefined)
+    }))
+})
+
+describe("on a socket", () => {
+  it.live("a port that is in use, or a host that isn't ours, is told in one sentence", () =>
+    Effect.gen(function*() {
+      const port = yield* Effect.acquireRelease(
+        Effect.async<{ readonly close: () => void; readonly port: number }>((resume) => {
+          const server = createServer().listen(0, "127.0.0.1", () => {
+            const address = server.address()
+            const number = typeof address === "object" && address !== null ? address.port : 0
+            resume(Effect.succeed({ port: number, close: () => server.close() }))
+          })
+        }),
+        ({ close }) => Effect.sync(close)
+      )
+      const refused = (options: Sandbox.ServerOptions) => Effect.flip(Effect.scoped(Layer.build(Sandbox.layerServer(options))))
+      assert.strictEqual((yield* refused({ port: port.port })).message, `port ${port.port} is in use: name another one, or 0 for any that is free`)
+      assert.match((yield* refused({ host: "203.0.113.1" })).message, /203\.0\.113\.1 is no address of this machine/)
+    }).pipe(Effect.scoped))
+
+  it.live("its end doesn't wait for callers who hold their connections", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(layerSocket(), scope)
+      const { hanging, idle } = yield* Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        yield* sandbox.addFault({ kind: "delay", when: "before", millis: 3_600_000 })
+        const hanging = yield* Effect.fork(Effect.exit(call("GET", "/me")))
+        yield* sandbox.requests.pipe(
+          Effect.flatMap((all) => all.length === 1 ? Effect.void : Effect.fail("not yet")),
+          Effect.retry(Schedule.spaced("1 millis"))
+        )
+        const { port } = new URL(sandbox.baseUrl)
+        const idle = yield* Effect.async<Fiber.Fiber<void>>((resume) => {
+          const socket = connect(Number(port), "127.0.0.1", () =>
+            resume(Effect.fork(Effect.async<void>((closed) => {
+              socket.on("close", () => closed(Effect.void))
+            }))))
+        })
+        return { hanging, idle }
+      }).pipe(Effect.provide(context))
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(hanging)))
+      assert.isUndefined(yield* Fiber.join(idle))
+    }))
+
+  it.live("the client in process and the one by socket see the same", () =>
+    Effect.gen(function*() {
+      const sample = Effect.gen(function*() {
+        const replies = [
+          yield* call("GET", "/me"),
+          yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 3 } }),
+          yield* call("POST", "/users/1002/follow"),
+          yield* call("POST", "/posts", { text: "" }),
+          yield* call("GET", "/users/nobody"),
+          yield* call("GET", "/conversations?limit=3")
+        ]
+        return replies.map(({ headers, json, status }) => ({ status, json, type: headers["content-type"], id: headers["x-request-id"] }))
+      })
+      assert.deepStrictEqual(yield* Effect.provide(sample, layerSocket()), yield* Effect.provide(sample, layerInProcess()))
+    }))
+
+  it.live("no HttpClient comes with it", () =>
+    Effect.gen(function*() {
+      assert.isTrue(Option.isNone(yield* Effect.serviceOption(HttpClient.HttpClient)))
+    }).pipe(Effect.provide(layerSocket())))
+})
