@@ -14,8 +14,9 @@ export default defineConfig({
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     allowOnly: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Many tests start processes; on a busy machine each takes seconds.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ["default", "./scripts/SummaryReporter.ts"]
   }
 })

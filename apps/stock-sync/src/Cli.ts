@@ -5,8 +5,8 @@
  * @since 0.1.0
  */
 import * as Command from "@effect/cli/Command"
-import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as CommandLine from "@plaza/terminal/CommandLine"
+import * as Help from "@plaza/terminal/Help"
 import * as Output from "@plaza/terminal/Output"
 import * as Progress from "@plaza/terminal/Progress"
 import * as Effect from "effect/Effect"
@@ -18,9 +18,7 @@ const speaking = (options: { readonly json: boolean; readonly quiet: boolean }) 
   Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options)))
 
 const described = (summary: string, ...examples: ReadonlyArray<string>) =>
-  Command.withDescription(
-    HelpDoc.blocks([HelpDoc.p(summary), HelpDoc.p(examples.length === 1 ? "Example:" : "Examples:"), ...examples.map((example) => HelpDoc.p(`  ${example}`))])
-  )
+  Command.withDescription(Help.about(summary, ...examples))
 
 const { concurrency, idColumn, json, ledger, quiet, source, stockColumn } = Settings
 
@@ -34,8 +32,8 @@ const once = Command.make("once", { source, ledger, idColumn, stockColumn, concu
   }).pipe(speaking(options))).pipe(described(
     "Sends what differs between the source and the store, sold out first, and tells what came of it. Needs PLAZA_BASE_URL and " +
       "PLAZA_API_KEY. Status 0 only if everything in the source is in place.",
-    `${name} once --source stock.csv`,
-    `erp-export | ${name} once --source - --id-column sku --json`
+    "once --source stock.csv",
+    "once --source - --id-column sku --json < export.csv"
   ))
 
 const plan = Command.make("plan", { source, ledger, idColumn, stockColumn, json, quiet }, (options) =>
@@ -46,7 +44,7 @@ const plan = Command.make("plan", { source, ledger, idColumn, stockColumn, json,
     yield* command.run({ ...reading, ledger: path })
   }).pipe(speaking(options))).pipe(described(
     "Tells what a pass would send, in order. Sends nothing, needs no key and leaves the ledger as it is.",
-    `${name} plan --source stock.csv`
+    "plan --source stock.csv"
   ))
 
 const status = Command.make("status", { ledger, json, quiet }, (options) =>
@@ -56,15 +54,15 @@ const status = Command.make("status", { ledger, json, quiet }, (options) =>
     yield* command.run({ ledger: path })
   }).pipe(speaking(options))).pipe(described(
     "Tells what stands, what waits, what is doubtful and what is quarantined, as the ledger remembers it. May be used while a pass runs.",
-    `${name} status --json`
+    "status --json"
   ))
 
 const root = Command.make(name).pipe(
   described(
-    "Keeps the stock of a store equal to a file. Every option can be given by the environment variable in brackets as well; options win.",
-    `export PLAZA_BASE_URL=https://host/open/v1 PLAZA_API_KEY=...`,
-    `${name} plan --source stock.csv`,
-    `${name} once --source stock.csv`
+    "Keeps the stock of a store equal to a file. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Every " +
+      "option can be given by the environment variable in brackets as well; options win.",
+    "plan --source stock.csv",
+    "once --source stock.csv"
   ),
   Command.withSubcommands([once, plan, status])
 )
