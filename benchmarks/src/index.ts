@@ -1,6 +1,44 @@
 /**
- * Every figure this project claims is measured from here, with its peers in the same run.
+ * Every figure this project claims is measured from here, with its peers in the same run: `pnpm bench`, or one of them by
+ * its name. Prints tables and keeps them as JSON under `results`.
  *
  * @since 0.1.0
  */
-export {}
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { Data, Effect } from "effect"
+import { fileURLToPath } from "node:url"
+import * as Allowance from "./Allowance.js"
+import * as Calls from "./Calls.js"
+import { keep, table } from "./Harness.js"
+import * as StartTime from "./StartTime.js"
+
+const benchmarks = {
+  start: StartTime.report(21),
+  calls: Calls.report(11),
+  allowance: Allowance.report(2_000)
+}
+
+const folder = fileURLToPath(new URL("../results", import.meta.url))
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !Object.hasOwn(benchmarks, name))
+
+class UnknownBenchmark extends Data.TaggedError("UnknownBenchmark")<{ readonly names: ReadonlyArray<string> }> {
+  override get message(): string {
+    return `no benchmark is called ${this.names.join(" or ")}; there are ${Object.keys(benchmarks).join(", ")}`
+  }
+}
+
+const main = Effect.gen(function*() {
+  if (unknown.length > 0) {
+    return yield* new UnknownBenchmark({ names: unknown })
+  }
+  for (const [name, benchmark] of Object.entries(benchmarks)) {
+    if (asked.length === 0 || asked.includes(name)) {
+      const report = yield* benchmark
+      yield* Effect.sync(() => process.stdout.write(`${table(report)}\n`))
+      yield* keep(report, folder)
+    }
+  }
+})
+
+NodeRuntime.runMain(Effect.provide(main, NodeContext.layer))

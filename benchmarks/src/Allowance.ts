@@ -1,0 +1,151 @@
+/**
+ * How much of the key's allowance a limiter uses with a backlog, and what it costs in refusals: many queued calls with
+ * jittered latency against each kind of window, in virtual time, so that an hour takes a moment and a seed says it all.
+ *
+ * @since 0.1.0
+ */
+import { RateLimit } from "@plaza/client"
+import { Limits } from "@plaza/domain"
+import { Cause, Clock, Duration, Effect, Exit, Random, RateLimiter, type Scope } from "effect"
+import { median, type Report, round } from "./Harness.js"
+import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
+import * as VirtualTime from "./VirtualTime.js"
+
+/** Seconds to wait, where the server refused. */
+type Call = Effect.Effect<number>
+
+/** Runs a call when it may go. */
+type Limiter = (call: Call) => Call
+
+const limit = Limits.requestsPerWindow
+const window = Duration.toMillis(Limits.rateWindow)
+
+const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), ({ closeFor, withSlot }) => (call) =>
+  // As the client does: a refusal closes the gate for everyone that waits.
+  Effect.tap(call, (refused) => refused > 0 ? closeFor(Duration.seconds(refused)) : Effect.void).pipe(
+    withSlot(Duration.days(1)),
+    Effect.orDie
+  ))
+
+const effect = (algorithm: "fixed-window" | "token-bucket"): Effect.Effect<Limiter, never, Scope.Scope> =>
+  RateLimiter.make({ limit, interval: Limits.rateWindow, algorithm })
+
+/** @since 0.1.0 @category models */
+export interface Contender {
+  readonly make: Effect.Effect<Limiter, never, Scope.Scope>
+  readonly seeds: ReadonlyArray<number>
+}
+
+const seeds = [1, 2, 3, 4, 5]
+
+/** @since 0.1.0 @category contenders */
+export const limiters = {
+  "Plaza RateLimit": { make: plaza, seeds },
+  "effect/RateLimiter fixed-window": { make: effect("fixed-window"), seeds },
+  // One run alone: each token wakes all that wait, so that a backlog of 2,000 takes a minute of real time.
+  "effect/RateLimiter token-bucket": { make: effect("token-bucket"), seeds: [1] }
+} as const satisfies Readonly<Record<string, Contender>>
+
+/** What the windows of a run's servers are, from a random offset. @since 0.1.0 @category contenders */
+export const servers: Readonly<Record<string, (offset: number) => RateServer>> = {
+  "fixed window": fixedWindow,
+  "sliding log": slidingLog,
+  "token bucket": tokenBucket
+}
+
+/** @since 0.1.0 @category models */
+export interface Outcome {
+  /** Share of the fastest way to make these calls with 120 in any 60 s; above 1 the allowance was overdrawn. */
+  readonly used: number
+  /** 429s that were seen. */
+  readonly refused: number
+  /** Requests in the busiest 60 s, as the server saw them. */
+  readonly busiest: number
+}
+
+const busiestWindow = (arrivals: ReadonlyArray<number>): number => {
+  let from = 0
+  let most = 0
+  for (const [index, at] of arrivals.entries()) {
+    while ((arrivals[from] ?? at) <= at - window) from++
+    most = Math.max(most, index - from + 1)
+  }
+  return most
+}
+
+/**
+ * Queues calls and waits until the server has let in every one of them. A call that is refused waits as long as it was
+ * told and queues again. Latency is 20 to 400 ms, and the server counts somewhere between sending and answer.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const measure = (
+  make: Effect.Effect<Limiter, never, Scope.Scope>,
+  serverAt: (offset: number) => RateServer,
+  calls: number,
+  seed: number
+): Outcome => {
+  const arrivals: Array<number> = []
+  let refused = 0
+  let letIn = 0
+  const program = Effect.gen(function*() {
+    const server = serverAt(yield* Random.nextRange(0, window))
+    const limiter = yield* make
+    const send: Call = Effect.gen(function*() {
+      const latency = yield* Random.nextRange(20, 400)
+      const before = latency * (yield* Random.next)
+      yield* Effect.sleep(before)
+      const at = yield* Clock.currentTimeMillis
+      const wait = server(at)
+      arrivals.push(at)
+      if (wait > 0) refused++
+      else letIn = at
+      yield* Effect.sleep(latency - before)
+      return wait
+    })
+    const call: Effect.Effect<void> = Effect.flatMap(limiter(send), (wait) =>
+      wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
+    yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
+  })
+  const exit = VirtualTime.run(Effect.withRandom(Effect.scoped(program), Random.make(seed)))
+  // Nothing in it fails; a defect has to stop the benchmark.
+  if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} broke: ${Cause.pretty(exit.cause)}`)
+  const shortest = (Math.ceil(calls / limit) - 1) * window
+  return { used: shortest / (letIn - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
+}
+
+const runs = (limiter: string, { make, seeds }: Contender, server: string, serverAt: (offset: number) => RateServer, calls: number) =>
+  Effect.sync(() => {
+    const before = process.cpuUsage()
+    const outcomes = seeds.map((seed) => measure(make, serverAt, calls, seed))
+    const { system, user } = process.cpuUsage(before)
+    const used = outcomes.map((outcome) => outcome.used)
+    return [
+      limiter,
+      server,
+      seeds.length,
+      `${round(100 * median(used), 1)}%`,
+      `${round(100 * Math.min(...used), 1)}%`,
+      round(median(outcomes.map((outcome) => outcome.refused)), 0),
+      Math.max(...outcomes.map((outcome) => outcome.busiest)),
+      round((user + system) / 1e6 / seeds.length)
+    ]
+  })
+
+/**
+ * Every limiter against every server.
+ *
+ * @since 0.1.0
+ * @category reports
+ */
+export const report = (calls: number): Effect.Effect<Report> =>
+  Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
+    Effect.forEach(Object.entries(limiters), ([limiter, contender]) => runs(limiter, contender, server, serverAt, calls))).pipe(
+    Effect.map((rows) => ({
+      name: "allowance",
+      about: `${calls} queued calls, 20-400 ms latency, ${limit} a minute, in virtual time; 100% is the fastest way with ${limit} in any 60 s`,
+      columns: ["limiter", "server", "runs", "allowance used", "worst", "429s a run", "busiest 60 s", "CPU s a run"],
+      rows: rows.flat()
+    }))
+  )

@@ -1,0 +1,69 @@
+/**
+ * The kinds of window in which a service may count "120 requests per minute"; the document doesn't tell which one it
+ * has. Pure accounting: moments are given, in milliseconds. Knows nothing of those who ask.
+ *
+ * Source: interface v1, "Limits".
+ *
+ * @since 0.1.0
+ */
+import { Limits } from "@plaza/domain"
+import { Duration } from "effect"
+
+const limit = Limits.requestsPerWindow
+const window = Duration.toMillis(Limits.rateWindow)
+
+/**
+ * Counts a request at a moment. Answers 0 where it is let in, else the seconds of `Retry-After`. Moments never go back.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type RateServer = (at: number) => number
+
+const seconds = (millis: number) => Math.max(1, Math.ceil(millis / 1_000))
+
+/** Counts from nothing at the start of each minute of its own clock, `offset` away from ours. @since 0.1.0 @category servers */
+export const fixedWindow = (offset: number): RateServer => {
+  let current = Number.NEGATIVE_INFINITY
+  let count = 0
+  return (at) => {
+    const index = Math.floor((at + offset) / window)
+    if (index !== current) {
+      current = index
+      count = 0
+    }
+    if (count < limit) {
+      count++
+      return 0
+    }
+    return seconds((index + 1) * window - offset - at)
+  }
+}
+
+/** Remembers every request it let in and counts those of the last minute. @since 0.1.0 @category servers */
+export const slidingLog = (): RateServer => {
+  const log: Array<number> = []
+  return (at) => {
+    while (log[0] !== undefined && log[0] <= at - window) log.shift()
+    if (log.length < limit) {
+      log.push(at)
+      return 0
+    }
+    return seconds((log[0] ?? at) + window - at)
+  }
+}
+
+/** Holds 120 tokens at most and gets two a second. @since 0.1.0 @category servers */
+export const tokenBucket = (): RateServer => {
+  let tokens = limit
+  let last = Number.NaN
+  return (at) => {
+    tokens = Math.min(limit, tokens + (Number.isNaN(last) ? 0 : ((at - last) * limit) / window))
+    last = at
+    if (tokens >= 1) {
+      tokens -= 1
+      return 0
+    }
+    return seconds(((1 - tokens) * window) / limit)
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * How long the programs take to say their version and to show their help, as they are shipped, against a node that does
+ * nothing.
+ *
+ * @since 0.1.0
+ */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { Clock, Data, Effect } from "effect"
+import { interleave, median, type Report, round } from "./Harness.js"
+
+/** @since 0.1.0 @category errors */
+export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly args: ReadonlyArray<string>; readonly output: string }> {
+  override get message(): string {
+    return `node ${this.args.join(" ")} did not end well; build the programs with \`pnpm build\` first\n${this.output}`
+  }
+}
+
+const program = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url))
+const plaza = program("cli/dist/plaza.mjs")
+const stockSync = program("stock-sync/dist/plaza-stock-sync.mjs")
+
+const bare = "node -e 0"
+const contenders = {
+  [bare]: ["-e", "0"],
+  "plaza --version": [plaza, "--version"],
+  "plaza --help": [plaza, "--help"],
+  "plaza-stock-sync --version": [stockSync, "--version"],
+  "plaza-stock-sync --help": [stockSync, "--help"]
+}
+
+// The certificates that this variable names are read at every start of node, whatever the program does.
+const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...environment } = process.env
+
+/** Milliseconds from asking for a process to its end. Nothing else may happen meanwhile, so it is waited for on the spot. */
+const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> =>
+  Effect.gen(function*() {
+    const before = yield* Clock.currentTimeNanos
+    const { status, stderr } = spawnSync(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"], encoding: "utf8", timeout: 30_000 })
+    const after = yield* Clock.currentTimeNanos
+    return status === 0 ? Number(after - before) / 1e6 : yield* new StartFailed({ args, output: stderr })
+  })
+
+/** @since 0.1.0 @category reports */
+export const report = (rounds: number): Effect.Effect<Report, StartFailed> =>
+  Effect.gen(function*() {
+    const measures = Object.fromEntries(Object.entries(contenders).map(([name, args]) => [name, start(args)]))
+    // Once unmeasured: the files have to be read from disk.
+    yield* interleave(measures, 1)
+    const samples = yield* interleave(measures, rounds)
+    const base = median(samples.get(bare) ?? [])
+    return {
+      name: "start",
+      about: `wall time from start to end, median of ${rounds} interleaved runs`,
+      columns: ["command", "ms", "quickest", `of ${bare}`],
+      rows: [...samples].map(([name, millis]) => [name, round(median(millis), 1), round(Math.min(...millis), 1), `${round(median(millis) / base)}x`])
+    }
+  })

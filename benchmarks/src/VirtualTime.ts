@@ -1,0 +1,76 @@
+/**
+ * Runs a program in virtual time: whenever nothing is left to do, the clock jumps to the next sleeper. Does the work of
+ * `TestClock` for thousands of sleepers, where that one, which looks at every fiber at every step, would take minutes.
+ * Knows nothing of what runs. The program must wait for nothing but sleepers and its own fibers.
+ *
+ * @since 0.1.0
+ */
+import { Clock, Duration, Effect, type Exit, type Scheduler } from "effect"
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+/**
+ * The outcome of a program, at once, however long it sleeps. Sleepers of one moment wake in the order in which they lay
+ * down, so that a run with a seed is the same every time. A program that waits for something else is a defect.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
+  let now = 0
+  const sleepers: Array<Sleeper> = []
+  let tasks: Array<() => void> = []
+
+  const lieDown = (sleeper: Sleeper) => {
+    let low = 0
+    let high = sleepers.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((sleepers[middle]?.at ?? Number.POSITIVE_INFINITY) <= sleeper.at) low = middle + 1
+      else high = middle
+    }
+    sleepers.splice(low, 0, sleeper)
+  }
+
+  const clock: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: () => now,
+    unsafeCurrentTimeNanos: () => BigInt(Math.round(now * 1e6)),
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanos: Effect.sync(() => BigInt(Math.round(now * 1e6))),
+    sleep: (duration) =>
+      Effect.async<void>((resume) => {
+        const sleeper = { at: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
+        lieDown(sleeper)
+        return Effect.sync(() => {
+          const index = sleepers.indexOf(sleeper)
+          if (index >= 0) sleepers.splice(index, 1)
+        })
+      })
+  }
+
+  const scheduler: Scheduler.Scheduler = {
+    shouldYield: () => false,
+    scheduleTask: (task) => {
+      tasks.push(task)
+    }
+  }
+
+  const fiber = Effect.runFork(Effect.withClock(program, clock), { scheduler })
+  for (;;) {
+    while (tasks.length > 0) {
+      const due = tasks
+      tasks = []
+      due.forEach((task) => task())
+    }
+    const exit = fiber.unsafePoll()
+    if (exit !== null) return exit
+    const next = sleepers.shift()
+    if (next === undefined) throw new Error("the program waits for something that isn't in virtual time")
+    now = Math.max(now, next.at)
+    next.wake()
+  }
+}

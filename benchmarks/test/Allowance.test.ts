@@ -1,0 +1,113 @@
+/**
+ * The instruments are checked before their figures are believed; and in virtual time the allowance is no matter of the
+ * machine, so its budget holds here as well.
+ */
+import { Clock, Deferred, Effect, Exit } from "effect"
+import { describe, expect, it } from "vitest"
+import { limiters, measure, servers } from "../src/Allowance.js"
+import { interleave, median, table } from "../src/Harness.js"
+import { fixedWindow, slidingLog, tokenBucket } from "../src/RateServers.js"
+import * as VirtualTime from "../src/VirtualTime.js"
+
+const times = <A>(count: number, f: () => A): ReadonlyArray<A> => Array.from({ length: count }, f)
+const letIn = (answers: ReadonlyArray<number>) => answers.filter((wait) => wait === 0).length
+
+describe("virtual time", () => {
+  it("passes a year of sleep at once, sleepers waking by their time and then by their turn", () => {
+    const order: Array<string> = []
+    const sleeper = (name: string, millis: number) => Effect.zipRight(Effect.sleep(millis), Effect.sync(() => order.push(name)))
+    const exit = VirtualTime.run(Effect.zipRight(
+      Effect.all([sleeper("b", 20), sleeper("c", 20), sleeper("a", 10), sleeper("d", 31_536_000_000)], { concurrency: "unbounded" }),
+      Clock.currentTimeMillis
+    ))
+    expect(exit).toEqual(Exit.succeed(31_536_000_000))
+    expect(order).toEqual(["a", "b", "c", "d"])
+  })
+
+  it("forgets sleepers that were interrupted", () => {
+    expect(VirtualTime.run(Effect.zipRight(Effect.timeoutOption(Effect.sleep(1_000), 10), Clock.currentTimeMillis))).toEqual(Exit.succeed(10))
+  })
+
+  it("says so when a program waits for something that never comes", () => {
+    expect(() => VirtualTime.run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).toThrow("isn't in virtual time")
+  })
+
+  it("hands on how the program ended", () => {
+    expect(VirtualTime.run(Effect.fail("no"))).toEqual(Exit.fail("no"))
+  })
+})
+
+describe("a server with", () => {
+  it("a fixed window begins anew with each minute of its own clock", () => {
+    const server = fixedWindow(59_000)
+    expect(letIn(times(130, () => server(0)))).toBe(120)
+    expect(server(400)).toBe(1)
+    expect(letIn(times(130, () => server(1_000)))).toBe(120)
+    expect(server(1_000)).toBe(60)
+  })
+
+  it("a sliding log lets 120 in in any 60 seconds", () => {
+    const server = slidingLog()
+    expect(letIn(times(60, () => server(0)))).toBe(60)
+    expect(letIn(times(70, () => server(30_000)))).toBe(60)
+    expect(server(30_000)).toBe(30)
+    expect(letIn(times(70, () => server(60_000)))).toBe(60)
+  })
+
+  it("a bucket gets two tokens a second and never holds more than 120", () => {
+    const server = tokenBucket()
+    expect(letIn(times(130, () => server(0)))).toBe(120)
+    expect(server(0)).toBe(1)
+    expect(letIn(times(5, () => server(1_000)))).toBe(2)
+    expect(letIn(times(130, () => server(1_000_000)))).toBe(120)
+  })
+})
+
+describe("the client's limiter", () => {
+  it.each(Object.keys(servers))("uses at least 99%% of the allowance with a backlog and sees no 429, with a %s", (name) => {
+    const serverAt = servers[name] ?? slidingLog
+    for (const seed of [11, 12]) {
+      const outcome = measure(limiters["Plaza RateLimit"].make, serverAt, 1_000, seed)
+      expect(outcome).toMatchObject({ refused: 0, busiest: 120 })
+      expect(outcome.used).toBeGreaterThan(0.99)
+      expect(outcome.used).toBeLessThanOrEqual(1)
+    }
+  })
+})
+
+describe("the measure of the allowance", () => {
+  it("is the same for the same seed and another for another", () => {
+    const { make } = limiters["Plaza RateLimit"]
+    expect(measure(make, slidingLog, 250, 1)).toEqual(measure(make, slidingLog, 250, 1))
+    expect(measure(make, slidingLog, 250, 1)).not.toEqual(measure(make, slidingLog, 250, 2))
+  })
+
+  it("sees the refusals of a sender that knows no limit, and that it gets no more for them", () => {
+    const outcome = measure(Effect.succeed((call) => call), slidingLog, 240, 1)
+    expect(outcome.refused).toBeGreaterThan(0)
+    expect(outcome.busiest).toBeGreaterThan(120)
+    expect(outcome.used).toBeLessThanOrEqual(1)
+  })
+})
+
+describe("the harness", () => {
+  it("takes the middle figure, or the middle of the two", () => {
+    expect(median([5, 1, 100])).toBe(5)
+    expect(median([4, 1, 2, 100])).toBe(3)
+    expect(median([])).toBeNaN()
+  })
+
+  it("measures every contender once a round, each round beginning with another one", () => {
+    const order: Array<string> = []
+    const note = (name: string) => Effect.sync(() => order.push(name))
+    const samples = Effect.runSync(interleave({ a: note("a"), b: note("b") }, 3))
+    expect(order).toEqual(["a", "b", "b", "a", "a", "b"])
+    expect([...samples]).toEqual([["a", [1, 4, 5]], ["b", [2, 3, 6]]])
+  })
+
+  it("prints a table whose columns line up", () => {
+    expect(table({ name: "x", about: "y", columns: ["who", "n"], rows: [["somebody", 7], ["me", 100]] })).toBe(
+      ["x: y", "", "who         n", "--------  ---", "somebody    7", "me        100", ""].join("\n")
+    )
+  })
+})
