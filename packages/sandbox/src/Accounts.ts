@@ -10,19 +10,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Database from "./Database.js"
-
-/**
- * Whether an account can be reached. What makes a user unavailable is the document's ("blocked, private or suspended");
- * that a private account stays visible to those who follow it already is assumed.
- *
- * @since 0.1.0
- * @category models
- */
-export const Availability = Schema.Literal("available", "private", "suspended")
-/** @since 0.1.0 @category models */
-export type Availability = typeof Availability.Type
+import type { Availability } from "./State.js"
 
 /** @since 0.1.0 @category models */
 export interface Account {

@@ -84,10 +84,10 @@ const toResponse = (answer: Answer): HttpServerResponse.HttpServerResponse => {
 }
 
 /** Ends the response object too, so that the server under it takes it for delivered. */
-const hangUp = (response: Http.ServerResponse): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+const hangUp = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.sync(() => {
-    response.socket?.destroy()
-    response.end()
+    NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
+    NodeHttpServerRequest.toServerResponse(request).end()
     return HttpServerResponse.empty()
   })
 
@@ -95,20 +95,20 @@ const deliver = (
   request: HttpServerRequest.HttpServerRequest,
   sent: Sent
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const response = NodeHttpServerRequest.toServerResponse(request)
   switch (sent._tag) {
     case "Answer":
       return Effect.succeed(toResponse(sent.answer))
     case "Drop":
-      return hangUp(response)
+      return hangUp(request)
     case "Cut": {
       const { answer } = sent
+      const response = NodeHttpServerRequest.toServerResponse(request)
       return Effect.zipRight(
         Effect.async<void>((resume) => {
           response.writeHead(answer.status, { ...answer.headers, ...lengthOf(answer) })
           response.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)), () => resume(Effect.void))
         }),
-        hangUp(response)
+        hangUp(request)
       )
     }
   }
@@ -180,7 +180,7 @@ export const listen = (
     yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
     yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       Effect.matchEffect(service.answer(toIncoming(request)), {
-        onFailure: () => hangUp(NodeHttpServerRequest.toServerResponse(request)),
+        onFailure: () => hangUp(request),
         onSuccess: (sent) => deliver(request, sent)
       }))).pipe(Effect.withTracerEnabled(false))
     return { origin: originOf(server.address, host) }

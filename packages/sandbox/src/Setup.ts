@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { Availability, Relation } from "./Accounts.js"
+import type { Relation } from "./Accounts.js"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
 import * as Chat from "./Chat.js"
@@ -28,7 +28,7 @@ import { RateWindow } from "./RateWindow.js"
 import * as ReadState from "./ReadState.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Seed from "./Seed.js"
-import type { State } from "./State.js"
+import type { Availability, State } from "./State.js"
 
 /** @since 0.1.0 @category models */
 export interface NewAccount {

@@ -9,7 +9,17 @@ import { AccessState } from "@plaza/domain/DeveloperAccess"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
-import { Availability } from "./Accounts.js"
+
+/**
+ * Whether an account can be reached. What makes a user unavailable is the document's ("blocked, private or suspended");
+ * that a private account stays visible to those who follow it already is assumed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Availability = Schema.Literal("available", "private", "suspended")
+/** @since 0.1.0 @category models */
+export type Availability = typeof Availability.Type
 
 /** @since 0.1.0 @category models */
 export const AccountState = Schema.Struct({

@@ -18,6 +18,35 @@ const someone = Effect.gen(function*() {
 })
 const shop = "1001"
 
+describe("the contract", () => {
+  it.effect("every operation of it is answered: none is missing, none is beside it", () =>
+    Effect.gen(function*() {
+      const paths = Object.entries(OpenApi.fromApi(PlazaApiWithStories).paths)
+      let operations = 0
+      for (const [path, methods] of paths) {
+        for (const method of Object.keys(methods)) {
+          operations++
+          const name = method.toUpperCase()
+          assert.include(["GET", "POST", "PATCH"], name)
+          const reply = yield* call(name === "GET" ? "GET" : name === "POST" ? "POST" : "PATCH", path.replace(/\{\w+\}/g, "none"), { key: null })
+          assert.strictEqual(refusal(reply), "401 INVALID_API_KEY", `${name} ${path}`)
+        }
+      }
+      assert.strictEqual(operations, 14)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("every answer carries an id of its own", () =>
+    Effect.gen(function*() {
+      const ids = [
+        (yield* call("GET", "/me")).headers["x-request-id"],
+        (yield* call("GET", "/nowhere")).headers["x-request-id"],
+        (yield* call("GET", "/me", { key: null })).headers["x-request-id"]
+      ]
+      assert.strictEqual(new Set(ids).size, 3)
+      assert.notInclude(ids, undefined)
+    }).pipe(Effect.provide(layerInProcess())))
+})
+
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("profiles", (it) => {
   it.effect("/me describes the account that owns the key", () =>
     Effect.gen(function*() {
@@ -245,33 +274,4 @@ layer(layerInProcess())("stories", (it) => {
       const text = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
       assert.strictEqual(refusal(yield* call("POST", "/stories", { text })), "400 VALIDATION_ERROR body")
     }))
-})
-
-describe("the contract", () => {
-  it.effect("every operation of it is answered: none is missing, none is beside it", () =>
-    Effect.gen(function*() {
-      const paths = Object.entries(OpenApi.fromApi(PlazaApiWithStories).paths)
-      let operations = 0
-      for (const [path, methods] of paths) {
-        for (const method of Object.keys(methods)) {
-          operations++
-          const name = method.toUpperCase()
-          assert.include(["GET", "POST", "PATCH"], name)
-          const reply = yield* call(name === "GET" ? "GET" : name === "POST" ? "POST" : "PATCH", path.replace(/\{\w+\}/g, "none"), { key: null })
-          assert.strictEqual(refusal(reply), "401 INVALID_API_KEY", `${name} ${path}`)
-        }
-      }
-      assert.strictEqual(operations, 14)
-    }).pipe(Effect.provide(layerInProcess())))
-
-  it.effect("every answer carries an id of its own", () =>
-    Effect.gen(function*() {
-      const ids = [
-        (yield* call("GET", "/me")).headers["x-request-id"],
-        (yield* call("GET", "/nowhere")).headers["x-request-id"],
-        (yield* call("GET", "/me", { key: null })).headers["x-request-id"]
-      ]
-      assert.strictEqual(new Set(ids).size, 3)
-      assert.notInclude(ids, undefined)
-    }).pipe(Effect.provide(layerInProcess())))
 })

@@ -2,9 +2,9 @@
  * Every kind of fault, in process and over a socket: what the caller sees, and what has happened all the same.
  */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { type Fault, type RequestRecord, Sandbox } from "@plaza/sandbox"
-import { Cause, Effect, Exit, Fiber, Layer, Redacted, Schedule, TestClock } from "effect"
+import { Cause, Effect, Exit, Fiber, Redacted, Schedule, TestClock } from "effect"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 
 const post = (text: string) => call("POST", "/posts", { json: { text } })
@@ -21,102 +21,8 @@ const eventually = (isAwaited: (record: RequestRecord) => boolean) =>
     Effect.retry(Schedule.spaced("1 millis"))
   )
 
-for (const [way, it_, provide] of [
-  ["in process", it.effect, Layer.suspend(() => layerInProcess())],
-  ["over a socket", it.live, Layer.suspend(() => layerSocket())]
-] as const) {
-  describe(`a fault ${way}`, () => {
-    it_("of a status before the handler: the caller sees it, and nothing has happened", () =>
-      Effect.gen(function*() {
-        yield* add({ kind: "status", when: "before", status: 503 })
-        assert.strictEqual(refusal(yield* post("a")), "503 INTERNAL_ERROR")
-        assert.strictEqual(yield* count("a"), 0)
-        const record = yield* last
-        assert.deepInclude(record, { status: null, delivered: "replaced", deliveredStatus: 503 })
-        assert.strictEqual((yield* post("b")).status, 200)
-      }).pipe(Effect.provide(provide)))
-
-    it_("of a status after the handler: the caller sees it, and it has happened", () =>
-      Effect.gen(function*() {
-        yield* add({ kind: "status", when: "after", status: 500 })
-        assert.strictEqual(refusal(yield* post("a")), "500 INTERNAL_ERROR")
-        assert.strictEqual(yield* count("a"), 1)
-        assert.deepInclude(yield* last, { status: 200, delivered: "replaced", deliveredStatus: 500 })
-      }).pipe(Effect.provide(provide)))
-
-    it_("of a connection dropped before the handler: the call fails, and nothing has happened", () =>
-      Effect.gen(function*() {
-        yield* add({ kind: "drop", when: "before" })
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
-        assert.strictEqual(yield* count("a"), 0)
-        assert.deepInclude(yield* last, { status: null, delivered: "dropped", deliveredStatus: null })
-        assert.strictEqual((yield* post("b")).status, 200)
-      }).pipe(Effect.provide(provide)))
-
-    it_("of a connection dropped after the handler: the call fails, and it has happened", () =>
-      Effect.gen(function*() {
-        yield* add({ kind: "drop", when: "after" })
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
-        assert.strictEqual(yield* count("a"), 1)
-        assert.deepInclude(yield* last, { status: 200, delivered: "dropped", deliveredStatus: null })
-      }).pipe(Effect.provide(provide)))
-
-    it_("of a body cut short: the head arrives, the body fails, and what was decided stands", () =>
-      Effect.gen(function*() {
-        const sandbox = yield* Sandbox.Sandbox
-        for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
-          yield* add({ kind: "cut", when })
-          const { send } = yield* headAndBody
-          const { body, status } = yield* send(`${sandbox.baseUrl}/posts`, when)
-          assert.strictEqual(status, 200)
-          assert.isTrue(Exit.isFailure(body))
-          assert.strictEqual(yield* count(when), happened)
-          assert.deepInclude(yield* last, { delivered: "cut", deliveredStatus: 200 })
-        }
-        yield* add({ kind: "cut", when: "before", status: 418, code: "TEAPOT" })
-        const { send } = yield* headAndBody
-        const { body, status } = yield* send(`${sandbox.baseUrl}/posts`, "b")
-        assert.strictEqual(status, 418)
-        assert.isTrue(Exit.isFailure(body))
-      }).pipe(Effect.provide(provide)))
-
-    it_("of garbage: a 200 that isn't JSON, and it has happened", () =>
-      Effect.gen(function*() {
-        yield* add({ kind: "garbage", body: "<html>" })
-        const reply = yield* post("a")
-        assert.deepStrictEqual([reply.status, reply.text, reply.headers["content-type"]], [200, "<html>", "application/json"])
-        assert.strictEqual(yield* count("a"), 1)
-      }).pipe(Effect.provide(provide)))
-
-    it_("of a proxy's own answer: any status, any body, with Retry-After as it was asked for", () =>
-      Effect.gen(function*() {
-        for (const status of [400, 403, 404, 409, 418, 500, 502, 520]) {
-          yield* add({ kind: "status", when: "before", status, body: "<h1>Bad</h1>" })
-          yield* add({ kind: "status", when: "before", status, body: "" })
-          yield* add({ kind: "status", when: "before", status, code: "NEW_CODE", message: "new" })
-          const html = yield* call("GET", "/me")
-          assert.deepStrictEqual([html.status, html.text], [status, "<h1>Bad</h1>"])
-          assert.match(html.headers["content-type"] ?? "", /^text\/html/)
-          const empty = yield* call("GET", "/me")
-          assert.deepStrictEqual([empty.status, empty.text], [status, ""])
-          const unknown = yield* call("GET", "/me")
-          assert.deepStrictEqual([unknown.status, unknown.json], [status, { error: { code: "NEW_CODE", message: "new" } }])
-        }
-        for (const retryAfter of ["7", "Wed, 21 Oct 2026 07:28:00 GMT", "soon"]) {
-          yield* add({ kind: "status", when: "before", status: 429, retryAfter })
-          const reply = yield* call("GET", "/me")
-          assert.strictEqual(refusal(reply), "429 RATE_LIMITED")
-          assert.strictEqual(reply.headers["retry-after"], retryAfter)
-        }
-      }).pipe(Effect.provide(provide)))
-
-    it_("gives its answer an id like any other", () =>
-      Effect.gen(function*() {
-        yield* add({ kind: "status", when: "after", status: 500 })
-        assert.strictEqual((yield* post("a")).headers["x-request-id"], (yield* last)?.id)
-      }).pipe(Effect.provide(provide)))
-  })
-}
+/** In a sandbox that others have used before. */
+const afresh = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset), test)
 
 /** Sends a post and takes head and body apart. */
 const headAndBody = Effect.gen(function*() {
@@ -281,3 +187,98 @@ describe("faults", () => {
       }
     }).pipe(Effect.provide(layerInProcess())))
 })
+
+// Last, because it gives every test after it the same surroundings.
+for (const [way, provide] of [["in process", layerInProcess()], ["over a socket", layerSocket()]] as const) {
+  layer(provide, { excludeTestServices: true })(`a fault ${way}`, (it) => {
+    it.effect("of a status before the handler: the caller sees it, and nothing has happened", () =>
+      afresh(Effect.gen(function*() {
+        yield* add({ kind: "status", when: "before", status: 503 })
+        assert.strictEqual(refusal(yield* post("a")), "503 INTERNAL_ERROR")
+        assert.strictEqual(yield* count("a"), 0)
+        const record = yield* last
+        assert.deepInclude(record, { status: null, delivered: "replaced", deliveredStatus: 503 })
+        assert.strictEqual((yield* post("b")).status, 200)
+      })))
+
+    it.effect("of a status after the handler: the caller sees it, and it has happened", () =>
+      afresh(Effect.gen(function*() {
+        yield* add({ kind: "status", when: "after", status: 500 })
+        assert.strictEqual(refusal(yield* post("a")), "500 INTERNAL_ERROR")
+        assert.strictEqual(yield* count("a"), 1)
+        assert.deepInclude(yield* last, { status: 200, delivered: "replaced", deliveredStatus: 500 })
+      })))
+
+    it.effect("of a connection dropped before the handler: the call fails, and nothing has happened", () =>
+      afresh(Effect.gen(function*() {
+        yield* add({ kind: "drop", when: "before" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
+        assert.strictEqual(yield* count("a"), 0)
+        assert.deepInclude(yield* last, { status: null, delivered: "dropped", deliveredStatus: null })
+        assert.strictEqual((yield* post("b")).status, 200)
+      })))
+
+    it.effect("of a connection dropped after the handler: the call fails, and it has happened", () =>
+      afresh(Effect.gen(function*() {
+        yield* add({ kind: "drop", when: "after" })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
+        assert.strictEqual(yield* count("a"), 1)
+        assert.deepInclude(yield* last, { status: 200, delivered: "dropped", deliveredStatus: null })
+      })))
+
+    it.effect("of a body cut short: the head arrives, the body fails, and what was decided stands", () =>
+      afresh(Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
+          yield* add({ kind: "cut", when })
+          const { send } = yield* headAndBody
+          const { body, status } = yield* send(`${sandbox.baseUrl}/posts`, when)
+          assert.strictEqual(status, 200)
+          assert.isTrue(Exit.isFailure(body))
+          assert.strictEqual(yield* count(when), happened)
+          assert.deepInclude(yield* last, { delivered: "cut", deliveredStatus: 200 })
+        }
+        yield* add({ kind: "cut", when: "before", status: 418, code: "TEAPOT" })
+        const { send } = yield* headAndBody
+        const { body, status } = yield* send(`${sandbox.baseUrl}/posts`, "b")
+        assert.strictEqual(status, 418)
+        assert.isTrue(Exit.isFailure(body))
+      })))
+
+    it.effect("of garbage: a 200 that isn't JSON, and it has happened", () =>
+      afresh(Effect.gen(function*() {
+        yield* add({ kind: "garbage", body: "<html>" })
+        const reply = yield* post("a")
+        assert.deepStrictEqual([reply.status, reply.text, reply.headers["content-type"]], [200, "<html>", "application/json"])
+        assert.strictEqual(yield* count("a"), 1)
+      })))
+
+    it.effect("of a proxy's own answer: any status, any body, with Retry-After as it was asked for", () =>
+      afresh(Effect.gen(function*() {
+        for (const status of [400, 403, 404, 409, 418, 500, 502, 520]) {
+          yield* add({ kind: "status", when: "before", status, body: "<h1>Bad</h1>" })
+          yield* add({ kind: "status", when: "before", status, body: "" })
+          yield* add({ kind: "status", when: "before", status, code: "NEW_CODE", message: "new" })
+          const html = yield* call("GET", "/me")
+          assert.deepStrictEqual([html.status, html.text], [status, "<h1>Bad</h1>"])
+          assert.match(html.headers["content-type"] ?? "", /^text\/html/)
+          const empty = yield* call("GET", "/me")
+          assert.deepStrictEqual([empty.status, empty.text], [status, ""])
+          const unknown = yield* call("GET", "/me")
+          assert.deepStrictEqual([unknown.status, unknown.json], [status, { error: { code: "NEW_CODE", message: "new" } }])
+        }
+        for (const retryAfter of ["7", "Wed, 21 Oct 2026 07:28:00 GMT", "soon"]) {
+          yield* add({ kind: "status", when: "before", status: 429, retryAfter })
+          const reply = yield* call("GET", "/me")
+          assert.strictEqual(refusal(reply), "429 RATE_LIMITED")
+          assert.strictEqual(reply.headers["retry-after"], retryAfter)
+        }
+      })))
+
+    it.effect("gives its answer an id like any other", () =>
+      afresh(Effect.gen(function*() {
+        yield* add({ kind: "status", when: "after", status: 500 })
+        assert.strictEqual((yield* post("a")).headers["x-request-id"], (yield* last)?.id)
+      })))
+  })
+}

@@ -27,6 +27,29 @@ const all = (path: string, limit: number) =>
   })
 
 describe("lists", () => {
+  it.effect("stay stable while items are added: nothing comes twice, nothing is left out", () =>
+    Effect.gen(function*() {
+      const before = yield* all("/me/posts", 100)
+      const first = yield* page("/me/posts", { limit: "10" })
+      for (const text of ["one", "two", "three"]) {
+        yield* call("POST", "/posts", { json: { text } })
+      }
+      const second = yield* page("/me/posts", { limit: "100", cursor: first.next ?? "" })
+      assert.deepStrictEqual([...first.ids, ...second.ids], before.ids)
+      assert.strictEqual((yield* all("/me/posts", 7)).ids.length, 28)
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("have the newest post first, by the clock and then by the order of creation", () =>
+    Effect.gen(function*() {
+      const create = (text: string) => Effect.map(call("POST", "/posts", { json: { text } }), (reply) => String(field(reply, "id")))
+      const first = yield* create("one")
+      const second = yield* create("two, in the same millisecond")
+      yield* TestClock.adjust("1 millis")
+      const third = yield* create("three")
+      assert.deepStrictEqual((yield* page("/me/posts", { limit: "3" })).ids, [third, second, first])
+      assert.deepStrictEqual((yield* all("/me/posts", 1)).ids.slice(0, 3), [third, second, first])
+    }).pipe(Effect.provide(layerInProcess())))
+
   layer(layerInProcess())((it) => {
     it.effect("hold 20 items a page unless told, and 1 to 100 when told", () =>
       Effect.gen(function*() {
@@ -74,27 +97,4 @@ describe("lists", () => {
         assert.strictEqual((yield* call("GET", `/me/posts?cursor=${own}`)).status, 200)
       }))
   })
-
-  it.effect("stay stable while items are added: nothing comes twice, nothing is left out", () =>
-    Effect.gen(function*() {
-      const before = yield* all("/me/posts", 100)
-      const first = yield* page("/me/posts", { limit: "10" })
-      for (const text of ["one", "two", "three"]) {
-        yield* call("POST", "/posts", { json: { text } })
-      }
-      const second = yield* page("/me/posts", { limit: "100", cursor: first.next ?? "" })
-      assert.deepStrictEqual([...first.ids, ...second.ids], before.ids)
-      assert.strictEqual((yield* all("/me/posts", 7)).ids.length, 28)
-    }).pipe(Effect.provide(layerInProcess())))
-
-  it.effect("have the newest post first, by the clock and then by the order of creation", () =>
-    Effect.gen(function*() {
-      const create = (text: string) => Effect.map(call("POST", "/posts", { json: { text } }), (reply) => String(field(reply, "id")))
-      const first = yield* create("one")
-      const second = yield* create("two, in the same millisecond")
-      yield* TestClock.adjust("1 millis")
-      const third = yield* create("three")
-      assert.deepStrictEqual((yield* page("/me/posts", { limit: "3" })).ids, [third, second, first])
-      assert.deepStrictEqual((yield* all("/me/posts", 1)).ids.slice(0, 3), [third, second, first])
-    }).pipe(Effect.provide(layerInProcess())))
 })

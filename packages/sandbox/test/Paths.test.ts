@@ -19,6 +19,15 @@ const NotFound = Schema.Struct({ error: Schema.Struct({ code: Schema.Literal("NO
 const readNotFound = Schema.decodeUnknownSync(NotFound)
 
 describe("paths", () => {
+  it.effect("an address of another host is unknown in process", () =>
+    Effect.gen(function*() {
+      const client = yield* HttpClient.HttpClient
+      const error = yield* Effect.flip(client.get("http://127.0.0.1:1/open/v1/me"))
+      assert.strictEqual(error._tag, "RequestError")
+      assert.strictEqual(error.reason, "Transport")
+      assert.propertyVal(error.cause, "code", "ENOTFOUND")
+    }).pipe(Effect.provide(layerInProcess())))
+
   layer(layerInProcess({ assumptions: { requestsPerWindow: 100_000 } }))((it) => {
     it.effect.prop("any id arrives as one segment, unchanged", [anyId], ([id]) =>
       Effect.gen(function*() {
@@ -147,13 +156,4 @@ describe("paths", () => {
         }
       }))
   })
-
-  it.effect("an address of another host is unknown in process", () =>
-    Effect.gen(function*() {
-      const client = yield* HttpClient.HttpClient
-      const error = yield* Effect.flip(client.get("http://127.0.0.1:1/open/v1/me"))
-      assert.strictEqual(error._tag, "RequestError")
-      assert.strictEqual(error.reason, "Transport")
-      assert.propertyVal(error.cause, "code", "ENOTFOUND")
-    }).pipe(Effect.provide(layerInProcess())))
 })
