@@ -20,10 +20,10 @@ type Limiter = (call: Call) => Call
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
 
-const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), ({ closeFor, withSlot }) => (call) =>
+const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), (limit) => (call) =>
   // As the client does: a refusal closes the gate for everyone that waits.
-  Effect.tap(call, (refused) => refused > 0 ? closeFor(Duration.seconds(refused)) : Effect.void).pipe(
-    withSlot(Duration.days(1)),
+  Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void).pipe(
+    RateLimit.withSlot(limit, Duration.days(1)),
     Effect.orDie
   ))
 

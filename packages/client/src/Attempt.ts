@@ -20,7 +20,7 @@ import * as Stream from "effect/Stream"
 import { AttemptTimeout, ConnectionFailed, ConnectionLost, isServiceError, UnreadableSuccess } from "./Failures.js"
 import type { AttemptFailure } from "./Failures.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
-import { RateLimit } from "./RateLimit.js"
+import { RateLimit, takeReserved, withSlot } from "./RateLimit.js"
 import { Settings } from "./Settings.js"
 import { reasonOf } from "./TransportReason.js"
 
@@ -135,10 +135,14 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         ? rateLimit.closeFor(failure.retryAfter)
         : Effect.void
 
+    const inAllowance = <A, E>(request: Effect.Effect<A, E>) =>
+      Effect.flatMap(takeReserved, (slot) =>
+        slot === undefined ? withSlot(rateLimit, settings.patience)(request) : slot.use(request))
+
     return (outgoing) =>
       timed(outgoing).pipe(
         Effect.tapError(closeGate),
-        rateLimit.withSlot(settings.patience),
+        inAllowance,
         Effect.withSpan("plaza.attempt", {
           kind: "client",
           attributes: { "http.request.method": outgoing.method, "server.address": host }

@@ -49,6 +49,7 @@ export type Services =
   | Store.Store
   | Chat.Chat
   | Operations.Operations
+  | RateLimit.RateLimit
 
 /**
  * The services without a rate limit of their own, for one that is shared.
@@ -57,7 +58,7 @@ export type Services =
  * @category layers
  */
 export const layerWithoutRateLimit: Layer.Layer<
-  Services,
+  Exclude<Services, RateLimit.RateLimit>,
   never,
   HttpClient.HttpClient | RateLimit.RateLimit | Settings
 > = Layer.mergeAll(
@@ -69,7 +70,7 @@ export const layerWithoutRateLimit: Layer.Layer<
   Chat.layer
 ).pipe(Layer.provideMerge(Operations.layer))
 
-const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.provide(
+const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.provideMerge(
   layerWithoutRateLimit,
   Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
     RateLimit.layerMemory({ limit: rateLimit, window: rateWindow })))

@@ -16,8 +16,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { RateLimitWaitExceeded } from "./Failures.js"
 import { Slots } from "./RateLimit/Slots.js"
 
@@ -29,21 +30,65 @@ export interface Allowance {
   readonly window?: Duration.DurationInput
 }
 
+/**
+ * A place in the allowance, for one request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Slot {
+  /** Runs the request. The slot counts as used from then on, until a window after the request has ended. */
+  readonly use: <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
 /** @since 0.1.0 @category services */
 export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit, {
   /**
-   * Runs one request in a slot of its own, in the order of asking. Waits for a slot no longer than `patience`, and fails
-   * at once where it is known that the wait will be longer. Interrupting a wait gives the place back.
+   * Waits for a slot, in the order of asking, no longer than `patience`, and fails at once where it is known that the
+   * wait will be longer. What is sent in it can be chosen when it is there. A slot that isn't used by the time its scope
+   * closes goes to the next one, as does the place of a wait that is interrupted.
    */
-  readonly withSlot: (
+  readonly reserve: (
     patience: Duration.Duration
-  ) => <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateLimitWaitExceeded, R>
+  ) => Effect.Effect<Slot, RateLimitWaitExceeded, Scope.Scope>
   /**
    * Lets no request go for a while, those that wait already included: what a 429 with `Retry-After` asks for. A shorter
    * time than one that runs already changes nothing.
    */
   readonly closeFor: (time: Duration.Duration) => Effect.Effect<void>
 }>() {}
+
+/**
+ * Runs one request in a slot of its own.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withSlot =
+  (rateLimit: RateLimit["Type"], patience: Duration.Duration) =>
+  <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimitWaitExceeded, R> =>
+    Effect.scopedWith((scope) =>
+      Effect.flatMap(Scope.extend(rateLimit.reserve(patience), scope), ({ use }) => use(request)))
+
+const reserved = FiberRef.unsafeMake<Slot | undefined>(undefined)
+
+/**
+ * Has the first attempt of a call go out in a slot that was reserved before the call was chosen. Attempts after it wait
+ * for slots of their own.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.locally(call, reserved, slot)
+
+/**
+ * Takes the slot that {@link inSlot} left for this call, if one is left.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const takeReserved: Effect.Effect<Slot | undefined> = FiberRef.getAndSet(reserved, undefined)
 
 interface Waiter {
   readonly deadline: number
@@ -164,10 +209,37 @@ export const makeMemory = (allowance: Allowance = {}): Effect.Effect<RateLimit["
         return waiters.size === 0 ? Effect.void : serve
       }))
 
+    /** A slot that was taken: used once, or given back. */
+    const slotOf = (): { readonly slot: Slot; readonly giveBackUnused: Effect.Effect<void> } => {
+      let used = false
+      return {
+        slot: {
+          use: (request) =>
+            Effect.uninterruptibleMask((restore) => {
+              if (used) {
+                return Effect.dieMessage("a slot of the allowance serves one request")
+              }
+              used = true
+              return Effect.ensuring(restore(request), answered)
+            })
+        },
+        giveBackUnused: Effect.suspend(() => {
+          if (used) {
+            return Effect.void
+          }
+          slots.giveBack()
+          return serve
+        })
+      }
+    }
+
     return {
-      withSlot: (patience) => (request) =>
+      reserve: (patience) =>
         Effect.uninterruptibleMask((restore) =>
-          Effect.zipRight(take(patience, restore), Effect.ensuring(restore(request), answered))
+          Effect.flatMap(take(patience, restore), () => {
+            const { giveBackUnused, slot } = slotOf()
+            return Effect.as(Effect.addFinalizer(() => giveBackUnused), slot)
+          })
         ),
       closeFor: (time) =>
         Effect.flatMap(now, (at) =>
