@@ -2,9 +2,10 @@
  * Uploads: one file part named `file`, whatever its name and its bytes; every other shape is refused.
  */
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Redacted, Stream } from "effect"
+import { Effect, FastCheck, Layer, Redacted, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { call, field, layerInProcess, layerSocket, refusal } from "./support.js"
 
@@ -150,13 +151,32 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
 
 describe("an upload that is too large", () => {
   const limits = { assumptions: { maxFileBytes: 100_000 } }
-  const large = new File([new Uint8Array(20_000_000)], "a.bin", { type: "a/b" })
-  for (const [way, provide] of [["in process", layerInProcess(limits)], ["over a socket", layerSocket(limits)]] as const) {
+  const bytes = Buffer.concat([
+    Buffer.from(`--${boundary}\r\n${disposition}\r\n\r\n`),
+    Buffer.alloc(20_000_000),
+    Buffer.from(`\r\n--${boundary}--\r\n`)
+  ])
+  // Not by fetch: that of Node 24 goes on writing a body whose answer is there, and throws beside every promise.
+  const ways = [
+    ["in process", Sandbox.layerHttpClient(limits)],
+    ["over a socket", Layer.merge(Sandbox.layerServer(limits), NodeHttpClient.layerUndici)]
+  ] as const
+  for (const [way, provide] of ways) {
     layer(provide, { excludeTestServices: true })(way, (it) => {
       it.effect("is refused while it arrives, and the caller gets to read so", () =>
         Effect.gen(function*() {
-          assert.strictEqual(refusal(yield* upload(large)), "413 PAYLOAD_TOO_LARGE")
-          assert.strictEqual((yield* call("GET", "/me")).status, 200)
+          const sandbox = yield* Sandbox.Sandbox
+          const client = yield* HttpClient.HttpClient
+          const send = (request: HttpClientRequest.HttpClientRequest) =>
+            client.execute(HttpClientRequest.bearerToken(request, Redacted.value(sandbox.apiKey)))
+          const refused = yield* send(
+            HttpClientRequest.post(`${sandbox.baseUrl}/media`).pipe(
+              HttpClientRequest.bodyUint8Array(bytes, `multipart/form-data; boundary=${boundary}`)
+            )
+          )
+          assert.strictEqual(refused.status, 413)
+          assert.include(yield* refused.text, "PAYLOAD_TOO_LARGE")
+          assert.strictEqual((yield* send(HttpClientRequest.get(`${sandbox.baseUrl}/me`))).status, 200)
         }))
     })
   }
