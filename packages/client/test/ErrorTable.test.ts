@@ -122,7 +122,7 @@ const answer = (code: keyof typeof byCode) =>
 describe("every row of the error table is produced by the sandbox and answered with its tagged error", () => {
   for (const code of Object.keys(byCode) as Array<keyof typeof byCode>) {
     it.effect(`${code}, in process`, () => Effect.provide(answer(code), OnSandbox.inProcess(world)))
-    it.live(`${code}, over a socket`, () => Effect.provide(answer(code), OnSandbox.onSocket(world)))
+    OnSandbox.itOnSockets(code, answer(code), world)
   }
 })
 
@@ -169,8 +169,7 @@ describe("an answer that the document doesn't describe is an UnrecognizedError o
   for (const status of [400, 403, 404, 409, 418, 500, 502, 520] as const) {
     for (const [name, fault] of Object.entries(faults)) {
       it.effect(`${status} with ${name}, in process`, () => Effect.provide(check(status, fault), OnSandbox.inProcess(world)))
-      it.live(`${status} with ${name}, over a socket`, () =>
-        Effect.provide(check(status, fault), OnSandbox.onSocket(world)))
+      OnSandbox.itOnSockets(`${status} with ${name}`, check(status, fault), world)
     }
   }
 })

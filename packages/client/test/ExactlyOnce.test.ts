@@ -38,7 +38,7 @@ describe("a created post exists exactly once", () => {
     it.effect(`under ${name}`, () => Effect.provide(Virtual.run(createsOnce(fault)), OnSandbox.inProcess()))
   }
   for (const [name, fault] of inTime) {
-    it.live(`under ${name}, over a socket`, () => Effect.provide(createsOnce(fault), OnSandbox.onSocket(quickly)))
+    OnSandbox.itOnSockets(`under ${name}`, createsOnce(fault), quickly)
   }
 
   it.effect("under every fault in a row", () =>
@@ -125,8 +125,7 @@ describe("comments and messages are never made twice", () => {
     it.effect(`under ${name}`, () => Effect.provide(Virtual.run(sendsAtMostOnce(name, fault)), OnSandbox.inProcess()))
   }
   for (const [name, fault] of inTime) {
-    it.live(`under ${name}, over a socket`, () =>
-      Effect.provide(sendsAtMostOnce(name, fault), OnSandbox.onSocket(quickly)))
+    OnSandbox.itOnSockets(`under ${name}`, sendsAtMostOnce(name, fault), quickly)
   }
 })
 

@@ -69,5 +69,5 @@ describe("an id reaches the service as one path segment, unchanged", () => {
   const world = { sandbox: { assumptions: { requestsPerWindow: 1_000 } } }
 
   it.effect("by the sandbox's own account, in process", () => Effect.provide(survives(ids), OnSandbox.inProcess(world)))
-  it.live("by the sandbox's own account, over a socket", () => Effect.provide(survives(ids), OnSandbox.onSocket(world)))
+  OnSandbox.itOnSockets("by the sandbox's own account", survives(ids), world)
 })

@@ -3,10 +3,12 @@
  * written once for both.
  */
 import type { HttpClient } from "@effect/platform"
+import { it } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { Effect, Layer, type Redacted } from "effect"
+import { runtimes } from "./Runtimes.js"
 
 export type World = Plaza.Services | HttpClient.HttpClient | Sandbox.Sandbox
 
@@ -24,8 +26,18 @@ const plaza = (options: Partial<Plaza.Options> = {}) =>
 export const inProcess = ({ client, sandbox }: WorldOptions = {}): Layer.Layer<World, SandboxError> =>
   Layer.provideMerge(plaza(client), Sandbox.layerHttpClient(sandbox))
 
-export const onSocket = ({ client, sandbox }: WorldOptions = {}): Layer.Layer<World, SandboxError> =>
-  Layer.provideMerge(plaza(client), Layer.merge(Sandbox.layerServer(sandbox), NodeClient.layer))
+/** Over a socket, by the client of undici unless told. */
+export const onSocket = (
+  { client, sandbox }: WorldOptions = {},
+  http: Layer.Layer<HttpClient.HttpClient> = NodeClient.layer
+): Layer.Layer<World, SandboxError> => Layer.provideMerge(plaza(client), Layer.merge(Sandbox.layerServer(sandbox), http))
+
+/** A test over a socket for each HTTP client, in a world of its own. */
+export const itOnSockets = <E>(name: string, test: Effect.Effect<unknown, E, World>, options: WorldOptions = {}): void => {
+  for (const [client, http] of runtimes) {
+    it.live(`${name}, over a socket by ${client}`, () => Effect.provide(test, onSocket(options, http)))
+  }
+}
 
 /** Runs an effect with the services of another key. */
 export const asKey =

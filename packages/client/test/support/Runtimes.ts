@@ -1,0 +1,15 @@
+/**
+ * The HTTP clients that the client of Plaza is used with, so that a test can be written once and run on each.
+ */
+import { FetchHttpClient, type HttpClient } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeClient from "@plaza/client/node"
+import type { Layer } from "effect"
+
+export type Runtime = readonly [name: string, http: Layer.Layer<HttpClient.HttpClient>]
+
+export const runtimes: ReadonlyArray<Runtime> = [
+  ["undici", NodeClient.layer],
+  ["fetch", FetchHttpClient.layer],
+  ["node:http", NodeHttpClient.layer]
+]
