@@ -21,6 +21,7 @@ import { AttemptTimeout, ConnectionFailed, ConnectionLost, isServiceError, Unrea
 import type { AttemptFailure } from "./Failures.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
 import { RateLimit, takeReserved, withSlot } from "./RateLimit.js"
+import * as Redirects from "./Redirects.js"
 import { Settings } from "./Settings.js"
 import { reasonOf } from "./TransportReason.js"
 
@@ -45,7 +46,9 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     const key = Redacted.value(settings.apiKey)
     const host = new URL(settings.baseUrl).host
     // Our own span tells of the attempt; trace headers are not for the service.
-    const client = (yield* HttpClient.HttpClient).pipe(HttpClient.withTracerDisabledWhen(() => true))
+    const client = (yield* Redirects.notFollowed(yield* HttpClient.HttpClient)).pipe(
+      HttpClient.withTracerDisabledWhen(() => true)
+    )
 
     // A proxy that echoes the request may echo the key with it, and what can't be read is shown to people.
     const textOf = (response: HttpClientResponse.HttpClientResponse) =>

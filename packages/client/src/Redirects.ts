@@ -1,0 +1,24 @@
+/**
+ * Redirects, which the interface knows nothing of, are not followed: fetch would by itself, turning a POST into a GET
+ * that answers 200, and carrying the key to wherever it is told. The other clients follow none unless asked.
+ *
+ * @since 0.1.0
+ */
+import { RequestInit } from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/**
+ * The client, which on fetch hands a redirect on as the answer that it is. What else is told to fetch by a `RequestInit`
+ * around this is kept.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const notFollowed = (client: HttpClient.HttpClient): Effect.Effect<HttpClient.HttpClient> =>
+  Effect.map(Effect.serviceOption(RequestInit), (own) =>
+    HttpClient.transformResponse(
+      client,
+      Effect.provideService(RequestInit, { ...Option.getOrUndefined(own), redirect: "manual" })
+    ))
