@@ -4,47 +4,16 @@
  *
  * @since 0.1.0
  */
-import { RateLimit } from "@plaza/client"
 import { Limits } from "@plaza/domain"
-import { Cause, Clock, Duration, Effect, Exit, Random, RateLimiter, type Scope } from "effect"
+import { Cause, Clock, Duration, Effect, Exit, Random } from "effect"
 import { median, type Report, round } from "./Harness.js"
+import { type Call, type Contender, limiters } from "./Limiters.js"
 import { fixedWindow, type RateServer, slidingLog, tokenBucket } from "./RateServers.js"
 import * as VirtualTime from "./VirtualTime.js"
-
-/** Seconds to wait, where the server refused. */
-type Call = Effect.Effect<number>
-
-/** Runs a call when it may go. */
-type Limiter = (call: Call) => Call
+import * as VirtualTimers from "./VirtualTimers.js"
 
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
-
-const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), (limit) => (call) =>
-  // As the client does: a refusal closes the gate for everyone that waits.
-  Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void).pipe(
-    RateLimit.withSlot(limit, Duration.days(1)),
-    Effect.orDie
-  ))
-
-const effect = (algorithm: "fixed-window" | "token-bucket"): Effect.Effect<Limiter, never, Scope.Scope> =>
-  RateLimiter.make({ limit, interval: Limits.rateWindow, algorithm })
-
-/** @since 0.1.0 @category models */
-export interface Contender {
-  readonly make: Effect.Effect<Limiter, never, Scope.Scope>
-  readonly seeds: ReadonlyArray<number>
-}
-
-const seeds = [1, 2, 3, 4, 5]
-
-/** @since 0.1.0 @category contenders */
-export const limiters = {
-  "Plaza RateLimit": { make: plaza, seeds },
-  "effect/RateLimiter fixed-window": { make: effect("fixed-window"), seeds },
-  // One run alone: each token wakes all that wait, so that a backlog of 2,000 takes a minute of real time.
-  "effect/RateLimiter token-bucket": { make: effect("token-bucket"), seeds: [1] }
-} as const satisfies Readonly<Record<string, Contender>>
 
 /** What the windows of a run's servers are, from a random offset. @since 0.1.0 @category contenders */
 export const servers: Readonly<Record<string, (offset: number) => RateServer>> = {
@@ -81,11 +50,11 @@ const busiestWindow = (arrivals: ReadonlyArray<number>): number => {
  * @category running
  */
 export const measure = (
-  make: Effect.Effect<Limiter, never, Scope.Scope>,
+  { make, time }: Pick<Contender, "make" | "time">,
   serverAt: (offset: number) => RateServer,
   calls: number,
   seed: number
-): Outcome => {
+): Effect.Effect<Outcome> => {
   const arrivals: Array<number> = []
   let refused = 0
   let letIn = 0
@@ -108,22 +77,28 @@ export const measure = (
       wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
   })
-  const exit = VirtualTime.run(Effect.withRandom(Effect.scoped(program), Random.make(seed)))
-  // Nothing in it fails; a defect has to stop the benchmark.
-  if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} broke: ${Cause.pretty(exit.cause)}`)
-  const shortest = (Math.ceil(calls / limit) - 1) * window
-  return { used: shortest / (letIn - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
+  const seeded = Effect.withRandom(Effect.scoped(program), Random.make(seed))
+  const exit = time === "clock" ? Effect.sync(() => VirtualTime.run(seeded)) : VirtualTimers.run(seeded)
+  return Effect.map(exit, (exit) => {
+    // Nothing in it fails; a defect has to stop the benchmark.
+    if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} broke: ${Cause.pretty(exit.cause)}`)
+    const shortest = (Math.ceil(calls / limit) - 1) * window
+    return { used: shortest / (letIn - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
+  })
 }
 
-const runs = (limiter: string, { make, seeds }: Contender, server: string, serverAt: (offset: number) => RateServer, calls: number) =>
-  Effect.sync(() => {
+const runs = (limiter: string, contender: Contender, server: string, serverAt: (offset: number) => RateServer, asked: number) =>
+  Effect.gen(function*() {
+    const { atMost = asked, seeds } = contender
+    const calls = Math.min(asked, atMost)
     const before = process.cpuUsage()
-    const outcomes = seeds.map((seed) => measure(make, serverAt, calls, seed))
+    const outcomes = yield* Effect.forEach(seeds, (seed) => measure(contender, serverAt, calls, seed))
     const { system, user } = process.cpuUsage(before)
     const used = outcomes.map((outcome) => outcome.used)
     return [
       limiter,
       server,
+      calls,
       seeds.length,
       `${round(100 * median(used), 1)}%`,
       `${round(100 * Math.min(...used), 1)}%`,
@@ -144,8 +119,8 @@ export const report = (calls: number): Effect.Effect<Report> =>
     Effect.forEach(Object.entries(limiters), ([limiter, contender]) => runs(limiter, contender, server, serverAt, calls))).pipe(
     Effect.map((rows) => ({
       name: "allowance",
-      about: `${calls} queued calls, 20-400 ms latency, ${limit} a minute, in virtual time; 100% is the fastest way with ${limit} in any 60 s`,
-      columns: ["limiter", "server", "runs", "allowance used", "worst", "429s a run", "busiest 60 s", "CPU s a run"],
+      about: `up to ${calls} queued calls, 20-400 ms latency, ${limit} a minute, in virtual time; 100% is the fastest way with ${limit} in any 60 s`,
+      columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s a run", "busiest 60 s", "CPU s a run"],
       rows: rows.flat()
     }))
   )

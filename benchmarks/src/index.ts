@@ -15,7 +15,7 @@ import * as StartTime from "./StartTime.js"
 const benchmarks = {
   start: StartTime.report(21),
   calls: Calls.report(11),
-  allowance: Allowance.report(2_000)
+  allowance: Allowance.report(10_000)
 }
 
 const folder = fileURLToPath(new URL("../results", import.meta.url))

@@ -4,10 +4,12 @@
  */
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
-import { limiters, measure, servers } from "../src/Allowance.js"
+import { measure, servers } from "../src/Allowance.js"
 import { interleave, median, table } from "../src/Harness.js"
+import { limiters } from "../src/Limiters.js"
 import { fixedWindow, slidingLog, tokenBucket } from "../src/RateServers.js"
 import * as VirtualTime from "../src/VirtualTime.js"
+import * as VirtualTimers from "../src/VirtualTimers.js"
 
 const times = <A>(count: number, f: () => A): ReadonlyArray<A> => Array.from({ length: count }, f)
 const letIn = (answers: ReadonlyArray<number>) => answers.filter((wait) => wait === 0).length
@@ -63,11 +65,33 @@ describe("a server with", () => {
   })
 })
 
+describe("virtual timers", () => {
+  const run = <A, E>(program: Effect.Effect<A, E>) => Effect.runPromise(VirtualTimers.run(program))
+
+  it("let a year of timers and dates pass at once", async () => {
+    const realBefore = Date.now()
+    const slept = Effect.promise(() => new Promise<number>((resolve) => {
+      const before = Date.now()
+      setTimeout(() => resolve(Date.now() - before), 31_536_000)
+    }))
+    expect(await run(Effect.zipRight(Effect.sleep(10), slept))).toEqual(Exit.succeed(31_536_000))
+    expect(Date.now()).toBeGreaterThanOrEqual(realBefore)
+  })
+
+  it("say so when a program waits for something that never comes, and are taken down", async () => {
+    const real = setTimeout
+    await expect(run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).rejects.toThrow("isn't in virtual time")
+    expect(setTimeout).toBe(real)
+  })
+})
+
+const limiterNames = Object.keys(limiters) as Array<keyof typeof limiters> // The keys of a constant record are its names.
+
 describe("the client's limiter", () => {
   it.each(Object.keys(servers))("uses at least 99%% of the allowance with a backlog and sees no 429, with a %s", (name) => {
     const serverAt = servers[name] ?? slidingLog
     for (const seed of [11, 12]) {
-      const outcome = measure(limiters["Plaza RateLimit"].make, serverAt, 1_000, seed)
+      const outcome = Effect.runSync(measure(limiters["Plaza RateLimit"], serverAt, 1_000, seed))
       expect(outcome).toMatchObject({ refused: 0, busiest: 120 })
       expect(outcome.used).toBeGreaterThan(0.99)
       expect(outcome.used).toBeLessThanOrEqual(1)
@@ -76,14 +100,37 @@ describe("the client's limiter", () => {
 })
 
 describe("the measure of the allowance", () => {
+  it.each(limiterNames)("sees every call of %s through and lets none in that the server refuses", async (name) => {
+    const letIn: Array<number> = []
+    const noting = () => {
+      const server = slidingLog()
+      return (at: number) => {
+        const wait = server(at)
+        if (wait === 0) letIn.push(at)
+        return wait
+      }
+    }
+    const outcome = await Effect.runPromise(measure(limiters[name], noting, 300, 1))
+    expect(letIn).toHaveLength(300)
+    expect(outcome.used).toBeLessThanOrEqual(1)
+  })
+
   it("is the same for the same seed and another for another", () => {
-    const { make } = limiters["Plaza RateLimit"]
-    expect(measure(make, slidingLog, 250, 1)).toEqual(measure(make, slidingLog, 250, 1))
-    expect(measure(make, slidingLog, 250, 1)).not.toEqual(measure(make, slidingLog, 250, 2))
+    const first = (seed: number) => Effect.runSync(measure(limiters["Plaza RateLimit"], slidingLog, 250, seed))
+    expect(first(1)).toEqual(first(1))
+    expect(first(1)).not.toEqual(first(2))
+  })
+
+  it("says the same of a limiter in both kinds of virtual time, to the millisecond that timers are cut to", async () => {
+    const { make } = limiters["@effect/experimental fixed-window"]
+    const byClock = await Effect.runPromise(measure({ make, time: "clock" }, slidingLog, 250, 1))
+    const byTimers = await Effect.runPromise(measure({ make, time: "timers" }, slidingLog, 250, 1))
+    expect(byTimers.used).toBeCloseTo(byClock.used, 3)
+    expect(byTimers.refused).toBe(byClock.refused)
   })
 
   it("sees the refusals of a sender that knows no limit, and that it gets no more for them", () => {
-    const outcome = measure(Effect.succeed((call) => call), slidingLog, 240, 1)
+    const outcome = Effect.runSync(measure({ make: Effect.succeed((call) => call), time: "clock" }, slidingLog, 240, 1))
     expect(outcome.refused).toBeGreaterThan(0)
     expect(outcome.busiest).toBeGreaterThan(120)
     expect(outcome.used).toBeLessThanOrEqual(1)

@@ -1,0 +1,129 @@
+/**
+ * The limiters that are measured, each made ready for 120 calls a minute as its own documentation or its best-known user
+ * does it. Knows nothing of servers or of what is measured.
+ *
+ * @since 0.1.0
+ */
+import * as Experimental from "@effect/experimental/RateLimiter"
+import { RateLimit } from "@plaza/client"
+import { Limits } from "@plaza/domain"
+import Bottleneck from "bottleneck"
+import { Duration, Effect, Layer, RateLimiter, Runtime, type Scope } from "effect"
+import pThrottle from "p-throttle"
+
+/** Seconds to wait, where the server refused; 0 where it let the call in. @since 0.1.0 @category models */
+export type Call = Effect.Effect<number>
+
+/**
+ * Runs a call when it may go. What it hands on as refused is queued again when its wait is over; a limiter that sees to
+ * refusals itself hands on none.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Limiter = (call: Call) => Call
+
+/** @since 0.1.0 @category models */
+export interface Contender {
+  readonly make: Effect.Effect<Limiter, never, Scope.Scope>
+  /** What moves its time: the clock of Effect, or the timers and dates of JavaScript. */
+  readonly time: "clock" | "timers"
+  /** Calls that are queued, where all of them would take minutes of real time. */
+  readonly atMost?: number
+  readonly seeds: ReadonlyArray<number>
+}
+
+const limit = Limits.requestsPerWindow
+const window = Limits.rateWindow
+const windowMillis = Duration.toMillis(window)
+
+const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), (limit) => (call) =>
+  // As the client does: a refusal closes the gate for everyone that waits.
+  Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void).pipe(
+    RateLimit.withSlot(limit, Duration.days(1)),
+    Effect.orDie
+  ))
+
+type Algorithm = "fixed-window" | "token-bucket"
+
+const effect = (algorithm: Algorithm): Effect.Effect<Limiter, never, Scope.Scope> =>
+  RateLimiter.make({ limit, interval: window, algorithm })
+
+const experimental = (algorithm: Algorithm): Effect.Effect<Limiter> =>
+  Effect.map(Experimental.makeWithRateLimiter, (withLimiter) => (call: Call) =>
+    Effect.orDie(withLimiter({ key: "one", limit, window, algorithm, onExceeded: "delay" })(call))).pipe(
+    Effect.provide(Layer.provide(Experimental.layer, Experimental.layerStoreMemory))
+  )
+
+/** A limiter of promises, with the randomness of the program that asks. */
+const promised = (schedule: (call: () => Promise<number>) => Promise<number>): Effect.Effect<Limiter> =>
+  Effect.map(Effect.runtime(), (runtime) => (call) => Effect.promise(() => schedule(() => Runtime.runPromise(runtime)(call))))
+
+class Refused extends Error {
+  readonly seconds: number
+  readonly job: { again: boolean }
+  constructor(seconds: number, job: { again: boolean }) {
+    super("429")
+    this.seconds = seconds
+    this.job = job
+  }
+}
+
+/**
+ * As `@octokit/plugin-throttling` 11 sets up its groups and its retries: ten at a time; writes also start a second apart,
+ * one after the other; what is refused comes back after its own `Retry-After`, past the queue, and holds up nobody else.
+ */
+const octokit = (kind: "reads" | "writes"): Effect.Effect<Limiter> =>
+  Effect.suspend(() => {
+    const all = new Bottleneck({ maxConcurrent: 10 })
+    const writes = new Bottleneck({ maxConcurrent: 1, minTime: 1_000 })
+    const retries = new Bottleneck()
+    retries.on("failed", (error) => {
+      if (!(error instanceof Refused)) return undefined
+      error.job.again = true
+      return error.seconds * 1_000
+    })
+    return promised((call) => {
+      const job = { again: false }
+      const once = async () => {
+        const options = job.again ? { priority: 0, weight: 0 } : {}
+        if (kind === "writes") await writes.schedule(options, () => Promise.resolve())
+        const seconds = await all.schedule(options, call)
+        if (seconds > 0) throw new Refused(seconds, job)
+        return seconds
+      }
+      return retries.schedule(once)
+    })
+  })
+
+// As its documentation does "so many in so much time".
+const reservoir: Effect.Effect<Limiter, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => new Bottleneck({ reservoir: limit, reservoirRefreshAmount: limit, reservoirRefreshInterval: windowMillis })),
+  // Its heartbeat would go on for ever.
+  (limiter) => Effect.promise(() => limiter.disconnect(false))
+).pipe(Effect.flatMap((limiter) => promised((call) => limiter.schedule(call))))
+
+const throttle = (strict: boolean): Effect.Effect<Limiter> =>
+  Effect.suspend(() => {
+    const throttled = pThrottle({ limit, interval: windowMillis, strict })((call: () => Promise<number>) => call())
+    return promised(throttled)
+  })
+
+const several = [1, 2, 3]
+const one = [1]
+
+/** @since 0.1.0 @category contenders */
+export const limiters = {
+  "Plaza RateLimit": { make: plaza, time: "clock", seeds: several },
+  "effect/RateLimiter fixed-window": { make: effect("fixed-window"), time: "clock", seeds: one },
+  // Each token wakes all that wait, so that its time grows with the square of the backlog.
+  "effect/RateLimiter token-bucket": { make: effect("token-bucket"), time: "clock", atMost: 600, seeds: one },
+  "@effect/experimental fixed-window": { make: experimental("fixed-window"), time: "clock", seeds: several },
+  "@effect/experimental token-bucket": { make: experimental("token-bucket"), time: "clock", seeds: several },
+  // What is refused comes back all at once, so that its 429s grow with the square of the backlog.
+  "bottleneck, octokit's reads": { make: octokit("reads"), time: "timers", atMost: 600, seeds: one },
+  "bottleneck, octokit's writes": { make: octokit("writes"), time: "timers", seeds: one },
+  "bottleneck reservoir": { make: reservoir, time: "timers", seeds: one },
+  "p-throttle": { make: throttle(false), time: "timers", seeds: one },
+  "p-throttle strict": { make: throttle(true), time: "timers", seeds: one }
+} as const satisfies Readonly<Record<string, Contender>>
