@@ -62,6 +62,7 @@ const told = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Ef
   Effect.mapError(call, (failure) => {
     if (failure._tag === "RequestError") {
       return new ConnectionFailed({
+        attempts: 1,
         reason: failure.reason,
         message: `no sandbox answers at ${origin}: start one with plaza sandbox start, or name its address with --base-url`
       })

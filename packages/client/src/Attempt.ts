@@ -10,15 +10,21 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import type { ServiceError } from "@plaza/domain/Errors"
 import { toError } from "@plaza/domain/ErrorAnswer"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type * as Tracer from "effect/Tracer"
+import * as Deadlines from "./Deadlines.js"
 import { AttemptTimeout, ConnectionFailed, ConnectionLost, isServiceError, UnreadableSuccess } from "./Failures.js"
 import type { AttemptFailure } from "./Failures.js"
+import * as Measures from "./Measures.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
 import { RateLimit, takeReserved, withSlot } from "./RateLimit.js"
 import * as Redirects from "./Redirects.js"
@@ -29,23 +35,32 @@ import { reasonOf } from "./TransportReason.js"
 const excerptLength = 500
 
 /** What is known of an attempt while it runs. */
-interface Progress {
-  /** The last moment at which something moved, in milliseconds since the epoch. */
-  movedAt: number
+interface Progress extends Deadlines.Watched {
+  readonly attempts: number
+  readonly span: Tracer.Span
+  /** Of a success, once its head is there. */
   status: number | undefined
 }
 
 /** @since 0.1.0 @category models */
-export type Attempt = (outgoing: Outgoing) => Effect.Effect<Answer, AttemptFailure>
+export type Attempt = (
+  outgoing: Outgoing,
+  /** Which attempt of its call it is, from 1 on. */
+  number: number,
+  /** The longest wait for a slot. */
+  patience: Duration.Duration
+) => Effect.Effect<Answer, AttemptFailure>
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLimit | Settings> = Effect.gen(
+export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLimit | Settings | Scope.Scope> = Effect.gen(
   function*() {
     const settings = yield* Settings
     const rateLimit = yield* RateLimit
     const key = Redacted.value(settings.apiKey)
+    const headers = { authorization: `Bearer ${key}`, accept: "application/json" }
+    const deadlines = yield* Deadlines.make(settings.timeout)
     const host = new URL(settings.baseUrl).host
-    // Our own span tells of the attempt; trace headers are not for the service.
+    // Our own span tells of the attempt.
     const client = (yield* Redirects.notFollowed(yield* HttpClient.HttpClient)).pipe(
       HttpClient.withTracerDisabledWhen(() => true)
     )
@@ -57,28 +72,37 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     const requestOf = (outgoing: Outgoing, progress: Progress) =>
       HttpClientRequest.make(outgoing.method)(settings.baseUrl + outgoing.path, {
         urlParams: outgoing.query,
-        headers: { authorization: `Bearer ${key}`, accept: "application/json" },
+        headers: settings.propagateTrace
+          ? { ...headers, ...HttpTraceContext.toHeaders(progress.span) }
+          : headers,
         body: watched(outgoing.body, progress)
       })
 
     const failureOf = (outgoing: Outgoing, progress: Progress, error: HttpClientError.HttpClientError) => {
       const { connected, reason } = reasonOf(error)
+      const { attempts } = progress
+      const { cause } = error
       if (progress.status !== undefined && outgoing.delivery !== "Read") {
-        return unreadable(outgoing, progress.status, `its answer broke off (${reason})`, "")
+        return unreadable(outgoing, attempts, progress.status, `its answer broke off (${reason})`, "")
       }
       return connected
         ? new ConnectionLost({
+          attempts,
           reason,
+          cause,
           message: `the connection to ${host} broke before the whole answer was there (${reason})`
         })
         : new ConnectionFailed({
+          attempts,
           reason,
+          cause,
           message: `can't reach ${host} (${reason}); check the base address and the network`
         })
     }
 
     const errorOf = (
       outgoing: Outgoing,
+      attempts: number,
       response: HttpClientResponse.HttpClientResponse,
       body: string
     ): Effect.Effect<never, ServiceError> =>
@@ -88,6 +112,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
           headers: response.headers,
           body,
           receivedAt,
+          attempts,
           listed: outgoing.listed
         })))
 
@@ -96,6 +121,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
       progress: Progress,
       response: HttpClientResponse.HttpClientResponse
     ): Effect.Effect<Answer, AttemptFailure> => {
+      progress.span.attribute("http.response.status_code", response.status)
       if (response.status >= 200 && response.status < 300) {
         progress.status = response.status
         return Effect.matchEffect(textOf(response), {
@@ -104,7 +130,8 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         })
       }
       // A refusal whose body breaks off is still a refusal.
-      return Effect.flatMap(Effect.orElseSucceed(textOf(response), () => ""), (body) => errorOf(outgoing, response, body))
+      return Effect.flatMap(Effect.orElseSucceed(textOf(response), () => ""), (body) =>
+        errorOf(outgoing, progress.attempts, response, body))
     }
 
     const send = (outgoing: Outgoing, progress: Progress): Effect.Effect<Answer, AttemptFailure> =>
@@ -115,42 +142,50 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
 
     const outOfTime = (outgoing: Outgoing, progress: Progress): AttemptFailure =>
       progress.status !== undefined && outgoing.delivery !== "Read"
-        ? unreadable(outgoing, progress.status, "its answer didn't end in time", "")
+        ? unreadable(outgoing, progress.attempts, progress.status, "its answer didn't end in time", "")
         : new AttemptTimeout({
+          attempts: progress.attempts,
           timeout: settings.timeout,
           message: `no whole answer from ${host} within ${Duration.format(settings.timeout)}`
         })
 
-    const timed = (outgoing: Outgoing): Effect.Effect<Answer, AttemptFailure> =>
-      Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
-        const progress: Progress = { movedAt: startedAt, status: undefined }
-        const watch: Effect.Effect<never, AttemptFailure> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const left = progress.movedAt + Duration.toMillis(settings.timeout) - now
-          return left <= 0
-            ? Effect.fail(outOfTime(outgoing, progress))
-            : Effect.zipRight(Effect.sleep(Duration.millis(left)), watch)
-        })
-        return Effect.raceFirst(send(outgoing, progress), watch)
-      })
-
     const closeGate = (failure: AttemptFailure) =>
-      isServiceError(failure) && failure.category === "RateLimited" && failure.retryAfter !== undefined
-        ? rateLimit.closeFor(failure.retryAfter)
+      isServiceError(failure) && failure.category === "RateLimited"
+        ? Effect.zipRight(
+          Metric.increment(Measures.rateLimited),
+          failure.retryAfter === undefined ? Effect.void : rateLimit.closeFor(failure.retryAfter)
+        )
         : Effect.void
 
-    const inAllowance = <A, E>(request: Effect.Effect<A, E>) =>
+    const inAllowance = <A, E>(request: Effect.Effect<A, E>, patience: Duration.Duration) =>
       Effect.flatMap(takeReserved, (slot) =>
-        slot === undefined ? withSlot(rateLimit, settings.patience)(request) : slot.use(request))
+        slot === undefined ? withSlot(rateLimit, patience)(request) : slot.use(request))
 
-    return (outgoing) =>
-      timed(outgoing).pipe(
-        Effect.tapError(closeGate),
-        inAllowance,
-        Effect.withSpan("plaza.attempt", {
-          kind: "client",
-          attributes: { "http.request.method": outgoing.method, "server.address": host }
-        })
-      )
+    const inSpan = (outgoing: Outgoing, attempts: number, span: Tracer.Span, askedAt: number) =>
+      Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+        const wait = startedAt - askedAt
+        span.attribute("plaza.wait_ms", wait)
+        const progress: Progress = { attempts, span, movedAt: startedAt, status: undefined }
+        const limited = deadlines.limit(send(outgoing, progress), progress, () => outOfTime(outgoing, progress))
+        return Metric.increment(Measures.requests).pipe(
+          Effect.zipRight(wait > 0 ? Metric.update(Measures.waits, wait / 1_000) : Effect.void),
+          Effect.zipRight(Effect.tapError(limited, closeGate))
+        )
+      })
+
+    return (outgoing, attempts, patience) =>
+      Effect.useSpan("plaza.attempt", {
+        kind: "client",
+        captureStackTrace: false,
+        attributes: {
+          "plaza.operation": outgoing.operation,
+          "plaza.attempt": attempts,
+          "http.request.method": outgoing.method,
+          "server.address": host
+        }
+      }, (span) =>
+        Effect.flatMap(Clock.currentTimeMillis, (askedAt) =>
+          inAllowance(inSpan(outgoing, attempts, span, askedAt), patience)))
   }
 )
 
@@ -158,10 +193,11 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
 const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody =>
   body._tag === "Stream"
     ? HttpBody.stream(
-      Stream.tap(body.stream, () =>
+      // By the chunk, which keeps the chunks as they are; see `Multipart`.
+      Stream.chunksWith(body.stream, Stream.tap(() =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           progress.movedAt = now
-        })),
+        }))),
       body.contentType,
       body.contentLength
     )
@@ -178,8 +214,15 @@ const dateOf = (headers: Headers.Headers): number | undefined => {
  * @since 0.1.0
  * @category constructors
  */
-export const unreadable = (outgoing: Outgoing, status: number, why: string, body: string): UnreadableSuccess =>
+export const unreadable = (
+  outgoing: Outgoing,
+  attempts: number,
+  status: number,
+  why: string,
+  body: string
+): UnreadableSuccess =>
   new UnreadableSuccess({
+    attempts,
     operation: outgoing.operation,
     status,
     message: `the service did what was asked (status ${status}), but ${why}; it was not sent again`,

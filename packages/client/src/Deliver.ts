@@ -9,11 +9,12 @@
 import type { DeliveryClass } from "@plaza/domain/Delivery"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type { AttemptFailure, Failure, Inconclusive } from "./Failures.js"
 import { isServiceError, OutcomeUnknown } from "./Failures.js"
+import * as Measures from "./Measures.js"
 
 /**
  * How a `Checkable` operation finds out what became of an attempt.
@@ -68,19 +69,29 @@ const verdictOf = (failure: AttemptFailure, patience: Duration.Duration): Verdic
 }
 
 /**
- * Runs attempts until one succeeds or the rules say stop.
+ * Runs attempts, which are told their number from 1 on, until one succeeds or the rules say stop.
  *
  * @since 0.1.0
  * @category delivery
  */
 export const deliver = <A>(
-  attempt: Effect.Effect<A, AttemptFailure>,
+  attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
+  options: Delivery<A>
+): Outcome<A> => Effect.catchAll(attempt(1), (failure) => goOn(failure, attempt, options))
+
+/** What follows a first attempt that failed. */
+const goOn = <A>(
+  first: AttemptFailure,
+  attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
   options: Delivery<A>
 ): Outcome<A> =>
   Effect.flatMap(Schedule.driver(options.retry), (driver) => {
+    let attempts = 1
+
     const unknown = (cause: Failure | Inconclusive) =>
       new OutcomeUnknown({
         operation: options.operation,
+        attempts,
         message: `${options.operation} may or may not have happened (${cause.message}); ` +
           `look it up before doing it again`,
         cause
@@ -91,13 +102,16 @@ export const deliver = <A>(
       Effect.fail(doubt && options.delivery !== "Read" ? unknown(failure) : failure)
 
     /** Settles a doubt where that is possible, and goes on only if it did not happen, or nothing can tell but a repeat. */
-    const settled = (doubt: boolean, goOn: (doubt: boolean) => Outcome<A>): Outcome<A> =>
+    const settled = (doubt: boolean, then: (doubt: boolean) => Outcome<A>): Outcome<A> =>
       doubt && options.check?.lookUp !== undefined
         ? Effect.matchEffect(options.check.lookUp, {
           onFailure: (cause) => Effect.fail(unknown(cause)),
-          onSuccess: Option.match({ onNone: () => goOn(false), onSome: (found) => Effect.succeed(found) })
+          onSuccess: Option.match({ onNone: () => then(false), onSome: (found) => Effect.succeed(found) })
         })
-        : goOn(doubt)
+        : then(doubt)
+
+    const run = (doubt: boolean): Outcome<A> =>
+      Effect.catchAll(Effect.suspend(() => attempt(++attempts)), (failure) => after(failure, doubt))
 
     const again = (failure: AttemptFailure, doubt: boolean): Outcome<A> =>
       Effect.matchEffect(driver.next(failure), {
@@ -107,31 +121,25 @@ export const deliver = <A>(
             ? Effect.fail(failure)
             : settled(doubt, (doubt) => give(failure, doubt)),
         onSuccess: () =>
-          Effect.zipRight(
-            Effect.logDebug(`${options.operation}: ${failure._tag}, trying again`),
-            settled(doubt, run)
+          Effect.logDebug("sending again").pipe(
+            Effect.annotateLogs({ operation: options.operation, attempt: attempts + 1, after: failure._tag }),
+            Effect.zipRight(Metric.increment(Measures.retries)),
+            Effect.zipRight(settled(doubt, run))
           )
       })
 
-    const run = (doubt: boolean): Outcome<A> =>
-      Effect.flatMap(
-        Effect.either(attempt),
-        Either.match({
-          onRight: Effect.succeed,
-          onLeft: (failure) => {
-            switch (verdictOf(failure, options.patience)) {
-              case "final": {
-                const took = doubt ? options.check?.repeatRefused?.(failure) : undefined
-                return took !== undefined && Option.isSome(took) ? Effect.succeed(took.value) : give(failure, doubt)
-              }
-              case "definite":
-                return again(failure, doubt)
-              case "ambiguous":
-                return options.delivery === "Once" ? Effect.fail(unknown(failure)) : again(failure, true)
-            }
-          }
-        })
-      )
+    const after = (failure: AttemptFailure, doubt: boolean): Outcome<A> => {
+      switch (verdictOf(failure, options.patience)) {
+        case "final": {
+          const took = doubt ? options.check?.repeatRefused?.(failure) : undefined
+          return took !== undefined && Option.isSome(took) ? Effect.succeed(took.value) : give(failure, doubt)
+        }
+        case "definite":
+          return again(failure, doubt)
+        case "ambiguous":
+          return options.delivery === "Once" ? Effect.fail(unknown(failure)) : again(failure, true)
+      }
+    }
 
-    return run(false)
+    return after(first, false)
   })

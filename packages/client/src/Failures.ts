@@ -29,8 +29,12 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
  * @category errors
  */
 export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
+  /** Attempts that were made, this one included. */
+  readonly attempts: number
   /** The system's code, such as `ECONNREFUSED`. */
   readonly reason: string
+  /** What the HTTP client failed with. */
+  readonly cause?: unknown
   readonly message: string
 }> {}
 
@@ -42,7 +46,11 @@ export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
  * @category errors
  */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
+  /** Attempts that were made, this one included. */
+  readonly attempts: number
   readonly reason: string
+  /** What the HTTP client failed with. */
+  readonly cause?: unknown
   readonly message: string
 }> {}
 
@@ -53,6 +61,8 @@ export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
  * @category errors
  */
 export class AttemptTimeout extends Data.TaggedError("AttemptTimeout")<{
+  /** Attempts that were made, this one included. */
+  readonly attempts: number
   readonly timeout: Duration.Duration
   readonly message: string
 }> {}
@@ -75,6 +85,8 @@ export class Inconclusive extends Data.TaggedError("Inconclusive")<{
  * @category errors
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
+  /** Attempts that were made, this one included. */
+  readonly attempts: number
   readonly operation: string
   readonly message: string
   /** Why the outcome isn't known. */
@@ -88,6 +100,8 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
  * @category errors
  */
 export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
+  /** Attempts that were made, this one included. */
+  readonly attempts: number
   readonly operation: string
   readonly status: number
   readonly message: string

@@ -12,7 +12,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Attempt from "./Attempt.js"
+import * as CallOptions from "./CallOptions.js"
 import * as Contract from "./Contract.js"
 import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.js"
 import { deliver } from "./Deliver.js"
@@ -83,6 +85,7 @@ const parse = (text: string): Either.Either<unknown, string> =>
 
 const readAnswer = <A>(
   outgoing: Outgoing,
+  attempts: number,
   answer: Answer,
   reader: Reader<A>
 ): Either.Either<A, AttemptFailure> => {
@@ -91,7 +94,7 @@ const readAnswer = <A>(
   }
   return Either.flatMap(parse(answer.body), reader.decode).pipe(
     Either.mapLeft((why) =>
-      Attempt.unreadable(outgoing, answer.status, `its answer can't be read (${why})`, answer.body)
+      Attempt.unreadable(outgoing, attempts, answer.status, `its answer can't be read (${why})`, answer.body)
     )
   )
 }
@@ -153,9 +156,9 @@ const outgoingOf = (
 export const make: Effect.Effect<
   Operations["Type"],
   never,
-  HttpClient.HttpClient | RateLimit | Settings
+  HttpClient.HttpClient | RateLimit | Settings | Scope.Scope
 > = Effect.gen(function*() {
-  const { patience, retry } = yield* Settings
+  const settings = yield* Settings
   const attempt = yield* Attempt.make
   let clockLead: number | undefined
 
@@ -167,12 +170,20 @@ export const make: Effect.Effect<
     })
 
   const sendOpen = <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
-    attempt(outgoing).pipe(
-      Effect.tap(noteDate),
-      Effect.flatMap((answer) => readAnswer(outgoing, answer, reader)),
-      (once) => deliver(once, { operation: outgoing.operation, delivery: outgoing.delivery, retry, patience, check }),
+    Effect.flatMap(CallOptions.current, ({ patience = settings.patience, retry = settings.retry }) =>
+      deliver(
+        (number) =>
+          Effect.flatMap(attempt(outgoing, number, patience), (answer) =>
+            Effect.zipRight(noteDate(answer), readAnswer(outgoing, number, answer, reader))),
+        { operation: outgoing.operation, delivery: outgoing.delivery, retry, patience, check }
+      )).pipe(
       Effect.withSpan(`plaza.${outgoing.operation}`, {
-        attributes: { "plaza.area": outgoing.area, "plaza.delivery": outgoing.delivery }
+        captureStackTrace: false,
+        attributes: {
+          "plaza.area": outgoing.area,
+          "plaza.operation": outgoing.operation,
+          "plaza.delivery": outgoing.delivery
+        }
       })
     )
 
@@ -197,7 +208,7 @@ export const make: Effect.Effect<
 })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Operations, never, HttpClient.HttpClient | RateLimit | Settings> = Layer.effect(
+export const layer: Layer.Layer<Operations, never, HttpClient.HttpClient | RateLimit | Settings> = Layer.scoped(
   Operations,
   make
 )

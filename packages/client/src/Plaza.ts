@@ -35,6 +35,9 @@ import * as Stories from "./Stories.js"
 /** @since 0.1.0 @category models */
 export type { Options } from "./Settings.js"
 
+/** @since 0.1.0 @category options */
+export { withPatience, withRetry } from "./CallOptions.js"
+
 /**
  * Everything that the layers of this module provide.
  *

@@ -19,7 +19,11 @@ import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
 import { RateLimitWaitExceeded } from "./Failures.js"
+import type { InvalidSettings } from "./Failures.js"
+import type { SharedAllowance } from "./RateLimit/SharedAllowance.js"
 import { Slots } from "./RateLimit/Slots.js"
 
 /** @since 0.1.0 @category models */
@@ -88,7 +92,11 @@ export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): E
  * @since 0.1.0
  * @category combinators
  */
-export const takeReserved: Effect.Effect<Slot | undefined> = FiberRef.getAndSet(reserved, undefined)
+export const takeReserved: Effect.Effect<Slot | undefined> = Effect.flatMap(
+  FiberRef.get(reserved),
+  // Set only where there is something to take away: a reference that was set costs at every fork and join from then on.
+  (slot) => slot === undefined ? Effect.succeed(undefined) : Effect.as(FiberRef.set(reserved, undefined), slot)
+)
 
 interface Waiter {
   readonly deadline: number
@@ -258,3 +266,23 @@ export const makeMemory = (allowance: Allowance = {}): Effect.Effect<RateLimit["
  */
 export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit> =>
   Layer.scoped(RateLimit, makeMemory(allowance))
+
+/**
+ * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres
+ * across machines. Fails when the tables can't be made. Later on nothing is sent while the database does not answer: who
+ * waits fails with {@link RateLimitWaitExceeded} when its patience ends, which then says so.
+ *
+ * A call must not be made inside a transaction on the same SQLite file, since it waits for the slot that only another
+ * writer of the file can give it. The client for SQLite wants a file that no transaction of the program keeps locked.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSql = (
+  allowance: SharedAllowance
+): Layer.Layer<RateLimit, SqlError | InvalidSettings, SqlClient> =>
+  Layer.scoped(
+    RateLimit,
+    // Loaded here, so that nobody else needs `@effect/sql`.
+    Effect.flatMap(Effect.promise(() => import("./RateLimit/Sql.js")), ({ make }) => make(allowance))
+  )

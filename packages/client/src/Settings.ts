@@ -31,6 +31,8 @@ export interface Options {
   readonly rateLimit?: number | undefined
   /** Length of the window; 60 seconds unless told. */
   readonly rateWindow?: Duration.DurationInput | undefined
+  /** Whether requests carry the headers of the trace that they are part of. Not unless told: they go to a third party. */
+  readonly propagateTrace?: boolean | undefined
 }
 
 /** @since 0.1.0 @category services */
@@ -43,6 +45,7 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
   readonly patience: Duration.Duration
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
+  readonly propagateTrace: boolean
 }>() {}
 
 const checkBaseUrl = (text: string): Either.Either<string, string> => {
@@ -93,7 +96,8 @@ export const fromOptions = (options: Options): Either.Either<Settings["Type"], I
     retry: Either.right(options.retry ?? defaultRetry),
     patience: Either.right(Duration.decode(options.patience ?? defaults.patience)),
     rateLimit: named("rateLimit", checkRateLimit(options.rateLimit ?? defaults.rateLimit)),
-    rateWindow: named("rateWindow", checkPositive(Duration.decode(options.rateWindow ?? defaults.rateWindow)))
+    rateWindow: named("rateWindow", checkPositive(Duration.decode(options.rateWindow ?? defaults.rateWindow))),
+    propagateTrace: Either.right(options.propagateTrace ?? false)
   })
 }
 
@@ -115,5 +119,6 @@ export const config: Config.Config<Settings["Type"]> = Config.all({
   retry: Config.succeed(defaultRetry),
   patience: Config.succeed(defaults.patience),
   rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), checkRateLimit), defaults.rateLimit),
-  rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), checkPositive), defaults.rateWindow)
+  rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), checkPositive), defaults.rateWindow),
+  propagateTrace: Config.succeed(false)
 })

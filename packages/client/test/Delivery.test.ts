@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type Failures, type Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type Failures, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
@@ -181,10 +181,48 @@ describe("a success that can't be read", () => {
     }))
 })
 
-it.effect("retries end, and another schedule can be given", () =>
-  Effect.gen(function*() {
-    expect((yield* outcome(getMe, [fault])).calls.length).toBe(5)
-    const { calls, layer } = Fake.scripted([fault], { retry: Schedule.recurs(1) })
-    yield* Virtual.run(Effect.either(Effect.provide(getMe, layer)))
-    expect(calls.length).toBe(2)
-  }))
+describe("retries", () => {
+  it.effect("end, and another schedule can be given to a layer or to a call", () =>
+    Effect.gen(function*() {
+      expect((yield* outcome(getMe, [fault])).calls.length).toBe(5)
+      expect((yield* outcome(Plaza.withRetry(Schedule.recurs(1))(getMe), [fault])).calls.length).toBe(2)
+      const { calls, layer } = Fake.scripted([fault], { retry: Schedule.stop })
+      yield* Virtual.run(Effect.either(Effect.provide(getMe, layer)))
+      expect(calls.length).toBe(1)
+    }))
+
+  it.effect("leave the last failure with all that it came with, and the number of attempts", () =>
+    Effect.gen(function*() {
+      const answer = Fake.refusal(503, "BUSY", { queue: 7 }, { "x-request-id": "r-1", "retry-after": "1" })
+      const { result } = yield* outcome(getMe, [answer])
+      expect(Either.getOrThrow(Either.flip(result))).toMatchObject({
+        _tag: "UnrecognizedError",
+        status: 503,
+        code: "BUSY",
+        details: { queue: 7 },
+        requestId: "r-1",
+        retryAfter: { value: { millis: 1_000 } },
+        attempts: 5
+      })
+      const lost = yield* outcome(comment, [Fake.refused, Fake.refused, Fake.lost])
+      expect(Either.getOrThrow(Either.flip(lost.result))).toMatchObject({
+        _tag: "OutcomeUnknown",
+        attempts: 3,
+        cause: { _tag: "ConnectionLost", reason: "ECONNRESET", attempts: 3, cause: { code: "ECONNRESET" } }
+      })
+    }))
+
+  it.effect("wait no longer than the patience of a call", () =>
+    Effect.gen(function*() {
+      const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "60" })
+      expect((yield* outcome(getMe, [limited, me])).tag).toBe("Success")
+      const impatient = yield* outcome(Plaza.withPatience("10 seconds")(getMe), [limited, me])
+      expect(impatient).toMatchObject({ tag: "RateLimited", calls: { length: 1 } })
+    }))
+
+  it.effect("back off by the schedule where a 429 doesn't say how long to wait", () =>
+    Effect.gen(function*() {
+      const { calls, tag } = yield* outcome(getMe, [Fake.refusal(429, "RATE_LIMITED"), Fake.refusal(429, "RATE_LIMITED"), me])
+      expect([tag, calls.length]).toEqual(["Success", 3])
+    }))
+})

@@ -21,6 +21,8 @@ export interface ErrorAnswer {
   readonly body: string
   /** When it was received, in milliseconds since the epoch; for a `Retry-After` that is a date. */
   readonly receivedAt: number
+  /** Attempts that were made, the one which this answers included, where that is counted. */
+  readonly attempts?: number | undefined
   /** The codes that the endpoint lists, where one is known; any other code is not recognised then. */
   readonly listed?: ReadonlySet<string> | undefined
 }
@@ -51,7 +53,8 @@ export const toError = (answer: ErrorAnswer): Errors.ServiceError => {
   const requestId = headers["x-request-id"]
   const common = {
     ...(requestId === undefined ? {} : { requestId }),
-    ...(Option.isNone(wait) ? {} : { retryAfter: wait.value })
+    ...(Option.isNone(wait) ? {} : { retryAfter: wait.value }),
+    ...(answer.attempts === undefined ? {} : { attempts: answer.attempts })
   }
   const envelope = decodeEnvelope(answer.body)
   if (Option.isNone(envelope)) {

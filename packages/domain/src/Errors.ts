@@ -24,7 +24,9 @@ const common = {
   /** The id that the service gave the request, where it gave one. */
   requestId: Schema.optionalWith(Schema.String, { exact: true }),
   /** How long the service asked to wait, where it did. */
-  retryAfter: Schema.optionalWith(Schema.DurationFromSelf, { exact: true })
+  retryAfter: Schema.optionalWith(Schema.DurationFromSelf, { exact: true }),
+  /** Attempts that were made, where a client counts them. */
+  attempts: Schema.optionalWith(Schema.Number, { exact: true })
 }
 
 const constant = <A, I, R>(schema: Schema.Schema<A, I, R>, value: () => A) =>
@@ -292,6 +294,7 @@ export interface ErrorFields {
   readonly details?: Readonly<Record<string, unknown>>
   readonly requestId?: string
   readonly retryAfter?: Duration.Duration
+  readonly attempts?: number
 }
 
 /**

@@ -1,0 +1,99 @@
+/**
+ * Time limits for attempts. One sleeping fiber watches over all that are under way, because a fiber and a timer for each
+ * would cost more than the rest of an attempt. Knows nothing of what is limited.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+
+/**
+ * What runs within a time limit.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Watched {
+  /** The last moment at which something moved, in milliseconds since the epoch; the limit counts from it. */
+  movedAt: number
+}
+
+/** @since 0.1.0 @category models */
+export interface Deadlines {
+  /**
+   * Runs an effect until nothing has moved in it for the time limit; then it is interrupted and the failure given
+   * instead. The clock is that of the caller.
+   */
+  readonly limit: <A, E, R, E2>(
+    effect: Effect.Effect<A, E, R>,
+    watched: Watched,
+    outOfTime: () => E2
+  ) => Effect.Effect<A, E | E2, R>
+}
+
+interface Entry {
+  readonly watched: Watched
+  readonly expire: () => void
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (limit: Duration.Duration): Effect.Effect<Deadlines, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    const limitMillis = Duration.toMillis(limit)
+    const entries = new Set<Entry>()
+    let watching = false
+
+    /** Sleeps until the first of those under way may be out of time, and ends when there are none. */
+    const watch: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      let next = Number.POSITIVE_INFINITY
+      for (const entry of entries) {
+        const expiresAt = entry.watched.movedAt + limitMillis
+        if (expiresAt <= now) {
+          entries.delete(entry)
+          entry.expire()
+        } else {
+          next = Math.min(next, expiresAt)
+        }
+      }
+      if (entries.size === 0) {
+        watching = false
+        return Effect.void
+      }
+      return Effect.zipRight(Effect.sleep(Duration.millis(next - now)), watch)
+    })
+
+    const start = Effect.suspend(() => {
+      if (watching) {
+        return Effect.void
+      }
+      watching = true
+      return Effect.forkIn(Effect.interruptible(watch), scope)
+    })
+
+    return {
+      limit: <A, E, R, E2>(effect: Effect.Effect<A, E, R>, watched: Watched, outOfTime: () => E2) =>
+        Effect.uninterruptibleMask((restore) =>
+          // As an exit, so that a failed attempt isn't logged as one that nobody handles.
+          Effect.flatMap(Effect.forkDaemon(Effect.exit(Effect.interruptible(effect))), (fiber) => {
+            const stop = Fiber.interrupt(fiber)
+            const ended = Effect.async<A, E | E2>((resume) => {
+              const entry: Entry = {
+                watched,
+                expire: () => resume(Effect.zipRight(stop, Effect.fail(outOfTime())))
+              }
+              entries.add(entry)
+              fiber.addObserver((exit) => {
+                entries.delete(entry)
+                resume(Exit.flatten(exit))
+              })
+              return Effect.sync(() => entries.delete(entry))
+            })
+            return Effect.onInterrupt(Effect.zipRight(start, restore(ended)), () => stop)
+          })
+        )
+    }
+  })

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "@effect/vitest"
+import { type Plaza, Posts, Profiles } from "@plaza/client"
+import { PostId } from "@plaza/domain"
+import { Effect, Either, Logger, LogLevel, Metric, Option, Tracer } from "effect"
+import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
+
+/** Runs a program with a tracer that keeps what it is given. */
+const traced = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const spans: Array<Tracer.Span> = []
+    const native = yield* Effect.tracer
+    const tracer = Tracer.make({
+      context: (run, fiber) => native.context(run, fiber),
+      span: (...parts) => {
+        const span = native.span(...parts)
+        spans.push(span)
+        return span
+      }
+    })
+    yield* Effect.either(Effect.withTracer(program, tracer))
+    return spans
+  })
+
+const likeTwice = (delivery: Partial<Plaza.Options> = {}) => {
+  const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "7" })
+  const script = Fake.scripted([limited, { status: 204 }], delivery)
+  const like = Effect.flatMap(Posts, ({ like }) => like(PostId.make("secret-post-of-someone")))
+  return { ...script, run: Virtual.run(Effect.provide(like, script.layer)) }
+}
+
+describe("a call is seen", () => {
+  it.effect("as a span of the operation with one for each attempt under it, without ids in their names", () =>
+    Effect.gen(function*() {
+      const spans = yield* traced(likeTwice().run)
+      expect(spans.map(({ name }) => name)).toEqual(["plaza.likePost", "plaza.attempt", "plaza.attempt"])
+      const [operation, first, second] = spans
+      expect(Object.fromEntries(operation?.attributes ?? [])).toMatchObject({
+        "plaza.area": "posts",
+        "plaza.operation": "likePost",
+        "plaza.delivery": "Repeatable"
+      })
+      for (const attempt of [first, second]) {
+        expect(Option.getOrNull(attempt?.parent ?? Option.none())?.spanId).toBe(operation?.spanId)
+      }
+      expect(Object.fromEntries(first?.attributes ?? [])).toMatchObject({
+        "plaza.attempt": 1,
+        "plaza.wait_ms": 0,
+        "http.request.method": "POST",
+        "http.response.status_code": 429
+      })
+      const { "plaza.wait_ms": waited, ...rest } = Object.fromEntries(second?.attributes ?? [])
+      expect(rest).toMatchObject({ "plaza.attempt": 2, "http.response.status_code": 204 })
+      // It backed off for part of the seven seconds and waited for the gate for the rest.
+      expect(Number(waited)).toBeGreaterThan(6_000)
+      expect(Number(waited)).toBeLessThanOrEqual(7_000)
+    }))
+
+  it.effect("by the service only where the layer is told to propagate its trace", () =>
+    Effect.gen(function*() {
+      const silent = likeTwice()
+      yield* silent.run
+      const propagating = likeTwice({ propagateTrace: true })
+      const spans = yield* traced(propagating.run)
+      expect(silent.calls.map(({ headers }) => headers["traceparent"])).toEqual([undefined, undefined])
+      expect(propagating.calls.map(({ headers }) => headers["traceparent"])).toEqual(
+        spans.slice(1).map(({ spanId, traceId }) => `00-${traceId}-${spanId}-01`)
+      )
+    }))
+
+  it.effect("in metrics: requests, retries, refusals for the rate, and waits", () =>
+    Effect.gen(function*() {
+      const snapshot = Effect.map(Metric.snapshot, (pairs) =>
+        Object.fromEntries(pairs.flatMap(({ metricKey: { name }, metricState }) =>
+          name.startsWith("plaza_client_") && "count" in metricState ? [[name, Number(metricState.count)]] : [])))
+      const before = yield* snapshot
+      yield* likeTwice().run
+      const after = yield* snapshot
+      const grown = Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)]))
+      expect(grown).toEqual({
+        plaza_client_requests: 2,
+        plaza_client_retries: 1,
+        plaza_client_rate_limited: 1,
+        plaza_client_rate_wait_seconds: 1
+      })
+    }))
+
+  it.effect("in debug logs, with no body and no id", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.map(Logger.logfmtLogger, (line) => {
+        lines.push(line)
+      })
+      yield* likeTwice().run.pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+        Logger.withMinimumLogLevel(LogLevel.All)
+      )
+      expect(lines).toHaveLength(1)
+      expect(lines[0]).toContain("operation=likePost")
+      expect(lines[0]).toContain("attempt=2")
+      expect(lines[0]).not.toContain("secret-post-of-someone")
+    }))
+
+  it.effect("by nobody where tracing is off", () =>
+    Effect.gen(function*() {
+      const { layer } = Fake.scripted([Fake.json({ id: "1" })])
+      const me = Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer)
+      const spans = yield* traced(Effect.withTracerEnabled(me, false))
+      expect(spans).toHaveLength(0)
+      expect(Either.isRight(yield* Effect.either(me))).toBe(true)
+    }))
+})
+
