@@ -13,6 +13,7 @@ import type { FailureOf } from "./Contract.js"
 import { Operations } from "./Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions } from "./Pagination.js"
+import { checkText } from "./Written.js"
 
 /** @since 0.1.0 @category services */
 export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
@@ -26,7 +27,9 @@ export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
     options?: ListOptions
   ) => Stream.Stream<Page<Conversation>, FailureOf<"listConversations"> | ListFailure>
   /**
-   * Sends a message. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`.
+   * Sends a message. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
+   * text is all that the document knows of a message, so an empty one is refused as `InvalidInput` before anything is
+   * sent.
    * Source: interface v1, "Endpoints", POST /conversations/{id}/messages.
    */
   readonly send: (id: ConversationId, text: string) => Effect.Effect<Message, FailureOf<"sendMessage">>
@@ -42,7 +45,10 @@ export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
       list: (options) => Pagination.items(pages(options)),
       pages,
       send: (id, text) =>
-        send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
+        Effect.zipRight(
+          checkText(text),
+          send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
+        )
     }
   })
 )

@@ -135,6 +135,21 @@ export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
 }> {}
 
 /**
+ * The service took a list's first page and then refused the cursor that it had given itself: too old, or its place is
+ * gone. The list has to be read again from its beginning.
+ * Source: interface v1, "List behaviour", rule 6.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CursorRejected extends Data.TaggedError("CursorRejected")<{
+  readonly operation: string
+  readonly message: string
+  /** The refusal. */
+  readonly cause: ServiceError
+}> {}
+
+/**
  * A setting that can't be used, from the construction of a layer.
  *
  * @since 0.1.0
@@ -180,7 +195,7 @@ export type CallFailure =
  * @since 0.1.0
  * @category models
  */
-export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated
+export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated | CursorRejected
 
 /**
  * Whether the failure is an answer of the service.
@@ -235,6 +250,7 @@ export const exitCode = (failure: Failure | InvalidSettings): ExitCode => {
     case "OutcomeUnknown":
       return 8
     case "CursorRepeated":
+    case "CursorRejected":
       return 1
   }
 }

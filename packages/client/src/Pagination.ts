@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import type { ServiceError } from "@plaza/domain/Errors"
 import type { Cursor } from "@plaza/domain/Ids"
 import * as Limits from "@plaza/domain/Limits"
 import type { Page } from "@plaza/domain/Resources"
@@ -13,8 +14,9 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { CursorRepeated, InvalidInput } from "./Failures.js"
+import { CursorRejected, CursorRepeated, InvalidInput } from "./Failures.js"
 
 /** @since 0.1.0 @category models */
 export interface ListOptions {
@@ -31,7 +33,7 @@ export interface PageRequest {
 }
 
 /** What a list may fail with beside its pages. */
-export type ListFailure = InvalidInput | CursorRepeated
+export type ListFailure = InvalidInput | CursorRepeated | CursorRejected
 
 /** The page to fetch next. */
 interface Next {
@@ -51,6 +53,20 @@ const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: n
     : Effect.succeed({ limit, pageSize })
 }
 
+// An endpoint may not list the code; then it comes as an unrecognized error that carries it.
+const isInvalid = (failure: unknown): failure is ServiceError =>
+  Predicate.hasProperty(failure, "category") && Predicate.hasProperty(failure, "code") &&
+  failure.code === "VALIDATION_ERROR"
+
+/** Of a request that differs from the last good one by its cursor, only the cursor can be wrong. */
+const rejected = (operation: string, cause: ServiceError) =>
+  new CursorRejected({
+    operation,
+    message: `${operation} can't go on, because the service no longer takes the cursor it gave (${cause.message}); ` +
+      `read the list again from its beginning`,
+    cause
+  })
+
 /**
  * The pages of a list, cut so that they hold no more than the limit in all.
  *
@@ -69,7 +85,10 @@ export const pages = <A, E, R>(
 
     const ahead = ({ cursor, remaining }: Next) =>
       fetch({ limit: Math.min(pageSize, remaining), ...(cursor === undefined ? {} : { cursor }) }).pipe(
-        Effect.map((page) => ({ page, remaining })),
+        Effect.mapBoth({
+          onFailure: (failure) => cursor !== undefined && isInvalid(failure) ? rejected(operation, failure) : failure,
+          onSuccess: (page) => ({ page, remaining })
+        }),
         Effect.forkIn(scope)
       )
 

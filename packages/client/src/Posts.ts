@@ -17,12 +17,14 @@ import { Operations } from "./Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions, PageRequest } from "./Pagination.js"
 import * as PostCheck from "./PostCheck.js"
+import { checkText } from "./Written.js"
 
 /** @since 0.1.0 @category services */
 export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /**
    * Creates a post. Checkable: after an ambiguous failure the account's posts are read, and it is sent again only if it
-   * isn't among them. Two calls with equal content make two posts, one after the other.
+   * isn't among them. Two calls with equal content make two posts, one after the other. Without media the text is all
+   * there is of a post, so an empty one is refused as `InvalidInput` before anything is sent.
    * Source: interface v1, "Endpoints", POST /posts.
    */
   readonly create: (post: NewPost) => Effect.Effect<Post, FailureOf<"createPost">>
@@ -34,7 +36,9 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /** The same, a page at a time. */
   readonly pages: (options?: ListOptions) => Stream.Stream<Page<Post>, FailureOf<"listPosts"> | ListFailure>
   /**
-   * Comments on a post. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`.
+   * Comments on a post. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
+   * text is all that the document knows of a comment, so an empty one is refused as `InvalidInput` before anything is
+   * sent.
    * Source: interface v1, "Endpoints", POST /posts/{id}/comments.
    */
   readonly comment: (id: PostId, text: string) => Effect.Effect<Comment, FailureOf<"createComment">>
@@ -74,11 +78,18 @@ export const layer: Layer.Layer<Posts, never, Operations> = Layer.scoped(
       })
 
     return {
-      create: (post) => inTurn(post, create(post)),
+      create: (post) =>
+        Effect.zipRight(
+          (post.mediaIds ?? []).length === 0 ? checkText(post.text) : Effect.void,
+          inTurn(post, create(post))
+        ),
       list: (options) => Pagination.items(pages(options)),
       pages,
       comment: (id, text) =>
-        send("createComment", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) }),
+        Effect.zipRight(
+          checkText(text),
+          send("createComment", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
+        ),
       like: (id) => Effect.asVoid(send("likePost", { path: { id } }, { whenEmpty: () => undefined }))
     }
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type Failures, Plaza, Posts, Profiles, Store } from "@plaza/client"
-import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
+import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
@@ -224,5 +224,29 @@ describe("retries", () => {
     Effect.gen(function*() {
       const { calls, tag } = yield* outcome(getMe, [Fake.refusal(429, "RATE_LIMITED"), Fake.refusal(429, "RATE_LIMITED"), me])
       expect([tag, calls.length]).toEqual(["Success", 3])
+    }))
+})
+
+describe("an empty text", () => {
+  const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("x"), ""))
+  const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1"), ""))
+  const create = (mediaIds?: ReadonlyArray<MediaId>) => Effect.flatMap(Posts, ({ create }) => create({ text: "", mediaIds }))
+
+  it.effect("is refused before anything is sent, where the text is all there is", () =>
+    Effect.gen(function*() {
+      for (const operation of [comment, send, create(), create([])]) {
+        const { calls, result } = yield* outcome(operation, [fault])
+        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "InvalidInput", field: "text" })
+        expect(calls.length).toBe(0)
+      }
+    }))
+
+  it.effect("is sent with a post that has media, as are blanks anywhere", () =>
+    Effect.gen(function*() {
+      const created = Fake.json({ id: "1", createdAt: "2026-01-01T00:00:00.000Z" })
+      const blanks = Effect.flatMap(Posts, ({ create }) => create({ text: " " }))
+      for (const operation of [create([MediaId.make("m")]), blanks]) {
+        expect((yield* outcome(operation, [created])).tag).toBe("Success")
+      }
     }))
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Plaza, Posts } from "@plaza/client"
+import { Chat, Failures, Plaza, Posts } from "@plaza/client"
 import { Post } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Clock, Effect, Either, FastCheck as fc, Schema, Stream } from "effect"
@@ -20,6 +20,8 @@ const holding = (total: number, calls: Array<Fake.Call> = []) =>
       const count = Math.min(Number(call.query["limit"]), total - first)
       return Fake.json({ data: itemsFrom(first, count), next_cursor: first + count < total ? String(first + count) : null })
     }), { rateLimit: 1_000 })
+
+const firstPage = JSON.stringify({ data: itemsFrom(1, 1), next_cursor: "a cursor of another time" })
 
 const ids = (options?: Parameters<typeof Posts.Service.list>[0]) =>
   Effect.flatMap(Posts, ({ list }) => Stream.runCollect(list(options))).pipe(
@@ -68,6 +70,35 @@ describe("a list", () => {
       const { calls, layer } = Fake.scripted([page("a"), page("b"), page("a")])
       expect(yield* Effect.flip(Effect.provide(ids(), layer))).toMatchObject({ _tag: "CursorRepeated" })
       expect(calls.map(({ query }) => query["cursor"])).toEqual([undefined, "a", "b"])
+    }))
+
+  it.effect("whose cursor the service no longer takes says so, after the items before it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { list } = yield* Posts
+      const seen: Array<string> = []
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 200, path: "/me/posts", body: firstPage, contentType: "application/json" })
+      const failure = yield* list({ pageSize: 1 }).pipe(
+        Stream.runForEach(({ id }) => Effect.sync(() => seen.push(id))),
+        Effect.flip
+      )
+      expect(seen).toEqual(["1"])
+      expect(failure).toMatchObject({
+        _tag: "CursorRejected",
+        operation: "listPosts",
+        cause: { code: "VALIDATION_ERROR", details: { field: "cursor" } }
+      })
+      expect(Failures.exitCode(failure)).toBe(1)
+    }).pipe(Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("that is refused on its first page, or for another reason later, fails as just that", () =>
+    Effect.gen(function*() {
+      const invalid = Fake.refusal(400, "VALIDATION_ERROR", { field: "cursor" })
+      const page = Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })
+      const endOf = (replies: ReadonlyArray<Fake.Reply>) => Effect.flip(Effect.provide(ids(), Fake.scripted(replies).layer))
+      expect(yield* endOf([invalid])).toMatchObject({ status: 400, code: "VALIDATION_ERROR" })
+      expect(yield* endOf([page, Fake.refusal(403, "FORBIDDEN")])).toMatchObject({ status: 403 })
+      expect(yield* endOf([page, invalid])).toMatchObject({ _tag: "CursorRejected", cause: { status: 400 } })
     }))
 
   it.effect("goes on from a failed page's own cursor, without repeating items", () =>

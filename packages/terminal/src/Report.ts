@@ -67,7 +67,8 @@ const clientTags: Readonly<Record<Exclude<Failures.Failure, ServiceError>["_tag"
   OutcomeUnknown: true,
   UnreadableSuccess: true,
   RateLimitWaitExceeded: true,
-  CursorRepeated: true
+  CursorRepeated: true,
+  CursorRejected: true
 }
 
 // By structure, for the classes themselves would load every schema of the domain at each start of a program.

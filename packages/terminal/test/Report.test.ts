@@ -45,6 +45,11 @@ describe("a report", () => {
     [new Failures.AttemptTimeout({ timeout: Duration.seconds(30), message }), 7, { timeoutSeconds: 30 }],
     [new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }), 6, { retryAt: "1970-01-01T00:00:00.000Z" }],
     [new Failures.CursorRepeated({ operation: "listPosts", message }), 1, { operation: "listPosts" }],
+    [
+      new Failures.CursorRejected({ operation: "listPosts", message, cause: Errors.fromCode("VALIDATION_ERROR", { message }) }),
+      1,
+      { operation: "listPosts" }
+    ],
     [new Failures.UnreadableSuccess({ operation: "createPost", status: 200, message, body: "" }), 8, { operation: "createPost", status: 200, body: "" }],
     [
       new Failures.OutcomeUnknown({ operation: "createPost", message, cause: new Failures.ConnectionLost({ reason: "ECONNRESET", message }) }),
