@@ -1,0 +1,453 @@
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { type Failures, RateLimit } from "@plaza/client"
+import {
+  Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Redacted, Scope, TestClock
+} from "effect"
+import * as CountingServer from "./support/CountingServer.js"
+import * as Database from "./support/Database.js"
+import * as SimulatedTime from "./support/SimulatedTime.js"
+import * as Virtual from "./support/Virtual.js"
+
+const patient = Duration.hours(1)
+
+const apiKey = Redacted.make(`plaza_${"a1B2c3D4".repeat(5)}`)
+
+interface Limit extends Pick<RateLimit.RateLimit["Type"], "reserve" | "closeFor"> {
+  readonly withSlot: (
+    patience: Duration.Duration
+  ) => <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failures.RateLimitWaitExceeded, R>
+}
+
+/** One process that shares the allowance; each call makes another one. */
+const join = (allowance: RateLimit.Allowance & { readonly lease?: Duration.DurationInput }) =>
+  Effect.map(Layer.build(Layer.fresh(RateLimit.layerSql({ ...allowance, apiKey }))), (context): Limit => {
+    const limit = Context.get(context, RateLimit.RateLimit)
+    return {
+      reserve: limit.reserve,
+      closeFor: limit.closeFor,
+      withSlot: (patience) => RateLimit.withSlot(limit, patience)
+    }
+  })
+
+/** A process that can be stopped from the outside: without its database it does nothing more that others could see. */
+const killable = (allowance: RateLimit.Allowance) =>
+  Effect.gen(function*() {
+    const database = yield* Database.watched
+    const limit = yield* Effect.provideService(join(allowance), SqlClient.SqlClient, database.client)
+    return { database, limit }
+  })
+
+const takeAll = (limit: Limit, requests: number) =>
+  Effect.all(Array.from({ length: requests }, () => limit.withSlot(patient)(Effect.void)), {
+    concurrency: "unbounded",
+    discard: true
+  })
+
+const rows = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql<{ name: string; taken_by: string; free_at: number }>`SELECT name, taken_by, free_at FROM plaza_rate_slots ORDER BY slot`)
+
+describe("an allowance in a database, for one process", () => {
+  const latencies = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 200 })), {
+    minLength: 60,
+    maxLength: 60
+  })
+
+  for (const kind of ["sliding", "fixed", "bucket"] as const) {
+    it.scoped.prop(
+      `is never exceeded as a ${kind} window counts, and used to the full`,
+      [latencies, fc.integer({ min: 1, max: 12 })],
+      ([requests, limit]) =>
+        Effect.gen(function*() {
+          const window = 6_000
+          const server = yield* CountingServer.make(kind, limit, window)
+          const { withSlot } = yield* join({ limit, window })
+          yield* Effect.forEach(requests, ([before, after]) => withSlot(patient)(server.request(before, after)), {
+            concurrency: "unbounded",
+            discard: true
+          })
+          expect(yield* server.refused).toBe(0)
+          const counted = yield* server.counted
+          // Whole windows full of requests, each begun no later than one latency after the one before.
+          const windows = Math.ceil(requests.length / limit) - 1
+          expect(Math.max(...counted) - Math.min(...counted)).toBeLessThanOrEqual(windows * (window + 401) + 400)
+        }).pipe(Effect.provide(Database.memory), SimulatedTime.run),
+      { fastCheck: { numRuns: 10 } }
+    )
+  }
+
+  it.scoped("frees a slot one window after the answer, not after the sending", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* join({ limit: 1, window: "60 seconds" })
+      const second = yield* Effect.fork(Effect.zipRight(
+        withSlot(patient)(Effect.sleep("10 seconds")),
+        withSlot(patient)(Clock.currentTimeMillis)
+      ))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(second)).toBe(70_001)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("is handed out in the order of asking", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* join({ limit: 2, window: "1 second" })
+      const order: Array<number> = []
+      const all = Array.from({ length: 9 }, (_, index) => withSlot(patient)(Effect.sync(() => order.push(index))))
+      yield* Virtual.run(Effect.all(all, { concurrency: "unbounded" }))
+      expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("goes to the next one when a waiter goes away", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* join({ limit: 1, window: "1 minute" })
+      yield* withSlot(patient)(Effect.void)
+      const leaving = yield* Effect.fork(withSlot(patient)(Effect.void))
+      const staying = yield* Effect.fork(withSlot(patient)(Clock.currentTimeMillis))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(leaving)
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(staying)).toBe(60_001)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped.prop(
+    "is not lost or gained when waiters go away at any moment",
+    [fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 25 })],
+    ([leaveAfter]) =>
+      Effect.gen(function*() {
+        const { withSlot } = yield* join({ limit: 2, window: "5 seconds" })
+        yield* Effect.forEach(
+          leaveAfter,
+          (seconds) =>
+            Effect.timeoutOption(withSlot(patient)(Effect.sleep("1 second")), Duration.seconds(seconds)),
+          { concurrency: "unbounded" }
+        )
+        yield* Effect.sleep("1 minute")
+        // Both slots are there again, and no third one.
+        const inside = yield* Deferred.make<void>()
+        let entered = 0
+        const holders = yield* Effect.forkAll(Array.from(
+          { length: 3 },
+          () => withSlot(patient)(Effect.zipRight(Effect.sync(() => entered++), Deferred.await(inside)))
+        ))
+        yield* Effect.sleep("1 second")
+        expect(entered).toBe(2)
+        yield* Fiber.interrupt(holders)
+      }).pipe(Effect.provide(Database.memory), SimulatedTime.run),
+    { fastCheck: { numRuns: 30 } }
+  )
+
+  it.scoped("counts a request that was interrupted, since it may have arrived", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* join({ limit: 1, window: "1 minute" })
+      const request = yield* Effect.fork(withSlot(patient)(Effect.never))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.interrupt(request)
+      const next = yield* Effect.fork(withSlot(patient)(Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(next)).toBe(70_001)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("leaves a caller's patience as it is: one that nobody can serve in time gives up when it ends", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* join({ limit: 1, window: "10 seconds" })
+      yield* Effect.fork(withSlot(patient)(Effect.never))
+      yield* TestClock.adjust("0 seconds")
+      const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20))(Effect.void)))
+      yield* TestClock.adjust("19 seconds")
+      expect(waiting.unsafePoll()).toBeNull()
+      yield* TestClock.adjust("1 second")
+      expect(Either.isLeft(yield* Fiber.join(waiting))).toBe(true)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("fails at once who would stand too far back in the line", () =>
+    Effect.gen(function*() {
+      const limit = yield* join({ limit: 2, window: "1 minute" })
+      yield* takeAll(limit, 2)
+      yield* Effect.fork(takeAll(limit, 2))
+      yield* TestClock.adjust("1 second")
+      const result = yield* Effect.either(limit.withSlot(Duration.seconds(30))(Effect.void))
+      expect(Either.isLeft(result)).toBe(true)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("gives a reserved slot to the next one when it isn't used, and no second request to one that is", () =>
+    Effect.gen(function*() {
+      const limit = yield* join({ limit: 1, window: "1 minute" })
+      yield* Effect.scoped(limit.reserve(patient))
+      const twice = yield* Effect.exit(Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) =>
+        Effect.zipRight(use(Effect.void), use(Effect.void)))))
+      expect(Exit.isFailure(twice) && Cause.isDie(twice.cause)).toBe(true)
+      const next = yield* Effect.fork(limit.withSlot(patient)(Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(next)).toBe(60_001)
+    }).pipe(Effect.provide(Database.memory)))
+})
+
+describe("an allowance in a database, for several processes", () => {
+  for (const kind of ["sliding", "fixed", "bucket"] as const) {
+    it.scoped.prop(
+      `is never exceeded by all of them together as a ${kind} window counts, and used to the full`,
+      [
+        fc.array(fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 200 })), { minLength: 1, maxLength: 40 }), {
+          minLength: 3,
+          maxLength: 3
+        }),
+        fc.integer({ min: 1, max: 12 })
+      ],
+      ([programs, limit]) =>
+        Effect.gen(function*() {
+          const window = 6_000
+          const server = yield* CountingServer.make(kind, limit, window)
+          const processes = yield* Effect.forEach(programs, (requests) =>
+            Effect.map(join({ limit, window }), ({ withSlot }) => ({ requests, withSlot })))
+          yield* Effect.forEach(
+            processes.flatMap(({ requests, withSlot }) => requests.map((latency) => ({ latency, withSlot }))),
+            ({ latency: [before, after], withSlot }) => withSlot(patient)(server.request(before, after)),
+            { concurrency: "unbounded", discard: true }
+          )
+          expect(yield* server.refused).toBe(0)
+          const counted = yield* server.counted
+          const windows = Math.ceil(counted.length / limit) - 1
+          // As much as the latency allows, and 5% for standing back for each other.
+          expect(Math.max(...counted) - Math.min(...counted)).toBeLessThanOrEqual((windows * (window + 401) + 400) * 1.05)
+        }).pipe(Effect.provide(Database.memory), SimulatedTime.run),
+      { fastCheck: { numRuns: 10 } }
+    )
+  }
+
+  it.scoped("is shared about evenly, however many wait in one of them", () =>
+    Effect.gen(function*() {
+      const allowance = { limit: 10, window: "10 seconds" } as const
+      const sent: Array<number> = []
+      const processes = yield* Effect.forEach([500, 40, 500], (waiting, index) =>
+        Effect.flatMap(join(allowance), ({ withSlot }) =>
+          Effect.fork(Effect.all(
+            Array.from({ length: waiting }, () =>
+              withSlot(patient)(Effect.zipRight(Effect.sleep("50 millis"), Effect.sync(() => sent.push(index))))),
+            { concurrency: "unbounded", discard: true }
+          ))))
+      yield* Effect.sleep("120 seconds")
+      expect(sent.length).toBeGreaterThanOrEqual(110)
+      for (const index of [0, 1, 2]) {
+        expect(sent.filter((sender) => sender === index).length).toBeGreaterThanOrEqual(20)
+      }
+      yield* Fiber.interruptAll(processes)
+    }).pipe(Effect.provide(Database.memory), SimulatedTime.run))
+
+  it.scoped("is closed for all of them by a 429 that one of them gets, until its time has passed", () =>
+    Effect.gen(function*() {
+      const one = yield* join({ limit: 1, window: "10 seconds" })
+      const other = yield* join({ limit: 1, window: "10 seconds" })
+      yield* one.withSlot(patient)(Effect.void)
+      const waiting = yield* Effect.fork(Effect.all(
+        [one.withSlot(patient)(Clock.currentTimeMillis), other.withSlot(patient)(Clock.currentTimeMillis)],
+        { concurrency: "unbounded" }
+      ))
+      yield* TestClock.adjust("5 seconds")
+      yield* one.closeFor(Duration.seconds(30))
+      yield* other.closeFor(Duration.seconds(1))
+      yield* TestClock.adjust("2 minutes")
+      const moments = yield* Fiber.join(waiting)
+      const first = Math.min(...moments)
+      const between = Math.max(...moments) - first
+      expect(first).toBeGreaterThanOrEqual(35_000)
+      expect(first).toBeLessThanOrEqual(35_300)
+      expect(between).toBeGreaterThanOrEqual(10_001)
+      expect(between).toBeLessThanOrEqual(10_300)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("fails those at once who can't wait that long, with the time to come back at", () =>
+    Effect.gen(function*() {
+      const one = yield* join({ limit: 1, window: "10 seconds" })
+      const other = yield* join({ limit: 1, window: "10 seconds" })
+      yield* one.withSlot(patient)(Effect.void)
+      const waiting = yield* Effect.fork(Effect.either(one.withSlot(Duration.seconds(20))(Effect.void)))
+      yield* TestClock.adjust("1 second")
+      yield* one.closeFor(Duration.hours(2))
+      const late = yield* Effect.either(other.withSlot(Duration.minutes(5))(Effect.void))
+      for (const result of [yield* Fiber.join(waiting), late]) {
+        expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimitWaitExceeded" } })
+        expect(Either.isLeft(result) && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
+      }
+      expect(yield* Clock.currentTimeMillis).toBe(1_000)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("gets back what a process left unused when it ended", () =>
+    Effect.gen(function*() {
+      const staying = yield* join({ limit: 1, window: "1 minute" })
+      // The slot's own scope stays open, as when the process ends in the middle.
+      const open = yield* Effect.scope
+      yield* Effect.scoped(Effect.flatMap(join({ limit: 1, window: "1 minute" }), ({ reserve }) =>
+        Scope.extend(reserve(patient), open)))
+      const next = yield* Effect.fork(staying.withSlot(patient)(Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Fiber.join(next)).toBeLessThanOrEqual(1_000)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("gets back the slots of one that was killed, a lease after it took them", () =>
+    Effect.gen(function*() {
+      const killed = yield* killable({ limit: 2, window: "60 seconds" })
+      yield* Effect.fork(killed.limit.withSlot(patient)(Effect.never))
+      yield* Effect.fork(killed.limit.withSlot(patient)(Effect.never))
+      yield* TestClock.adjust("1 second")
+      killed.database.away = true
+      const survivor = yield* join({ limit: 2, window: "60 seconds" })
+      const next = yield* Effect.fork(survivor.withSlot(patient)(Clock.currentTimeMillis))
+      yield* TestClock.adjust("88 seconds")
+      expect(next.unsafePoll()).toBeNull()
+      yield* TestClock.adjust("3 seconds")
+      const at = yield* Fiber.join(next)
+      expect(at).toBeGreaterThanOrEqual(90_000)
+      expect(at).toBeLessThanOrEqual(91_000)
+      killed.database.away = false
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("leaves a slot to a request that takes longer than its lease, while its process lives", () =>
+    Effect.gen(function*() {
+      const one = yield* join({ limit: 1, window: "60 seconds" })
+      const other = yield* join({ limit: 1, window: "60 seconds" })
+      yield* Effect.fork(one.withSlot(patient)(Effect.sleep("10 minutes")))
+      yield* Effect.sleep("1 second")
+      const at = yield* other.withSlot(patient)(Clock.currentTimeMillis)
+      expect(at).toBeGreaterThanOrEqual(660_001)
+      expect(at).toBeLessThanOrEqual(661_200)
+    }).pipe(Effect.provide(Database.memory), SimulatedTime.run))
+
+  it.scoped("sends nothing in a reserved slot whose lease may have run out while the database was away", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
+      const { use } = yield* limit.reserve(patient)
+      database.away = true
+      yield* TestClock.adjust("31 seconds")
+      const sent = yield* Effect.fork(use(Clock.currentTimeMillis))
+      yield* TestClock.adjust("1 minute")
+      expect(sent.unsafePoll()).toBeNull()
+      database.away = false
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Fiber.join(sent)).toBeGreaterThanOrEqual(91_000)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("is taken from nobody by a late answer: a slot that someone else has by then stays theirs", () =>
+    Effect.gen(function*() {
+      const stood = yield* killable({ limit: 1, window: "60 seconds" })
+      yield* Effect.fork(stood.limit.withSlot(patient)(Effect.sleep("100 seconds")))
+      yield* TestClock.adjust("1 second")
+      stood.database.away = true
+      const other = yield* join({ limit: 1, window: "60 seconds" })
+      yield* Effect.fork(other.withSlot(patient)(Effect.never))
+      yield* TestClock.adjust("95 seconds")
+      stood.database.away = false
+      yield* TestClock.adjust("10 seconds")
+      const [row] = yield* rows
+      expect(row?.taken_by).not.toBe("")
+      expect(row?.free_at).toBeGreaterThan(170_000)
+    }).pipe(Effect.provide(Database.memory)))
+})
+
+describe("the database of an allowance", () => {
+  it.scoped("learns no key, and holds no more rows than there are slots", () =>
+    Effect.gen(function*() {
+      const limit = yield* join({ limit: 5, window: "1 second" })
+      yield* Virtual.run(takeAll(limit, 200))
+      const sql = yield* SqlClient.SqlClient
+      const all = yield* rows
+      expect(all).toHaveLength(5)
+      expect(JSON.stringify(all)).not.toContain("a1B2c3D4")
+      expect(yield* sql`SELECT * FROM plaza_rate_waiting`).toHaveLength(0)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("is asked about once a second while slots are in flight elsewhere, and not at all while none can come free", () =>
+    Effect.gen(function*() {
+      const holder = yield* join({ limit: 2, window: "60 seconds" })
+      const { database, limit } = yield* killable({ limit: 2, window: "60 seconds" })
+      yield* holder.withSlot(patient)(Effect.void)
+      const inFlight = yield* Effect.fork(holder.withSlot(patient)(Effect.sleep("10 seconds")))
+      yield* TestClock.adjust("1 second")
+      const waiting = yield* Effect.fork(takeAll(limit, 1_000))
+      const before = database.statements
+      yield* TestClock.adjust("8 seconds")
+      // A claim, a look and an entry each time.
+      expect(database.statements - before).toBeLessThanOrEqual(9 * 3)
+      yield* Fiber.join(inFlight).pipe(Effect.zipLeft(TestClock.adjust("3 seconds")), Effect.fork)
+      yield* TestClock.adjust("3 seconds")
+      const quiet = database.statements
+      yield* TestClock.adjust("45 seconds")
+      expect(database.statements).toBe(quiet)
+      yield* Fiber.interrupt(waiting)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("stops everything while it is away: nothing is sent, and who has no patience left is told why", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 5, window: "60 seconds" })
+      database.away = true
+      const hasty = yield* Effect.fork(Effect.either(limit.withSlot(Duration.seconds(10))(Effect.void)))
+      const waiting = yield* Effect.fork(limit.withSlot(patient)(Clock.currentTimeMillis))
+      yield* TestClock.adjust("30 seconds")
+      const told = yield* Fiber.join(hasty)
+      expect(Either.isLeft(told) && told.left.message).toContain("the database is away")
+      expect(waiting.unsafePoll()).toBeNull()
+      database.away = false
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Fiber.join(waiting)).toBeLessThanOrEqual(32_000)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("hears of an answer when it is back, and of its own time", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
+      const request = yield* Effect.fork(limit.withSlot(patient)(Effect.sleep("5 seconds")))
+      yield* TestClock.adjust("1 second")
+      database.away = true
+      yield* TestClock.adjust("4 seconds")
+      // The caller has its answer; it doesn't wait for the database.
+      yield* Fiber.join(request)
+      yield* TestClock.adjust("10 seconds")
+      database.away = false
+      yield* TestClock.adjust("3 seconds")
+      const [row] = yield* rows
+      expect(row).toMatchObject({ taken_by: "", free_at: 65_001 })
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("gets its slots again when someone has cleared its tables", () =>
+    Effect.gen(function*() {
+      const limit = yield* join({ limit: 2, window: "1 second" })
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM plaza_rate_slots`
+      const next = yield* Effect.fork(takeAll(limit, 2))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(next)
+      expect(yield* rows).toHaveLength(2)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("is cleared of keys that nobody has used for a month", () =>
+    Effect.gen(function*() {
+      yield* Effect.scoped(Layer.build(RateLimit.layerSql({ name: "old", limit: 3 })))
+      yield* TestClock.adjust("31 days")
+      yield* join({ limit: 2 })
+      expect((yield* rows).map(({ name }) => name)).not.toContain("name:old")
+      expect(yield* rows).toHaveLength(2)
+    }).pipe(Effect.provide(Database.memory)))
+
+  it.scoped("keeps one name's allowance apart from another's", () =>
+    Effect.gen(function*() {
+      const make = (name: string) =>
+        Effect.map(Layer.build(Layer.fresh(RateLimit.layerSql({ name, limit: 1 }))), Context.get(RateLimit.RateLimit))
+      const [one, other, same] = yield* Effect.all([make("one"), make("other"), make("one")])
+      yield* RateLimit.withSlot(one, patient)(Effect.void)
+      yield* RateLimit.withSlot(other, patient)(Effect.void)
+      const result = yield* Virtual.run(Effect.either(RateLimit.withSlot(same, Duration.seconds(1))(Effect.void)), "1 second")
+      expect(Either.isLeft(result)).toBe(true)
+    }).pipe(Effect.provide(Database.memory)))
+})
+
+describe("a shared allowance that can't be", () => {
+  const failureOf = (allowance: Parameters<typeof RateLimit.layerSql>[0]) =>
+    Effect.flip(Layer.build(RateLimit.layerSql(allowance))).pipe(Effect.provide(Database.memory))
+
+  it.scoped("is refused with the setting that is wrong", () =>
+    Effect.gen(function*() {
+      expect(yield* failureOf({ apiKey, limit: 0 })).toMatchObject({ _tag: "InvalidSettings", setting: "limit" })
+      expect(yield* failureOf({ apiKey, limit: 1.5 })).toMatchObject({ _tag: "InvalidSettings", setting: "limit" })
+      expect(yield* failureOf({ apiKey, window: 0 })).toMatchObject({ _tag: "InvalidSettings", setting: "window" })
+      expect(yield* failureOf({ apiKey, window: Duration.infinity })).toMatchObject({ _tag: "InvalidSettings", setting: "window" })
+      expect(yield* failureOf({ apiKey, lease: "1 minute" })).toMatchObject({ _tag: "InvalidSettings", setting: "lease" })
+      expect(yield* failureOf({ name: "" })).toMatchObject({ _tag: "InvalidSettings", setting: "name" })
+    }))
+})

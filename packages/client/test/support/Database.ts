@@ -1,0 +1,33 @@
+/**
+ * Databases for tests, and outages of them. Knows nothing of what is kept in them.
+ */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient, SqlError, Statement } from "@effect/sql"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import { Effect, Layer } from "effect"
+
+/** A SQLite database of its own, in memory. */
+export const memory = Layer.orDie(SqliteClient.layer({ filename: ":memory:" }))
+
+export interface Watched {
+  readonly client: SqlClient.SqlClient
+  /** While true, every statement fails as it does when the file is locked or the server away. */
+  away: boolean
+  /** Counts those that failed as well. */
+  statements: number
+}
+
+/** The client, with its statements counted and outages that a test begins and ends. */
+export const watched: Effect.Effect<Watched, never, SqlClient.SqlClient> = Effect.gen(function*() {
+  const inner = yield* SqlClient.SqlClient
+  const client = yield* SqlClient.make({
+    acquirer: Effect.suspend(() => {
+      state.statements++
+      return state.away ? new SqlError.SqlError({ message: "the database is away" }) : inner.reserve
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    spanAttributes: []
+  })
+  const state: Watched = { client, away: false, statements: 0 }
+  return state
+}).pipe(Effect.provide(Reactivity.layer))
