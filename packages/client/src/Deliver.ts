@@ -97,9 +97,14 @@ const goOn = <A>(
         cause
       })
 
-    /** Ends in the failure; a write that may have happened before must not end in one that says it did not. */
+    /**
+     * Ends in the failure; a write that may have happened before must not end in one that says it did not. A success
+     * that can't be read leaves no doubt.
+     */
     const give = (failure: AttemptFailure, doubt: boolean) =>
-      Effect.fail(doubt && options.delivery !== "Read" ? unknown(failure) : failure)
+      Effect.fail(
+        doubt && options.delivery !== "Read" && failure._tag !== "UnreadableSuccess" ? unknown(failure) : failure
+      )
 
     /** Settles a doubt where that is possible, and goes on only if it did not happen, or nothing can tell but a repeat. */
     const settled = (doubt: boolean, then: (doubt: boolean) => Outcome<A>): Outcome<A> =>

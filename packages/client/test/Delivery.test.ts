@@ -165,6 +165,14 @@ describe("a success that can't be read", () => {
       expect(yield* outcome(getMe, [cut, me])).toMatchObject({ tag: "Success", calls: { length: 2 } })
     }))
 
+  it.effect("is one after a doubtful attempt too, which it settles", () =>
+    Effect.gen(function*() {
+      for (const operation of [setStock, ship, like]) {
+        const { calls, tag } = yield* outcome(operation, [Fake.lost, { status: 200, body: "<html>" }])
+        expect([tag, calls.length]).toEqual(["UnreadableSuccess", 2])
+      }
+    }))
+
   it.effect("no body is fine where it would add nothing to what was sent", () =>
     Effect.gen(function*() {
       for (const reply of [{ status: 204 }, { status: 200, body: "" }, { status: 201, body: "" }]) {
@@ -230,7 +238,7 @@ describe("retries", () => {
 describe("an empty text", () => {
   const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("x"), ""))
   const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1"), ""))
-  const create = (mediaIds?: ReadonlyArray<MediaId>) => Effect.flatMap(Posts, ({ create }) => create({ text: "", mediaIds }))
+  const create = (mediaIds?: ReadonlyArray<MediaId>) => Effect.flatMap(Posts, ({ create }) => create({ text: "", ...(mediaIds && { mediaIds }) }))
 
   it.effect("is refused before anything is sent, where the text is all there is", () =>
     Effect.gen(function*() {
