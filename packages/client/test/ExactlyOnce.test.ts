@@ -129,6 +129,38 @@ describe("comments and messages are never made twice", () => {
   }
 })
 
+describe("a shipment of another call isn't taken for one's own", () => {
+  const order = OrderId.make("o")
+  const shipmentOf = Effect.flatMap(Sandbox.Sandbox, ({ state }) =>
+    Effect.map(state, ({ orders }) => orders.find(({ id }) => id === order)?.shipment?.trackingNumber))
+  const ship = (trackingNumber: string) =>
+    Effect.flatMap(Store, ({ ship }) => ship(order, { carrier: "Post", trackingNumber }))
+  const drop = { kind: "drop", when: "before", method: "POST", path: "/store/orders/*/ship" } as const
+
+  it.effect("when the order was shipped before", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.setOrder({ id: order })
+      yield* ship("first")
+      yield* sandbox.addFault(drop)
+      expect(yield* Effect.flip(ship("second"))).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "Conflict" } })
+      expect(yield* shipmentOf).toBe("first")
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("when two calls ship it at once", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.setOrder({ id: order })
+      yield* sandbox.addFault(drop)
+      const [first, second] = yield* Effect.all([Effect.either(ship("first")), Effect.either(ship("second"))], {
+        concurrency: 2
+      })
+      expect(Either.isRight(first)).toBe(true)
+      expect(Either.getLeft(second)).toMatchObject({ value: { _tag: "Conflict" } })
+      expect(yield* shipmentOf).toBe("first")
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+})
+
 describe("stock and shipping arrive", () => {
   for (const [name, fault] of Object.entries(faults)) {
     it.effect(`under ${name}`, () =>
