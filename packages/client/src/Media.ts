@@ -7,12 +7,14 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { Media as MediaResource } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
 import type { FailureOf } from "./Contract.js"
-import { InvalidInput } from "./Failures.js"
+import { ConnectionLost, InvalidInput } from "./Failures.js"
 import * as Multipart from "./Multipart.js"
 import { Operations } from "./Operations.js"
 
@@ -37,7 +39,7 @@ export interface Upload<E = never> extends UploadOptions {
 export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
    * Uploads a file. Repeatable: sent again after an ambiguous failure, for which a stream is run again; a spare upload
-   * is harmless.
+   * is harmless. A stream that fails, or isn't as long as told, ends it at once with that failure.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
@@ -59,53 +61,91 @@ const checked = <E>(file: Upload<E>): Effect.Effect<Multipart.FilePart<E>, Inval
     ? refuse("fileName", "must not be empty")
     : !/^[!-~]+\/[ -~]+$/.test(contentType)
     ? refuse("contentType", "must be a media type such as image/png")
+    : size !== undefined && (!Number.isSafeInteger(size) || size < 0)
+    ? refuse("size", "must be a whole number of bytes, 0 or more")
+    : content instanceof Uint8Array && size !== undefined && size !== content.length
+    ? wrongSize(size)
     : Effect.succeed({ content, size, fileName, contentType })
 }
 
-interface Watched<E> {
-  readonly part: Multipart.FilePart<E | InvalidInput>
-  /** Why the source failed, where it did: the HTTP client only says that sending did. */
-  readonly failure: () => E | InvalidInput | undefined
+const wrongSize = (size: number) => refuse("size", `must be the length of the content, and ${size} bytes is not`)
+
+// Small enough for progress to be seen, large enough to cost little.
+const pieceLength = 64 * 1024
+
+/** Bytes that somebody wants to see go out do so in pieces; otherwise in one. */
+const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
+  Stream.unfold(0, (start) =>
+    start < bytes.length
+      ? Option.some([bytes.subarray(start, start + pieceLength), start + pieceLength])
+      : Option.none())
+
+interface Source<E> {
+  /** A stream of it never fails. */
+  readonly part: Multipart.FilePart<never>
+  /** Ends when the source fails, as it failed: the HTTP client would only say that sending did, and it would be repeated. */
+  readonly failure: Effect.Effect<never, E | InvalidInput>
+  /** Whether the content may have been on its way still, when sending ended. */
+  readonly isUnfinished: () => boolean
 }
 
 /** Tells of progress, and sees to it that a source which fails or isn't as long as said is reported as just that. */
-const watch = <E>(part: Multipart.FilePart<E>, onProgress: UploadOptions["onProgress"]): Watched<E> => {
-  const { content, size } = part
-  if (content instanceof Uint8Array) {
-    return { part: { ...part, content }, failure: () => undefined }
+const watch = <E>(
+  part: Multipart.FilePart<E>,
+  onProgress: UploadOptions["onProgress"],
+  otherLength: (size: number) => InvalidInput
+): Effect.Effect<Source<E>> => {
+  const bytes = part.content instanceof Uint8Array ? part.content : undefined
+  if (bytes !== undefined && onProgress === undefined) {
+    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true })
   }
-  let failure: E | InvalidInput | undefined
-  const wrongSize = refuse("size", `must be the length of the content, and ${size} bytes is not`)
-  const counted = Stream.suspend(() => {
-    failure = undefined
-    let sent = 0
-    const report = (chunk: Uint8Array) => {
-      sent += chunk.length
-      return size !== undefined && sent > size ? Effect.fail(wrongSize) : onProgress?.(sent) ?? Effect.void
-    }
-    const end = Stream.execute(Effect.suspend(() => size !== undefined && sent < size ? Effect.fail(wrongSize) : Effect.void))
-    return Stream.concat(Stream.tap(content, report), end)
+  const content = part.content instanceof Uint8Array ? inPieces(part.content) : part.content
+  const size = bytes?.length ?? part.size
+  return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
+    let isUnfinished = true
+    const counted = Stream.suspend(() => {
+      isUnfinished = true
+      let sent = 0
+      const report = (chunk: Uint8Array) => {
+        sent += chunk.length
+        return size !== undefined && sent > size ? Effect.fail(otherLength(size)) : onProgress?.(sent) ?? Effect.void
+      }
+      const end = Effect.suspend(() => {
+        isUnfinished = false
+        return size !== undefined && sent < size ? Effect.fail(otherLength(size)) : Effect.void
+      })
+      return Stream.concat(Stream.tap(content, report), Stream.execute(end))
+    })
+    // Waits to be interrupted, which closes the connection under every HTTP client; a failure would not under each.
+    const unfailing = Stream.catchAllCause(counted, (cause) =>
+      Stream.execute(Effect.zipRight(Deferred.failCause(failed, cause), Effect.never)))
+    return { part: { ...part, size, content: unfailing }, failure: Deferred.await(failed), isUnfinished: () => isUnfinished }
   })
-  const remembered = Stream.tapError(counted, (error) =>
-    Effect.sync(() => {
-      failure = error
-    }))
-  return { part: { ...part, content: remembered }, failure: () => failure }
 }
+
+/** A lost connection has one more reason here: some HTTP clients don't read what comes while they still write. */
+const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
+  failure instanceof ConnectionLost
+    ? new ConnectionLost({
+      ...failure,
+      message: `${failure.message} while the file was going out; a service that finds a file too large may hang up like this`
+    })
+    : failure
 
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
   Media,
   Effect.map(Operations, ({ send }) => {
-    const upload = <E>(file: Upload<E>) =>
+    const uploadPart = <E>(
+      file: Upload<E>,
+      otherLength: (size: number) => InvalidInput
+    ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
       Effect.gen(function*() {
-        const part = yield* checked(file)
-        const source = watch(part, file.onProgress)
+        const source = yield* watch(yield* checked(file), file.onProgress, otherLength)
         const body = yield* Multipart.body(source.part)
-        return yield* Effect.catchAll(
-          send("uploadMedia", {}, { body }),
-          (failure) => Effect.fail(source.failure() ?? failure)
-        )
+        const sent = Effect.mapError(send("uploadMedia", {}, { body }), (failure) =>
+          source.isUnfinished() ? explained(failure) : failure)
+        return yield* Effect.raceFirst(sent, source.failure)
       })
 
     const uploadFile = (path: string, options: UploadOptions = {}) =>
@@ -116,9 +156,12 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
           return yield* refuse("path", `must name a file; ${path} is none`)
         }
         const fileName = path.split(/[\\/]/).at(-1) ?? path
-        return yield* upload({ ...options, fileName, size: Number(size), content: fs.stream(path) })
+        return yield* uploadPart(
+          { ...options, fileName, size: Number(size), content: fs.stream(path) },
+          () => refuse("path", `must name a file that nobody writes to meanwhile; the length of ${path} changed`)
+        )
       })
 
-    return { upload, uploadFile }
+    return { upload: (file) => uploadPart(file, wrongSize), uploadFile }
   })
 )

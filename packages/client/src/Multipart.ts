@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as HttpBody from "@effect/platform/HttpBody"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
@@ -44,6 +45,16 @@ const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
+ * Two parts of each piece, as one chunk: the platform's writer for node:http waits for its buffer to drain only between
+ * the members of a chunk, and would take in a whole file, piece by piece, as fast as it can be read.
+ */
+const inHalves = <E>(content: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E> =>
+  Stream.mapConcatChunk(content, (piece) => {
+    const middle = piece.length >> 1
+    return middle === 0 ? Chunk.of(piece) : Chunk.make(piece.subarray(0, middle), piece.subarray(middle))
+  })
+
+/**
  * The body. Bytes go out in one piece, a stream as it comes, and is run anew each time the body is sent.
  *
  * @since 0.1.0
@@ -62,7 +73,7 @@ export const body = <E>(part: FilePart<E>): Effect.Effect<HttpBody.HttpBody> =>
     return content instanceof Uint8Array
       ? HttpBody.uint8Array(joined([head, content, tail]), contentType)
       : HttpBody.stream(
-        Stream.concat(Stream.concat(Stream.succeed(head), content), Stream.succeed(tail)),
+        Stream.concat(Stream.concat(Stream.succeed(head), inHalves(content)), Stream.succeed(tail)),
         contentType,
         size === undefined ? undefined : head.length + size + tail.length
       )

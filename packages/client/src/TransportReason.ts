@@ -29,13 +29,25 @@ const neverConnected = new Set([
   "UNABLE_TO_GET_ISSUER_CERT",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_SSL_WRONG_VERSION_NUMBER"
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_UNSUPPORTED_PROTOCOL",
+  "ERR_SSL_NO_PROTOCOLS_AVAILABLE",
+  "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+  "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+  "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
+  "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
 ])
 
 const isNeverConnected = (code: string, syscall: unknown): boolean =>
   neverConnected.has(code) || code.startsWith("CERT_") || code.startsWith("ERR_TLS_CERT") ||
   // A time-out can come while connecting or later; only the call that failed tells.
   syscall === "connect" || syscall === "getaddrinfo"
+
+/** The code of a TLS failure: node:http gives it a common one, and tells only in its text what undici tells by code. */
+const precise = (code: string, message: unknown): string => {
+  const told = code === "EPROTO" && typeof message === "string" ? /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] : undefined
+  return told === undefined ? code : `ERR_SSL_${told.toUpperCase().replaceAll(" ", "_")}`
+}
 
 // Causes nest two or three deep; a cycle must not hang us.
 const maxDepth = 8
@@ -49,8 +61,8 @@ const find = (error: unknown, depth: number): TransportReason | undefined => {
     const reasons = error["errors"].flatMap((inner) => find(inner, depth + 1) ?? [])
     return reasons.find((reason) => reason.connected) ?? reasons[0]
   }
-  const { code } = error
-  if (typeof code === "string") {
+  if (typeof error["code"] === "string") {
+    const code = precise(error["code"], error["message"])
     return { reason: code, connected: !isNeverConnected(code, error["syscall"]) }
   }
   return find(error["cause"], depth + 1)

@@ -43,7 +43,7 @@ describe("an upload", () => {
   const world = { sandbox: { assumptions: { requestsPerWindow: 1_000 } }, client: { retry: Schedule.recurs(2) } }
 
   it.effect("arrives whole under any file name, in process", () => Effect.provide(arrives(), OnSandbox.inProcess(world)))
-  it.live("arrives whole under any file name, over a socket", () => Effect.provide(arrives(), OnSandbox.onSocket(world)))
+  OnSandbox.itOnSockets("arrives whole under any file name", arrives(), world)
 
   it.live("is told by its ending what it is, unless told", () =>
     Effect.gen(function*() {

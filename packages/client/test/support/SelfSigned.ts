@@ -1,0 +1,24 @@
+/**
+ * A certificate that nobody vouches for, to show that it is refused. Its private key guards nothing: it was made for
+ * this file.
+ */
+export const selfSigned = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgk7OS640EUBDHU1nx
+nokl7Rt3XUBENNcoKcb/PJosAOGhRANCAARBhIbXZs2wKA+gWQiSVIx29+Z4YAuz
+mmJx/XhF07IB5cTyhEi3VZDeR/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3w
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUIVQw6hlTUgyXKRQlKm6Vq+8IQi8wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEyMjYzM1oYDzIxMjYxMDI4
+MTIyNjMzWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARBhIbXZs2wKA+gWQiSVIx29+Z4YAuzmmJx/XhF07IB5cTyhEi3VZDe
+R/Jbkj/D9qu1RXjuZAN1yK9oi+pUWe3wo28wbTAdBgNVHQ4EFgQUAYdxCj1nqPIs
+zmW7Xxu+OVOEcCIwHwYDVR0jBBgwFoAUAYdxCj1nqPIszmW7Xxu+OVOEcCIwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDRwAwRAIgeR1Y0UC6t2xyV77yc8rqeh9/03h9EDFV5ZvxeBVQbIgCIC8r
+rf7W/Cyt1WjssgrQPVaxhVY5WhIjrIUF30TLP3g8
+-----END CERTIFICATE-----
+`
+}
