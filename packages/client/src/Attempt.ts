@@ -43,13 +43,18 @@ interface Progress extends Deadlines.Watched {
 }
 
 /** @since 0.1.0 @category models */
-export type Attempt = (
-  outgoing: Outgoing,
+export interface Call {
+  readonly outgoing: Outgoing
   /** Which attempt of its call it is, from 1 on. */
-  number: number,
+  readonly number: number
   /** The longest wait for a slot. */
-  patience: Duration.Duration
-) => Effect.Effect<Answer, AttemptFailure>
+  readonly patience: Duration.Duration
+  /** The operation's span. */
+  readonly span: Tracer.Span
+}
+
+/** @since 0.1.0 @category models */
+export type Attempt = (call: Call) => Effect.Effect<Answer, AttemptFailure>
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLimit | Settings | Scope.Scope> = Effect.gen(
@@ -173,19 +178,20 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         )
       })
 
-    return (outgoing, attempts, patience) =>
+    return ({ number, outgoing, patience, span }) =>
       Effect.useSpan("plaza.attempt", {
         kind: "client",
+        parent: span,
         captureStackTrace: false,
         attributes: {
           "plaza.operation": outgoing.operation,
-          "plaza.attempt": attempts,
+          "plaza.attempt": number,
           "http.request.method": outgoing.method,
           "server.address": host
         }
       }, (span) =>
         Effect.flatMap(Clock.currentTimeMillis, (askedAt) =>
-          inAllowance(inSpan(outgoing, attempts, span, askedAt), patience)))
+          inAllowance(inSpan(outgoing, number, span, askedAt), patience)))
   }
 )
 

@@ -9,6 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 
 /**
@@ -67,33 +68,32 @@ export const make = (limit: Duration.Duration): Effect.Effect<Deadlines, never, 
     })
 
     const start = Effect.suspend(() => {
-      if (watching) {
-        return Effect.void
-      }
       watching = true
       return Effect.forkIn(Effect.interruptible(watch), scope)
     })
 
     return {
       limit: <A, E, R, E2>(effect: Effect.Effect<A, E, R>, watched: Watched, outOfTime: () => E2) =>
-        Effect.uninterruptibleMask((restore) =>
-          // As an exit, so that a failed attempt isn't logged as one that nobody handles.
-          Effect.flatMap(Effect.forkDaemon(Effect.exit(Effect.interruptible(effect))), (fiber) => {
-            const stop = Fiber.interrupt(fiber)
-            const ended = Effect.async<A, E | E2>((resume) => {
-              const entry: Entry = {
-                watched,
-                expire: () => resume(Effect.zipRight(stop, Effect.fail(outOfTime())))
-              }
-              entries.add(entry)
-              fiber.addObserver((exit) => {
-                entries.delete(entry)
-                resume(Exit.flatten(exit))
-              })
-              return Effect.sync(() => entries.delete(entry))
+        Effect.flatMap(Effect.runtime<R>(), (runtime) => {
+          const ended = Effect.async<A, E | E2>((resume) => {
+            // Begun in here, so that there is no moment at which it runs and nobody would interrupt it. As an exit, so
+            // that an attempt which fails isn't logged as a fiber whose failure nobody handles.
+            const fiber = Runtime.runFork(runtime)(Effect.exit(Effect.interruptible(effect)))
+            const entry: Entry = {
+              watched,
+              expire: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(outOfTime())))
+            }
+            entries.add(entry)
+            fiber.addObserver((exit) => {
+              entries.delete(entry)
+              resume(Exit.flatten(exit))
             })
-            return Effect.onInterrupt(Effect.zipRight(start, restore(ended)), () => stop)
+            return Effect.suspend(() => {
+              entries.delete(entry)
+              return Fiber.interrupt(fiber)
+            })
           })
-        )
+          return watching ? ended : Effect.zipRight(start, ended)
+        })
     }
   })

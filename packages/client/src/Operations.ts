@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type * as Tracer from "effect/Tracer"
 import * as Attempt from "./Attempt.js"
 import * as CallOptions from "./CallOptions.js"
 import * as Contract from "./Contract.js"
@@ -111,6 +112,10 @@ export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, Inval
     catch: () => new InvalidInput({ field: "", message: "the body can't be written as JSON" })
   })
 
+/** What is looked up is looked up for the operation. */
+const seenUnder = <A>(span: Tracer.Span, check: Check<A> | undefined): Check<A> | undefined =>
+  check?.lookUp === undefined ? check : { ...check, lookUp: Effect.withParentSpan(check.lookUp, span) }
+
 // What isn't JSON is given by the caller; what has neither has no body.
 const bodyOf = (
   operation: Contract.Operation,
@@ -170,22 +175,21 @@ export const make: Effect.Effect<
     })
 
   const sendOpen = <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
-    Effect.flatMap(CallOptions.current, ({ patience = settings.patience, retry = settings.retry }) =>
-      deliver(
-        (number) =>
-          Effect.flatMap(attempt(outgoing, number, patience), (answer) =>
-            Effect.zipRight(noteDate(answer), readAnswer(outgoing, number, answer, reader))),
-        { operation: outgoing.operation, delivery: outgoing.delivery, retry, patience, check }
-      )).pipe(
-      Effect.withSpan(`plaza.${outgoing.operation}`, {
-        captureStackTrace: false,
-        attributes: {
-          "plaza.area": outgoing.area,
-          "plaza.operation": outgoing.operation,
-          "plaza.delivery": outgoing.delivery
-        }
-      })
-    )
+    Effect.useSpan(`plaza.${outgoing.operation}`, {
+      captureStackTrace: false,
+      attributes: {
+        "plaza.area": outgoing.area,
+        "plaza.operation": outgoing.operation,
+        "plaza.delivery": outgoing.delivery
+      }
+    }, (span) =>
+      Effect.flatMap(CallOptions.current, ({ patience = settings.patience, retry = settings.retry }) =>
+        deliver(
+          (number) =>
+            Effect.flatMap(attempt({ outgoing, number, patience, span }), (answer) =>
+              Effect.zipRight(noteDate(answer), readAnswer(outgoing, number, answer, reader))),
+          { operation: outgoing.operation, delivery: outgoing.delivery, retry, patience, check: seenUnder(span, check) }
+        )))
 
   const send = (name: OperationName, parts: Parts, options: SendOptions<unknown> = {}) => {
     const operation = Contract.operation(name)

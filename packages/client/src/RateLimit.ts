@@ -7,24 +7,17 @@
  *
  * @since 0.1.0
  */
-import * as Limits from "@plaza/domain/Limits"
-import * as Clock from "effect/Clock"
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
-import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import type { SqlClient } from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
-import { RateLimitWaitExceeded } from "./Failures.js"
-import type { InvalidSettings } from "./Failures.js"
+import type { InvalidSettings, RateLimitWaitExceeded } from "./Failures.js"
 import type { SharedAllowance } from "./RateLimit/SharedAllowance.js"
-import { Slots } from "./RateLimit/Slots.js"
+import * as Memory from "./RateLimit/Memory.js"
 
 /** @since 0.1.0 @category models */
 export interface Allowance {
@@ -56,6 +49,13 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
     patience: Duration.Duration
   ) => Effect.Effect<Slot, RateLimitWaitExceeded, Scope.Scope>
   /**
+   * Runs one request in a slot of its own: what reserving one and using it does, where that can be done with less.
+   */
+  readonly withSlot?: <A, E, R>(
+    patience: Duration.Duration,
+    request: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | RateLimitWaitExceeded, R>
+  /**
    * Lets no request go for a while, those that wait already included: what a 429 with `Retry-After` asks for. A shorter
    * time than one that runs already changes nothing.
    */
@@ -71,8 +71,9 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
 export const withSlot =
   (rateLimit: RateLimit["Type"], patience: Duration.Duration) =>
   <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimitWaitExceeded, R> =>
-    Effect.scopedWith((scope) =>
-      Effect.flatMap(Scope.extend(rateLimit.reserve(patience), scope), ({ use }) => use(request)))
+    rateLimit.withSlot?.(patience, request) ??
+      Effect.scopedWith((scope) =>
+        Effect.flatMap(Scope.extend(rateLimit.reserve(patience), scope), ({ use }) => use(request)))
 
 const reserved = FiberRef.unsafeMake<Slot | undefined>(undefined)
 
@@ -98,165 +99,13 @@ export const takeReserved: Effect.Effect<Slot | undefined> = Effect.flatMap(
   (slot) => slot === undefined ? Effect.succeed(undefined) : Effect.as(FiberRef.set(reserved, undefined), slot)
 )
 
-interface Waiter {
-  readonly deadline: number
-  readonly place: Deferred.Deferred<void, RateLimitWaitExceeded>
-  granted: boolean
-}
-
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
-interface Alarm {
-  readonly at: number
-  readonly fiber: Fiber.RuntimeFiber<void>
-}
-
-// Moments are milliseconds of the monotonic clock: a wall clock that is set back or forth must not open the gate.
-const now: Effect.Effect<number> = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000n) / 1_000)
-
-const waitExceeded = (at: number, goesAt: number): Effect.Effect<never, RateLimitWaitExceeded> =>
-  Effect.flatMap(DateTime.now, (wallNow) => {
-    const retryAt = DateTime.add(wallNow, { millis: Math.ceil(goesAt - at) })
-    const message = `the key's allowance is used up for now; come back at ${DateTime.formatIso(retryAt)}`
-    return new RateLimitWaitExceeded({ retryAt, message })
-  })
-
 /**
  * An allowance that this process has for itself.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const makeMemory = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"], never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
-    const slots = new Slots(
-      allowance.limit ?? Limits.requestsPerWindow,
-      Duration.toMillis(allowance.window ?? Limits.rateWindow)
-    )
-    // In the order of asking.
-    const waiters = new Set<Waiter>()
-    let alarm: Alarm | undefined
-
-    /** Hands out what is free, sends away those who can't be served in time, and sees to waking up for the rest. */
-    const serve: Effect.Effect<void> = Effect.flatMap(now, (at) =>
-      Effect.suspend(() => {
-        let wakeAt = Number.POSITIVE_INFINITY
-        let free = slots.free(at)
-        const notBefore = slots.nextFree(at) ?? at
-        for (const waiter of waiters) {
-          if (free > 0) {
-            free--
-            slots.take()
-            waiters.delete(waiter)
-            waiter.granted = true
-            Deferred.unsafeDone(waiter.place, Effect.void)
-          } else if (waiter.deadline <= at || waiter.deadline < notBefore) {
-            waiters.delete(waiter)
-            Deferred.unsafeDone(waiter.place, waitExceeded(at, Math.max(at, notBefore)))
-          } else {
-            wakeAt = Math.min(wakeAt, waiter.deadline)
-          }
-        }
-        return waiters.size === 0 ? Effect.void : wake(at, Math.min(wakeAt, slots.nextFree(at) ?? wakeAt))
-      }))
-
-    const wake = (at: number, next: number): Effect.Effect<void> => {
-      if (alarm !== undefined && alarm.at <= next) {
-        return Effect.void
-      }
-      const previous = alarm?.fiber
-      const ring = Effect.suspend(() => {
-        alarm = undefined
-        return serve
-      })
-      // A timer counts whole milliseconds, and one that rings early would only have to be set again.
-      return Effect.delay(ring, Duration.millis(Math.ceil(next - at))).pipe(
-        Effect.interruptible,
-        Effect.forkIn(scope),
-        Effect.tap((fiber) => {
-          alarm = { at: next, fiber }
-        }),
-        Effect.zipRight(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
-      )
-    }
-
-    const wait = (at: number, deadline: number, restore: Restore) =>
-      Effect.suspend(() => {
-        const waiter: Waiter = { deadline, place: Deferred.unsafeMake(FiberId.none), granted: false }
-        waiters.add(waiter)
-        // A slot that was handed out at the very moment of the interruption goes to the next one.
-        const leave = Effect.suspend(() => {
-          waiters.delete(waiter)
-          if (!waiter.granted) {
-            return Effect.void
-          }
-          slots.giveBack()
-          return serve
-        })
-        return wake(at, Math.min(slots.nextFree(at) ?? deadline, deadline)).pipe(
-          Effect.zipRight(restore(Deferred.await(waiter.place))),
-          Effect.onInterrupt(() => leave)
-        )
-      })
-
-    const take = (patience: Duration.Duration, restore: Restore): Effect.Effect<void, RateLimitWaitExceeded> =>
-      Effect.flatMap(now, (at) =>
-        Effect.suspend(() => {
-          if (waiters.size === 0 && slots.free(at) > 0) {
-            slots.take()
-            return Effect.void
-          }
-          const deadline = at + Duration.toMillis(patience)
-          const goesAt = slots.earliest(at, waiters.size)
-          return goesAt > deadline ? waitExceeded(at, goesAt) : wait(at, deadline, restore)
-        }))
-
-    const answered = Effect.flatMap(now, (at) =>
-      Effect.suspend(() => {
-        slots.answered(at)
-        return waiters.size === 0 ? Effect.void : serve
-      }))
-
-    /** A slot that was taken: used once, or given back. */
-    const slotOf = (): { readonly slot: Slot; readonly giveBackUnused: Effect.Effect<void> } => {
-      let used = false
-      return {
-        slot: {
-          use: (request) =>
-            Effect.uninterruptibleMask((restore) => {
-              if (used) {
-                return Effect.dieMessage("a slot of the allowance serves one request")
-              }
-              used = true
-              return Effect.ensuring(restore(request), answered)
-            })
-        },
-        giveBackUnused: Effect.suspend(() => {
-          if (used) {
-            return Effect.void
-          }
-          slots.giveBack()
-          return serve
-        })
-      }
-    }
-
-    return {
-      reserve: (patience) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(take(patience, restore), () => {
-            const { giveBackUnused, slot } = slotOf()
-            return Effect.as(Effect.addFinalizer(() => giveBackUnused), slot)
-          })
-        ),
-      closeFor: (time) =>
-        Effect.flatMap(now, (at) =>
-          Effect.suspend(() => {
-            slots.closeUntil(at + Duration.toMillis(time))
-            return waiters.size === 0 ? Effect.void : serve
-          }))
-    }
-  })
+export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], never, Scope.Scope> = Memory.make
 
 /**
  * Keeps the allowance in the memory of this process. Two processes with one key use up the allowance twice as fast.
@@ -272,8 +121,8 @@ export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit> =>
  * across machines. Fails when the tables can't be made. Later on nothing is sent while the database does not answer: who
  * waits fails with {@link RateLimitWaitExceeded} when its patience ends, which then says so.
  *
- * A call must not be made inside a transaction on the same SQLite file, since it waits for the slot that only another
- * writer of the file can give it. The client for SQLite wants a file that no transaction of the program keeps locked.
+ * The bookkeeping is never part of a transaction of the caller's. A call inside a transaction that has written to the
+ * same SQLite file would wait for itself: give the allowance a file of its own.
  *
  * @since 0.1.0
  * @category layers
