@@ -28,6 +28,21 @@ export interface Claims {
   readonly claim: (id: PostId, now: number) => boolean
 }
 
+/**
+ * The contents of which a call ended without knowing its post: interrupted, of unknown outcome, its answer unreadable.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Orphans {
+  /** Notes a call that began at a moment and ended now. */
+  readonly add: (content: string, startedAt: number, now: number) => void
+  /** When the first such call of the content began; undefined when there is none. */
+  readonly since: (content: string) => number | undefined
+  /** The posts of the content that are there have all been claimed. */
+  readonly settle: (content: string) => void
+}
+
 // No operation looks for a post that is older than this: its retries have ended long before.
 const keptMillis = 3_600_000
 
@@ -52,6 +67,29 @@ export const makeClaims = (): Claims => {
   }
 }
 
+/** @since 0.1.0 @category constructors */
+export const makeOrphans = (): Orphans => {
+  // In the order of their last call's end.
+  const orphans = new Map<string, { readonly since: number; readonly endedAt: number }>()
+  return {
+    add: (content, startedAt, now) => {
+      for (const [old, { endedAt }] of orphans) {
+        if (now - endedAt < keptMillis) {
+          break
+        }
+        orphans.delete(old)
+      }
+      const since = Math.min(orphans.get(content)?.since ?? startedAt, startedAt)
+      orphans.delete(content)
+      orphans.set(content, { since, endedAt: now })
+    },
+    since: (content) => orphans.get(content)?.since,
+    settle: (content) => {
+      orphans.delete(content)
+    }
+  }
+}
+
 // Pages that are read at most; an account doesn't make a thousand posts within one call's retries.
 const maxPages = 10
 
@@ -72,21 +110,18 @@ export interface Search<E> {
 // Services trim and compose text; a post isn't another one for that.
 const comparable = (text: string) => text.trim().normalize()
 
-const sameContent = (wanted: NewPost, found: Post): boolean => {
-  const wantedIds = wanted.mediaIds ?? []
-  const foundIds = found.mediaIds ?? []
-  return found.text !== undefined && comparable(found.text) === comparable(wanted.text) &&
-    foundIds.length === wantedIds.length && foundIds.every((id, index) => id === wantedIds[index])
-}
-
 /**
- * Finds the post that was made by the call which searches: same text, same media, not older than the call, claimed by
- * nobody yet. None says that there certainly is none; an `Inconclusive` that this can't be told.
+ * What is equal for posts of equal content, as far as they can be told apart in the account's list.
  *
  * @since 0.1.0
  * @category checks
  */
-export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
+export const contentOf = ({ mediaIds, text }: Pick<Post, "text" | "mediaIds">): string =>
+  JSON.stringify([text === undefined ? null : comparable(text), mediaIds ?? []])
+
+/** Claims the posts of the content that are nobody's yet and not older than the call: the newest, or all of them. */
+const claimFrom = <E>(search: Search<E>, which: "newest" | "all"): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
+  const content = contentOf(search.post)
   const from = (
     cursor: Cursor | undefined,
     pagesLeft: number,
@@ -108,7 +143,8 @@ export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E
         const createdAt = DateTime.toEpochMillis(post.createdAt)
         ordered = ordered && createdAt <= newest
         newest = createdAt
-        if (createdAt >= since && sameContent(search.post, post) && search.claims.claim(post.id, now)) {
+        const claimed = createdAt >= since && contentOf(post) === content && search.claims.claim(post.id, now)
+        if (claimed && which === "newest") {
           return Option.some(post)
         }
       }
@@ -119,3 +155,23 @@ export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E
     })
   return from(undefined, maxPages, { newest: Number.POSITIVE_INFINITY, ordered: true })
 }
+
+/**
+ * Finds the post that was made by the call which searches: same text, same media, not older than the call, claimed by
+ * nobody yet. None says that there certainly is none; an `Inconclusive` that this can't be told.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> =>
+  claimFrom(search, "newest")
+
+/**
+ * Claims every post of the content that is there already, for earlier calls which ended without knowing theirs: so that
+ * none of them is taken for the post of a call that is yet to begin.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const claimEarlier = <E>(search: Search<E>): Effect.Effect<void, E | Inconclusive> =>
+  Effect.asVoid(claimFrom(search, "all"))

@@ -6,13 +6,17 @@
 import type { PostId } from "@plaza/domain/Ids"
 import type { NewPost } from "@plaza/domain/Requests"
 import type { Comment, Page, Post } from "@plaza/domain/Resources"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import type * as Stream from "effect/Stream"
 import type { FailureOf } from "./Contract.js"
+import { Inconclusive } from "./Failures.js"
 import { Operations } from "./Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions, PageRequest } from "./Pagination.js"
@@ -49,12 +53,20 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   readonly like: (id: PostId) => Effect.Effect<void, FailureOf<"likePost">>
 }>() {}
 
+/** Whether a call that ended so may have made a post that nobody knows. */
+const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => true,
+    onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
+  })
+
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Posts, never, Operations> = Layer.scoped(
   Posts,
   Effect.gen(function*() {
     const { clockLead, send } = yield* Operations
     const claims = PostCheck.makeClaims()
+    const orphans = PostCheck.makeOrphans()
     // Of posts with equal content one is under way at a time: while another's answer is still out, nobody can tell
     // whose a post in the list is.
     const turns = yield* RcMap.make({ lookup: (_content: string) => Effect.makeSemaphore(1) })
@@ -64,17 +76,42 @@ export const layer: Layer.Layer<Posts, never, Operations> = Layer.scoped(
 
     const inTurn = <A, E>(post: NewPost, create: Effect.Effect<A, E>) =>
       Effect.scoped(Effect.flatMap(
-        RcMap.get(turns, JSON.stringify([post.text, post.mediaIds ?? []])),
+        RcMap.get(turns, PostCheck.contentOf(post)),
         (turn) => turn.withPermits(1)(create)
       ))
 
+    const search = (post: NewPost, startedAt: number) => ({ post, startedAt, claims, listPosts, clockLead })
+
+    /** Sees to it that no post of an earlier call can be taken for the next one's; says whether that worked. */
+    const settleEarlier = (post: NewPost) =>
+      Effect.suspend(() => {
+        const content = PostCheck.contentOf(post)
+        const since = orphans.since(content)
+        return since === undefined
+          ? Effect.succeed(true)
+          : PostCheck.claimEarlier(search(post, since)).pipe(
+            Effect.map(() => {
+              orphans.settle(content)
+              return true
+            }),
+            Effect.orElseSucceed(() => false)
+          )
+      })
+
     const create = (post: NewPost) =>
       Effect.gen(function*() {
+        const settled = yield* settleEarlier(post)
         const startedAt = yield* Clock.currentTimeMillis
-        const lookUp = PostCheck.find({ post, startedAt, claims, listPosts, clockLead })
-        const created = yield* send("createPost", { payload: post }, { check: { lookUp } })
-        claims.claim(created.id, yield* Clock.currentTimeMillis)
-        return created
+        const lookUp = settled ? PostCheck.find(search(post, startedAt)) : new Inconclusive({
+          message: "it can't be told from an equal post whose outcome isn't known either"
+        })
+        return yield* send("createPost", { payload: post }, { check: { lookUp } }).pipe(
+          Effect.onExit((exit) =>
+            Effect.map(Clock.currentTimeMillis, (now) =>
+              Exit.isSuccess(exit)
+                ? claims.claim(exit.value.id, now)
+                : mayExist(exit.cause) && orphans.add(PostCheck.contentOf(post), startedAt, now)))
+        )
       })
 
     return {

@@ -90,6 +90,59 @@ describe("a created post exists exactly once", () => {
     }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
 })
 
+describe("a post isn't taken for that of another call", () => {
+  const onCreate = { method: "POST", path: "/posts" } as const
+
+  for (
+    const [name, faults, tag] of [
+      ["whose answer couldn't be read", [{ kind: "garbage", body: "<html>", ...onCreate }], "UnreadableSuccess"],
+      ["whose outcome isn't known", [
+        { kind: "drop", when: "after", ...onCreate },
+        { kind: "garbage", body: "<html>", path: "/me/posts" }
+      ], "OutcomeUnknown"]
+    ] as const
+  ) {
+    it.effect(name, () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const { create } = yield* Posts
+        yield* Effect.forEach(faults, sandbox.addFault)
+        expect(yield* Effect.flip(create({ text: "twice" }))).toMatchObject({ _tag: tag })
+        yield* sandbox.addFault({ kind: "drop", when: "before", ...onCreate })
+        yield* create({ text: "twice" })
+        expect(yield* postsWith("twice")).toHaveLength(2)
+      }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+  }
+
+  it.effect("and its own outcome is unknown when the earlier one's can't be looked up", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      yield* sandbox.addFault({ kind: "garbage", body: "<html>", ...onCreate })
+      yield* Effect.flip(create({ text: "twice" }))
+      yield* sandbox.addFault({ kind: "garbage", body: "<html>", path: "/me/posts" })
+      yield* sandbox.addFault({ kind: "drop", when: "before", ...onCreate })
+      expect(yield* Effect.flip(create({ text: "twice" }))).toMatchObject({ _tag: "OutcomeUnknown" })
+      expect(yield* postsWith("twice")).toHaveLength(1)
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
+  it.effect("whose text differs by what services change", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { create } = yield* Posts
+      yield* sandbox.addFault({ kind: "delay", when: "after", millis: 10_000, ...onCreate })
+      const [one, other] = yield* Effect.all([
+        create({ text: "twice" }),
+        Effect.zipRight(
+          Effect.sleep("1 second"),
+          Effect.zipRight(sandbox.addFault({ kind: "drop", when: "before", ...onCreate }), create({ text: " twice" }))
+        )
+      ], { concurrency: 2 })
+      expect(one.id).not.toBe(other.id)
+      expect([...(yield* postsWith("twice")), ...(yield* postsWith(" twice"))].map(({ id }) => id)).toEqual([one.id, other.id])
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+})
+
 describe("comments and messages are never made twice", () => {
   const conversation = Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
