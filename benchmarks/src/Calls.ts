@@ -1,115 +1,87 @@
 /**
- * What a call costs: `GET /me` by the client on undici beside a bare `fetch` with `JSON.parse`, against a bare server on
- * loopback, one call at a time and 64 at a time.
+ * What a call costs, by Plaza and by its peers, each in a process of its own against a bare server on loopback: a read
+ * and a write, one at a time and 64 at a time.
  *
  * @since 0.1.0
  */
-import { Plaza, Profiles } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
-import { Clock, Data, Effect, Layer, ManagedRuntime, Redacted, type Scope } from "effect"
-import { type ChildProcess, fork } from "node:child_process"
+import { Effect, Schema } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"
+import { bundle, type Program, type ProgramFailed, service, start } from "./Programs.js"
+import type { Task } from "./programs/calls/caller.js"
 
-/** @since 0.1.0 @category errors */
-export class CallsFailed extends Data.TaggedError("CallsFailed")<{ readonly cause: unknown }> {
-  override get message(): string {
-    return `the calls did not come through: ${String(this.cause)}`
-  }
+const callers = {
+  "bare fetch": "calls/BareFetch",
+  "Plaza on undici": "calls/PlazaOnUndici",
+  "Plaza on fetch": "calls/PlazaOnFetch",
+  "bare undici.request": "calls/BareUndici",
+  "openapi-fetch": "calls/OpenapiFetch",
+  ky: "calls/Ky",
+  got: "calls/Got",
+  "@octokit/core, retry + throttling": "calls/Octokit"
 }
 
-const apiKey = Redacted.make(`bench_${"0".repeat(40)}`)
+/** What all the others are compared with. */
+const base = "bare fetch"
 
-/** Makes so many calls, so many of them at a time. */
-type Caller = (calls: number, concurrency: number) => Effect.Effect<void, CallsFailed>
+const Sample = Schema.Struct({
+  /** Microseconds of the calling process for one call, user and system. */
+  cpu: Schema.Number,
+  perSecond: Schema.Number
+})
 
-const server: Effect.Effect<string, CallsFailed, Scope.Scope> = Effect.acquireRelease(
-  Effect.sync(() => fork(new URL("./MeServer.ts", import.meta.url))),
-  (child) => Effect.sync(() => child.kill())
-).pipe(
-  Effect.flatMap((child: ChildProcess) =>
-    Effect.async<string, CallsFailed>((resume) => {
-      child.once("message", (port) => resume(Effect.succeed(`http://127.0.0.1:${Number(port)}/open/v1`)))
-      child.once("exit", (code) => resume(new CallsFailed({ cause: `the server ended with ${String(code)} before it listened` })))
-    })
-  )
-)
+const workloads = [
+  { call: "me", concurrency: 1 },
+  { call: "me", concurrency: 64 },
+  { call: "setStock", concurrency: 1 },
+  { call: "setStock", concurrency: 64 }
+] as const
 
-const client = (baseUrl: string): Effect.Effect<Caller, never, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      // Every slot is taken and accounted for, but none is waited for.
-      Effect.sync(() => ManagedRuntime.make(Layer.provide(Plaza.layer({ baseUrl, apiKey, rateLimit: 10_000_000 }), NodeClient.layer))),
-      (runtime) => runtime.disposeEffect
-    ),
-    (runtime) => (calls, concurrency) =>
-      Effect.tryPromise({
-        try: () => runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => Effect.replicateEffect(me, calls, { concurrency, discard: true }))),
-        catch: (cause) => new CallsFailed({ cause })
-      })
-  )
+// Until everything is compiled and connected; its second half tells how many calls a sample has.
+const warmUp = 700
+const sampleSeconds = 0.15
 
-const bareFetch = (baseUrl: string): Caller => (calls, concurrency) => {
-  const headers = { authorization: `Bearer ${Redacted.value(apiKey)}`, accept: "application/json" }
-  let left = calls
-  const worker = async () => {
-    while (left > 0) {
-      left--
-      const response = await fetch(`${baseUrl}/me`, { headers })
-      if (response.status !== 200) throw new Error(`status ${response.status}`)
-      JSON.parse(await response.text())
-    }
-  }
-  return Effect.asVoid(Effect.tryPromise({
-    try: () => Promise.all(Array.from({ length: concurrency }, worker)),
-    catch: (cause) => new CallsFailed({ cause })
-  }))
-}
+const titles = { me: "GET /me", setStock: "PATCH stock" }
 
-interface Sample {
-  /** Microseconds of this process for one call, user and system. */
-  readonly cpu: number
-  readonly perSecond: number
-}
-
-const measure = (caller: Caller, calls: number, concurrency: number): Effect.Effect<Sample, CallsFailed> =>
-  Effect.gen(function*() {
-    const cpuBefore = process.cpuUsage()
-    const before = yield* Clock.currentTimeNanos
-    yield* caller(calls, concurrency)
-    const after = yield* Clock.currentTimeNanos
-    const { system, user } = process.cpuUsage(cpuBefore)
-    return { cpu: (user + system) / calls, perSecond: calls / (Number(after - before) / 1e9) }
-  })
+const measure = (program: Program, task: Task) => program.ask(task, Sample)
 
 /** @since 0.1.0 @category reports */
-export const report = (rounds: number): Effect.Effect<Report, CallsFailed> =>
+export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
-    const baseUrl = yield* server
-    const callers = { "bare fetch + JSON.parse": bareFetch(baseUrl), "Plaza on undici": yield* client(baseUrl) }
-    const rows = yield* Effect.forEach([{ concurrency: 1, calls: 1_000 }, { concurrency: 64, calls: 4_000 }], ({ calls, concurrency }) =>
+    const pathOf = yield* bundle(["LocalService", ...Object.values(callers)])
+    const address = yield* service(pathOf("LocalService"))
+    const programs = yield* Effect.forEach(Object.entries(callers), ([name, path]) =>
+      Effect.map(start(pathOf(path)), (program) => [name, program] as const))
+    const rows = yield* Effect.forEach(workloads, (workload) =>
       Effect.gen(function*() {
-        const measures = Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, measure(caller, calls, concurrency)]))
-        // Until both are compiled and connected.
-        yield* interleave(measures, 3)
-        const samples = [...yield* interleave(measures, rounds)].map(([name, all]) => ({
+        const task = { kind: "cost", address, ...workload } as const
+        const measures = yield* Effect.forEach(programs, ([name, program]) =>
+          Effect.gen(function*() {
+            yield* measure(program, { ...task, calls: warmUp })
+            const { perSecond } = yield* measure(program, { ...task, calls: warmUp })
+            const calls = Math.max(workload.concurrency, Math.ceil(perSecond * sampleSeconds))
+            return [name, measure(program, { ...task, calls })] as const
+          }))
+        const all = yield* interleave(Object.fromEntries(measures), rounds)
+        const samples = [...all].map(([name, samples]) => ({
           name,
-          cpu: median(all.map((sample) => sample.cpu)),
-          perSecond: median(all.map((sample) => sample.perSecond))
+          cpu: median(samples.map(({ cpu }) => cpu)),
+          perSecond: median(samples.map(({ perSecond }) => perSecond))
         }))
-        const [base] = samples
+        const bare = samples.find(({ name }) => name === base)
         return samples.map(({ cpu, name, perSecond }) => [
           name,
-          concurrency,
+          titles[workload.call],
+          workload.concurrency,
           round(cpu, 0),
-          `${round(cpu / (base?.cpu ?? Number.NaN))}x`,
+          `${round(cpu / (bare?.cpu ?? Number.NaN))}x`,
           round(perSecond, 0),
-          `${round(perSecond / (base?.perSecond ?? Number.NaN))}x`
+          `${round(perSecond / (bare?.perSecond ?? Number.NaN))}x`
         ])
       }))
     return {
       name: "calls",
-      about: `GET /me on loopback, median of ${rounds} interleaved rounds; CPU of the calling process alone`,
-      columns: ["caller", "at a time", "CPU us a call", "of fetch", "calls a second", "of fetch"],
+      about: `one call on loopback, median of ${rounds} interleaved rounds, each caller a process of its own; CPU of that process alone`,
+      columns: ["caller", "call", "at a time", "CPU us a call", "of fetch", "calls a second", "of fetch"],
       rows: rows.flat()
     }
   }).pipe(Effect.scoped)

@@ -10,11 +10,19 @@ import { fileURLToPath } from "node:url"
 import * as Allowance from "./Allowance.js"
 import * as Calls from "./Calls.js"
 import { keep, table } from "./Harness.js"
+import * as Lists from "./Lists.js"
+import * as Profile from "./Profile.js"
+import * as Size from "./Size.js"
 import * as StartTime from "./StartTime.js"
+import * as Upload from "./Upload.js"
 
 const benchmarks = {
   start: StartTime.report(21),
-  calls: Calls.report(11),
+  calls: Calls.report(9),
+  profile: Profile.report(20_000),
+  lists: Lists.report(1_000_000),
+  upload: Upload.report(2 * 1_024 ** 3, 3),
+  size: Size.report,
   allowance: Allowance.report(10_000)
 }
 

@@ -1,0 +1,71 @@
+/**
+ * A long list read to its end: how fast, in how much memory, and what is gained by fetching the next page while this one
+ * is worked on; by Plaza and by a loop on fetch, against a server that makes the pages as they are asked for.
+ *
+ * @since 0.1.0
+ */
+import { Effect, Schema } from "effect"
+import { interleave, median, type Report, round } from "./Harness.js"
+import { bundle, type ProgramFailed, service, start } from "./Programs.js"
+import type { Task } from "./programs/lists/caller.js"
+
+const readers = { "a loop on fetch": "lists/FetchLoop", "Plaza on undici": "lists/PlazaList" }
+
+const Whole = Schema.Struct({
+  count: Schema.Number,
+  seconds: Schema.Number,
+  cpu: Schema.Number,
+  /** Bytes: the largest that the process ever was, at the 100,000th item and in the end. */
+  warmPeak: Schema.Number,
+  peak: Schema.Number
+})
+
+const Paced = Schema.Struct({ seconds: Schema.Number })
+
+const pages = 40
+const pauseMillis = 50
+const mebi = (bytes: number) => Math.round(bytes / 1_048_576)
+
+/** @since 0.1.0 @category reports */
+export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
+  Effect.gen(function*() {
+    const pathOf = yield* bundle(["LocalService", ...Object.values(readers)])
+    const address = yield* service(pathOf("LocalService"))
+    // In turn and each in a new process, which is as large as its own list made it.
+    const wholes = yield* Effect.forEach(Object.entries(readers), ([name, path]) =>
+      Effect.gen(function*() {
+        const { ask } = yield* start(pathOf(path))
+        const task: Task = { baseUrl: `${address}/${items}/0/open/v1` }
+        return { name, ...yield* ask(task, Whole) }
+      }).pipe(Effect.scoped))
+    const paced = yield* interleave(
+      Object.fromEntries(Object.entries(readers).map(([name, path]) => {
+        const task: Task = { baseUrl: `${address}/${pages * 100}/${pauseMillis}/open/v1`, workMillis: pauseMillis }
+        return [name, Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(task, Paced)))]
+      })),
+      3
+    )
+    const speeds = new Map([...paced].map(([name, samples]) => [name, median(samples.map(({ seconds }) => seconds))]))
+    const base = wholes[0]
+    const basePace = speeds.get("a loop on fetch") ?? Number.NaN
+    return {
+      name: "lists",
+      about: `${items} posts, 100 a page; then ${pages} pages with ${pauseMillis} ms of latency and ${pauseMillis} ms of work each, median of 3 interleaved runs`,
+      columns: ["reader", "items", "items a second", "of the loop", "CPU us an item", "of the loop", "peak MiB", "of it after 100,000", "40 slow pages, s", "faster than the loop"],
+      rows: wholes.map(({ count, cpu, name, peak, seconds, warmPeak }) => {
+        const pace = speeds.get(name) ?? Number.NaN
+        return [
+          name,
+          count,
+          round(count / seconds, 0),
+          `${round((base?.seconds ?? Number.NaN) / seconds)}x`,
+          round((cpu * 1e6) / count),
+          `${round(cpu / (base?.cpu ?? Number.NaN))}x`,
+          mebi(peak),
+          mebi(peak - warmPeak),
+          round(pace),
+          `${round(basePace / pace)}x`
+        ]
+      })
+    }
+  }).pipe(Effect.scoped)

@@ -1,0 +1,32 @@
+/**
+ * Where the time of a call by Plaza on undici goes, 64 at a time: a profile of the process when everything is compiled.
+ *
+ * @since 0.1.0
+ */
+import { Effect, Schema } from "effect"
+import { type Report, round } from "./Harness.js"
+import { bundle, type ProgramFailed, service, start } from "./Programs.js"
+import type { Task } from "./programs/calls/caller.js"
+
+const Shares = Schema.Array(Schema.Tuple(Schema.String, Schema.Number))
+const Profile = Schema.Struct({ parts: Shares, functions: Shares })
+
+const caller = "calls/PlazaOnUndici"
+
+/** @since 0.1.0 @category reports */
+export const report = (calls: number): Effect.Effect<Report, ProgramFailed> =>
+  Effect.gen(function*() {
+    const pathOf = yield* bundle(["LocalService", caller])
+    const address = yield* service(pathOf("LocalService"))
+    const { ask } = yield* start(pathOf(caller))
+    const task: Omit<Task, "kind"> = { address, call: "me", calls, concurrency: 64 }
+    yield* ask({ ...task, kind: "cost" }, Schema.Unknown)
+    const { functions, parts } = yield* ask({ ...task, kind: "profile" }, Profile)
+    const rows = (kind: string, shares: typeof Shares.Type) => shares.map(([name, share]) => [kind, name, `${round(100 * share, 1)}%`])
+    return {
+      name: "profile",
+      about: `share of CPU time by whose code ran, ${calls} times GET /me by Plaza on undici, 64 at a time`,
+      columns: ["what", "name", "self time"],
+      rows: [...rows("part", parts), ...rows("function", functions)]
+    }
+  }).pipe(Effect.scoped)

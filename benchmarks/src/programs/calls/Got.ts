@@ -1,0 +1,21 @@
+/**
+ * Calls by `got`, as it comes: with its retries, on node:http and connections that are kept.
+ *
+ * @since 0.1.0
+ */
+import got from "got"
+import { Agent } from "node:http"
+import { apiKey } from "../apiKey.js"
+import { inLoops, serve, stock } from "./caller.js"
+
+serve((baseUrl) => {
+  const client = got.extend({
+    prefixUrl: baseUrl,
+    headers: { authorization: `Bearer ${apiKey}` },
+    agent: { http: new Agent({ keepAlive: true }) }
+  })
+  return inLoops({
+    me: () => client.get("me").json(),
+    setStock: () => client.patch(`store/products/${stock.id}/stock`, { json: { stock: stock.stock } }).json()
+  })
+})

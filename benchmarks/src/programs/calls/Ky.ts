@@ -1,0 +1,16 @@
+/**
+ * Calls by `ky`, as it comes: with its retries and its timeout.
+ *
+ * @since 0.1.0
+ */
+import ky from "ky"
+import { apiKey } from "../apiKey.js"
+import { inLoops, serve, stock } from "./caller.js"
+
+serve((baseUrl) => {
+  const client = ky.create({ prefixUrl: baseUrl, headers: { authorization: `Bearer ${apiKey}` } })
+  return inLoops({
+    me: () => client.get("me").json(),
+    setStock: () => client.patch(`store/products/${stock.id}/stock`, { json: { stock: stock.stock } }).json()
+  })
+})

@@ -1,0 +1,29 @@
+/**
+ * Calls by `@octokit/core` with its plugins for retries and throttling: the nearest to what Plaza does beside sending.
+ * Its limiters are there and are asked, but never make a call wait.
+ *
+ * @since 0.1.0
+ */
+import { Octokit } from "@octokit/core"
+import { retry } from "@octokit/plugin-retry"
+import { throttling } from "@octokit/plugin-throttling"
+import Bottleneck from "bottleneck"
+import { apiKey } from "../apiKey.js"
+import { inLoops, serve, stock } from "./caller.js"
+
+const never = () => false
+
+serve((baseUrl) => {
+  const Client = Octokit.plugin(retry, throttling)
+  const throttle = {
+    onRateLimit: never,
+    onSecondaryRateLimit: never,
+    global: new Bottleneck.Group({ maxConcurrent: 1_000 }),
+    write: new Bottleneck.Group({ maxConcurrent: 1_000 })
+  }
+  const client = new Client({ auth: apiKey, baseUrl, throttle })
+  return inLoops({
+    me: () => client.request("GET /me"),
+    setStock: () => client.request("PATCH /store/products/{id}/stock", stock)
+  })
+})

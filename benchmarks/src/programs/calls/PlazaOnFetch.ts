@@ -1,0 +1,9 @@
+/**
+ * Calls by Plaza on the platform's fetch: slot, delivery rules, schemas, spans and all.
+ *
+ * @since 0.1.0
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import { onLayer } from "./plaza.js"
+
+onLayer(FetchHttpClient.layer)

@@ -1,0 +1,72 @@
+/**
+ * Whose code the samples of a CPU profile fell into. Knows nothing of how it was taken.
+ *
+ * @since 0.1.0
+ */
+
+/** The part of a profile of V8 that is read here. @since 0.1.0 @category models */
+export interface Profile {
+  readonly nodes: ReadonlyArray<{
+    readonly id: number
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+  }>
+  readonly samples?: ReadonlyArray<number> | undefined
+  readonly timeDeltas?: ReadonlyArray<number> | undefined
+}
+
+/** Shares of the time in which something ran, largest first. @since 0.1.0 @category models */
+export interface Shares {
+  readonly parts: ReadonlyArray<readonly [part: string, share: number]>
+  readonly functions: ReadonlyArray<readonly [name: string, share: number]>
+}
+
+const packageOf = (url: string): string | undefined => {
+  const path = url.split("/node_modules/").at(-1)
+  if (path === undefined || path === url) return undefined
+  const [first = "", second = ""] = path.split("/")
+  return first.startsWith("@") ? `${first}/${second}` : first
+}
+
+// The two halves of effect that a client can do something about: fewer steps, or less to decode.
+const halfOfEffect = (url: string) => /\/(ParseResult|Schema|SchemaAST|schema\/[^/]*)\.js$/.test(url) ? "effect, schemas" : "effect, fibers and the rest"
+
+/**
+ * The part that a frame belongs to.
+ *
+ * @since 0.1.0
+ * @category attribution
+ */
+export const partOf = ({ functionName, url }: Profile["nodes"][number]["callFrame"]): string => {
+  if (url.startsWith("node:")) return "node itself"
+  if (url === "") return functionName === "(garbage collector)" ? "garbage collector" : "system and natives"
+  const name = packageOf(url)
+  return name === "effect" ? halfOfEffect(url) : name ?? "plaza"
+}
+
+const nameOf = ({ functionName, lineNumber, url }: Profile["nodes"][number]["callFrame"]): string => {
+  const name = functionName === "" ? "(anonymous)" : functionName
+  const file = url.split("/").at(-1) ?? ""
+  return file === "" ? name : `${name} ${file}:${lineNumber + 1}`
+}
+
+const sorted = (times: ReadonlyMap<string, number>, total: number) =>
+  [...times].map(([name, time]) => [name, time / total] as const).toSorted((a, b) => b[1] - a[1])
+
+/** @since 0.1.0 @category attribution */
+export const attribute = ({ nodes, samples = [], timeDeltas = [] }: Profile): Shares => {
+  const frames = new Map(nodes.map(({ callFrame, id }) => [id, callFrame]))
+  const parts = new Map<string, number>()
+  const functions = new Map<string, number>()
+  let total = 0
+  for (const [index, id] of samples.entries()) {
+    const frame = frames.get(id)
+    const time = timeDeltas[index] ?? 0
+    if (frame === undefined || frame.functionName === "(idle)") continue
+    const part = partOf(frame)
+    const name = nameOf(frame)
+    parts.set(part, (parts.get(part) ?? 0) + time)
+    functions.set(name, (functions.get(name) ?? 0) + time)
+    total += time
+  }
+  return { parts: sorted(parts, total), functions: sorted(functions, total).slice(0, 15) }
+}

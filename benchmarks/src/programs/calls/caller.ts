@@ -1,0 +1,71 @@
+/**
+ * What every caller does alike: make so many calls, so many at a time, and tell what that cost this process; or tell
+ * where the time of it went. Knows nothing of how a call is made.
+ *
+ * @since 0.1.0
+ */
+import { Session } from "node:inspector/promises"
+import { answering } from "../answering.js"
+import { attribute } from "./attribute.js"
+
+/** @since 0.1.0 @category models */
+export type CallName = "me" | "setStock"
+
+/** Makes calls, so many of them at a time. @since 0.1.0 @category models */
+export type Run = (call: CallName, calls: number, concurrency: number) => Promise<void>
+
+/** What a caller is told. @since 0.1.0 @category models */
+export interface Task {
+  readonly kind: "cost" | "profile"
+  readonly address: string
+  readonly call: CallName
+  readonly calls: number
+  readonly concurrency: number
+}
+
+/** What a product's stock is set to. @since 0.1.0 @category constants */
+export const stock = { id: "sku_1", stock: 12 }
+
+/**
+ * Makes calls with promises, by as many loops as there are calls at a time.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const inLoops = (once: Readonly<Record<CallName, () => Promise<unknown>>>): Run => async (call, calls, concurrency) => {
+  let left = calls
+  const loop = async () => {
+    while (left > 0) {
+      left--
+      await once[call]()
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, loop))
+}
+
+/** @since 0.1.0 @category running */
+export const serve = (make: (baseUrl: string) => Run): void => {
+  let run: Run | undefined
+  answering(async (question) => {
+    // The process that asks is ours and asks by this type.
+    const { address, call, calls, concurrency, kind } = question as Task
+    run ??= make(`${address}/open/v1`)
+    if (kind === "profile") {
+      const session = new Session()
+      session.connect()
+      await session.post("Profiler.enable")
+      await session.post("Profiler.setSamplingInterval", { interval: 200 })
+      await session.post("Profiler.start")
+      await run(call, calls, concurrency)
+      const { profile } = await session.post("Profiler.stop")
+      session.disconnect()
+      return attribute(profile)
+    }
+    const cpuBefore = process.cpuUsage()
+    const before = process.hrtime.bigint()
+    await run(call, calls, concurrency)
+    const nanos = Number(process.hrtime.bigint() - before)
+    const { system, user } = process.cpuUsage(cpuBefore)
+    return { cpu: (user + system) / calls, perSecond: calls / (nanos / 1e9) }
+  })
+}

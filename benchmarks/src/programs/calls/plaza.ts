@@ -1,0 +1,31 @@
+/**
+ * Calls by Plaza, on a given HTTP client.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import { Plaza, Profiles, Store } from "@plaza/client"
+import { ProductId } from "@plaza/domain/Ids"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Redacted from "effect/Redacted"
+import { apiKey } from "../apiKey.js"
+import { serve, stock } from "./caller.js"
+
+const id = ProductId.make(stock.id)
+
+const calls = {
+  me: Effect.flatMap(Profiles, ({ me }) => me),
+  setStock: Effect.flatMap(Store, ({ setStock }) => setStock(id, stock.stock))
+}
+
+/** @since 0.1.0 @category running */
+export const onLayer = (http: Layer.Layer<HttpClient.HttpClient>): void =>
+  serve((baseUrl) => {
+    // Every slot is taken and accounted for, but none is waited for.
+    const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey), rateLimit: 10_000_000 })
+    const runtime = ManagedRuntime.make(Layer.provide(client, http))
+    return (call, times, concurrency) =>
+      runtime.runPromise(Effect.replicateEffect(Effect.asVoid<unknown, unknown, Profiles | Store>(calls[call]), times, { concurrency, discard: true }))
+  })

@@ -1,0 +1,35 @@
+/**
+ * A list read by a loop as one writes it by hand: fetch, `JSON.parse`, the next cursor, dates read where they are needed.
+ *
+ * @since 0.1.0
+ */
+import { setTimeout } from "node:timers/promises"
+import { apiKey } from "../apiKey.js"
+import { serve } from "./caller.js"
+
+interface Page {
+  readonly data: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
+  readonly next_cursor: string | null
+}
+
+const headers = { authorization: `Bearer ${apiKey}` }
+
+const each = async (baseUrl: string, onPage: (page: Page) => unknown) => {
+  let cursor: string | null = null
+  do {
+    const response: Response = await fetch(`${baseUrl}/me/posts?limit=100${cursor === null ? "" : `&cursor=${cursor}`}`, { headers })
+    if (response.status !== 200) throw new Error(`status ${response.status}`)
+    // It believes what it is told, as such loops do.
+    const page = JSON.parse(await response.text()) as Page
+    await onPage(page)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+}
+
+serve({
+  items: (baseUrl, onItem) =>
+    each(baseUrl, ({ data }) => {
+      for (const post of data) onItem({ ...post, createdAt: new Date(post.createdAt) })
+    }),
+  pages: (baseUrl, workMillis) => each(baseUrl, () => setTimeout(workMillis))
+})

@@ -1,0 +1,47 @@
+/**
+ * What every reader of a list does alike: go through all of it and tell what that took and how large the process became,
+ * or do some work for each page and tell how long it all took. Knows nothing of how a list is read.
+ *
+ * @since 0.1.0
+ */
+import { answering } from "../answering.js"
+
+/** @since 0.1.0 @category models */
+export interface Task {
+  readonly baseUrl: string
+  /** Pause for each page; undefined to go through the items as fast as can be. */
+  readonly workMillis?: number
+}
+
+/** @since 0.1.0 @category models */
+export interface Reader {
+  /** Calls back for each item. */
+  readonly items: (baseUrl: string, onItem: (item: { readonly id: string; readonly createdAt: unknown }) => void) => Promise<void>
+  /** Waits so long for each page before the next is asked for by the one who reads. */
+  readonly pages: (baseUrl: string, workMillis: number) => Promise<void>
+}
+
+// The list is as long as its address says; where it begins to count is when the process has warmed up.
+const warmItems = 100_000
+
+/** @since 0.1.0 @category running */
+export const serve = ({ items, pages }: Reader): void =>
+  answering(async (question) => {
+    // The process that asks is ours and asks by this type.
+    const { baseUrl, workMillis } = question as Task
+    const before = process.hrtime.bigint()
+    const seconds = () => Number(process.hrtime.bigint() - before) / 1e9
+    if (workMillis !== undefined) {
+      await pages(baseUrl, workMillis)
+      return { seconds: seconds() }
+    }
+    let count = 0
+    let warmPeak = 0
+    const cpuBefore = process.cpuUsage()
+    await items(baseUrl, ({ id }) => {
+      if (id !== "") count++
+      if (count === warmItems) warmPeak = process.resourceUsage().maxRSS
+    })
+    const { system, user } = process.cpuUsage(cpuBefore)
+    return { count, seconds: seconds(), cpu: (user + system) / 1e6, warmPeak: warmPeak * 1_024, peak: process.resourceUsage().maxRSS * 1_024 }
+  })

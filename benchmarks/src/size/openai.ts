@@ -1,0 +1,8 @@
+/**
+ * One call of `openai` in a page. Only its size is measured.
+ *
+ * @since 0.1.0
+ */
+import OpenAI from "openai"
+
+export const call = async (): Promise<unknown> => new OpenAI({ apiKey: "key", dangerouslyAllowBrowser: true }).models.retrieve("1")

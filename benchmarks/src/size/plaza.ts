@@ -1,0 +1,20 @@
+/**
+ * One service of Plaza in a page. Only its size is measured.
+ *
+ * @since 0.1.0
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import { ProductId } from "@plaza/domain/Ids"
+import * as Plaza from "@plaza/client/Plaza"
+import { Store } from "@plaza/client/Store"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+
+const client = Plaza.layer({ baseUrl: "https://host.invalid/open/v1", apiKey: Redacted.make("key") })
+
+export const call = (): Promise<unknown> =>
+  Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("1"), 2)).pipe(
+    Effect.provide(Layer.provide(client, FetchHttpClient.layer)),
+    Effect.runPromise
+  )
