@@ -9,8 +9,11 @@ import type { Media as MediaResource } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
 import type { FailureOf } from "./Contract.js"
@@ -87,6 +90,8 @@ interface Source<E> {
   readonly failure: Effect.Effect<never, E | InvalidInput>
   /** Whether the content may have been on its way still, when sending ended. */
   readonly isUnfinished: () => boolean
+  /** Ends every reading of the source that still goes on. */
+  readonly close: Effect.Effect<void>
 }
 
 /** Tells of progress, and sees to it that a source which fails or isn't as long as said is reported as just that. */
@@ -97,12 +102,20 @@ const watch = <E>(
 ): Effect.Effect<Source<E>> => {
   const bytes = part.content instanceof Uint8Array ? part.content : undefined
   if (bytes !== undefined && onProgress === undefined) {
-    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true })
+    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true, close: Effect.void })
   }
   const content = part.content instanceof Uint8Array ? inPieces(part.content) : part.content
   const size = bytes?.length ?? part.size
   return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     let isUnfinished = true
+    // Fetch of Node goes on reading the body of a request that was aborted, to its end.
+    const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
+    const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
+    const reading = Effect.withFiberRuntime<void, never, Scope.Scope>((fiber) =>
+      Effect.acquireRelease(
+        Effect.zipRight(close, Effect.sync(() => readers.add(fiber))),
+        () => Effect.sync(() => readers.delete(fiber))
+      ))
     const counted = Stream.suspend(() => {
       isUnfinished = true
       let sent = 0
@@ -119,7 +132,13 @@ const watch = <E>(
     // Waits to be interrupted, which closes the connection under every HTTP client; a failure would not under each.
     const unfailing = Stream.catchAllCause(counted, (cause) =>
       Stream.execute(Effect.zipRight(Deferred.failCause(failed, cause), Effect.never)))
-    return { part: { ...part, size, content: unfailing }, failure: Deferred.await(failed), isUnfinished: () => isUnfinished }
+    const whileWanted = Stream.unwrapScoped(Effect.as(reading, unfailing))
+    return {
+      part: { ...part, size, content: whileWanted },
+      failure: Deferred.await(failed),
+      isUnfinished: () => isUnfinished,
+      close
+    }
   })
 }
 
@@ -145,7 +164,7 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
         const body = yield* Multipart.body(source.part)
         const sent = Effect.mapError(send("uploadMedia", {}, { body }), (failure) =>
           source.isUnfinished() ? explained(failure) : failure)
-        return yield* Effect.raceFirst(sent, source.failure)
+        return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)
       })
 
     const uploadFile = (path: string, options: UploadOptions = {}) =>

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Media, type Plaza, Posts, Profiles } from "@plaza/client"
+import { PostId } from "@plaza/domain"
+import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
+import type { IncomingMessage } from "node:http"
+import * as RawServer from "./support/RawServer.js"
+import { runtimes } from "./support/Runtimes.js"
+
+const me = Effect.flatMap(Profiles, ({ me }) => me)
+const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
+
+/** Bytes without end, which tell whether somebody still holds them open. */
+const endless = () => {
+  const held = { count: 0 }
+  const content = Stream.unwrapScoped(Effect.acquireRelease(
+    Effect.sync(() => {
+      held.count++
+      return Stream.repeatValue(new Uint8Array(16 * 1024))
+    }),
+    () => Effect.sync(() => held.count--)
+  ))
+  return { held, content }
+}
+
+const silent: RawServer.Handler = () => {}
+const halfway: RawServer.Handler = (_, response) => {
+  response.writeHead(200, { "content-type": "application/json", "content-length": "100" }).write("{\"id\":")
+}
+const refusingHalfway: RawServer.Handler = (_, response) => {
+  response.writeHead(403, { "content-type": "application/json", "content-length": "100" }).write("{\"error\":")
+}
+const swallowing: RawServer.Handler = (request) => {
+  request.resume()
+}
+
+for (const [client, http] of runtimes) {
+  describe(`nothing is left open at the service, by ${client}`, () => {
+    const layer = (server: RawServer.RawServer, options: Partial<Plaza.Options> = {}) =>
+      RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.stop, ...options })
+
+    const asked = (server: RawServer.RawServer) => RawServer.until("the request is there", () => server.busy() === 1)
+    const nothingOpen = (server: RawServer.RawServer) =>
+      RawServer.until("no connection is open", () => server.busy() === 0 && server.sockets() === 0)
+
+    const answers = { "before the answer": silent, "amid the answer": halfway, "amid a refusal": refusingHalfway }
+    for (const [moment, handler] of Object.entries(answers)) {
+      it.scopedLive(`when a call is interrupted ${moment}`, () =>
+        Effect.gen(function*() {
+          const server = yield* RawServer.make(handler)
+          yield* Effect.gen(function*() {
+            for (const isRead of [true, false]) {
+              const fiber = yield* Effect.fork(isRead ? Effect.asVoid(me) : Effect.asVoid(comment))
+              yield* asked(server)
+              yield* Effect.sleep("20 millis")
+              expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+              yield* nothingOpen(server)
+            }
+          }).pipe(Effect.provide(layer(server)))
+          expect(server.seen).toHaveLength(2)
+        }))
+
+      it.scopedLive(`when an attempt runs out of time ${moment}`, () =>
+        Effect.gen(function*() {
+          const server = yield* RawServer.make(handler)
+          yield* Effect.gen(function*() {
+            const failure = yield* Effect.flip(me)
+            expect(failure._tag).toBe("AttemptTimeout")
+            yield* nothingOpen(server)
+          }).pipe(Effect.provide(layer(server, { timeout: "100 millis" })))
+          expect(server.seen).toHaveLength(1)
+        }))
+
+      it.scopedLive(`when the scope of a call closes ${moment}`, () =>
+        Effect.gen(function*() {
+          const server = yield* RawServer.make(handler)
+          const scope = yield* Scope.make()
+          const context = yield* Layer.buildWithScope(layer(server), scope)
+          yield* Effect.forkIn(Effect.provide(me, context), scope)
+          yield* asked(server)
+          yield* Scope.close(scope, Exit.void)
+          yield* nothingOpen(server)
+        }))
+    }
+
+    it.scopedLive("when the layer's scope closes while nothing is under way", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
+        yield* Effect.provide(me, layer(server))
+        // Fetch has connections for the whole process, and closes them by itself after some idle seconds.
+        yield* client === "fetch" ? RawServer.until("nothing is busy", () => server.busy() === 0) : nothingOpen(server)
+      }))
+
+    it.scopedLive("when a list is left early, with its next page on the way", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make((request, response) => {
+          if (request.url?.includes("cursor") !== true) {
+            RawServer.answerJson(response, {
+              data: [{ id: "1", createdAt: "2026-01-01T00:00:00.000Z" }],
+              next_cursor: "next"
+            }, 200, { connection: "close" })
+          }
+        })
+        yield* Effect.gen(function*() {
+          const { list } = yield* Posts
+          const first = yield* list().pipe(
+            Stream.tap(() => RawServer.until("the next page is asked for", () => server.seen.length === 2)),
+            Stream.take(1),
+            Stream.runCollect
+          )
+          expect(first.length).toBe(1)
+          yield* nothingOpen(server)
+        }).pipe(Effect.provide(layer(server)))
+        expect(server.seen).toHaveLength(2)
+      }))
+
+    it.scopedLive("when an upload is interrupted, and its source is closed", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make(swallowing)
+        const { content, held } = endless()
+        yield* Effect.gen(function*() {
+          const { upload } = yield* Media
+          const fiber = yield* Effect.fork(upload({ fileName: "a.bin", content }))
+          yield* asked(server)
+          expect(held.count).toBe(1)
+          yield* Fiber.interrupt(fiber)
+          yield* nothingOpen(server)
+          yield* RawServer.until("the source is closed", () => held.count === 0)
+        }).pipe(Effect.provide(layer(server)))
+      }))
+
+    it.scopedLive("when the source of an upload fails halfway, which ends it at once", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make(swallowing)
+        const pieces = Stream.take(Stream.repeatValue(new Uint8Array(16 * 1024)), 50)
+        yield* Effect.gen(function*() {
+          const { upload } = yield* Media
+          for (const size of [undefined, 10_000_000]) {
+            const content = Stream.concat(pieces, Stream.fail("disk gone" as const))
+            expect(yield* Effect.flip(upload({ fileName: "a.bin", content, size }))).toBe("disk gone")
+            yield* nothingOpen(server)
+          }
+        }).pipe(Effect.provide(layer(server, { retry: Schedule.recurs(3) })))
+        // Once each: a source that fails isn't asked again.
+        expect(server.seen).toHaveLength(2)
+      }))
+
+    it.scopedLive("when an upload stands still because nobody reads it", () =>
+      Effect.gen(function*() {
+        const paused: Array<IncomingMessage> = []
+        const server = yield* RawServer.make((request) => {
+          paused.push(request.pause())
+        })
+        const { content, held } = endless()
+        yield* Effect.gen(function*() {
+          const { upload } = yield* Media
+          const failure = yield* Effect.flip(upload({ fileName: "a.bin", content }))
+          expect(failure._tag).toBe("AttemptTimeout")
+          yield* RawServer.until("the source is closed", () => held.count === 0)
+          // Who doesn't read doesn't see that the other side is gone.
+          paused.forEach((request) => request.resume())
+          yield* nothingOpen(server)
+        }).pipe(Effect.provide(layer(server, { timeout: "300 millis" })))
+      }))
+  })
+}
