@@ -146,7 +146,9 @@ const watch = <E>(
 const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
   failure instanceof ConnectionLost
     ? new ConnectionLost({
-      ...failure,
+      attempts: failure.attempts,
+      reason: failure.reason,
+      cause: failure.cause,
       message: `${failure.message} while the file was going out; a service that finds a file too large may hang up like this`
     })
     : failure

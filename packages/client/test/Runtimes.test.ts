@@ -1,6 +1,6 @@
 import { FetchHttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, PostId, ProductId } from "@plaza/domain"
 import { Chunk, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import * as RawServer from "./support/RawServer.js"

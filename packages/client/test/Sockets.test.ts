@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Media, type Plaza, Posts, Profiles } from "@plaza/client"
+import { type Failures, Media, type Plaza, Posts, Profiles } from "@plaza/client"
 import { PostId } from "@plaza/domain"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -8,6 +8,7 @@ import { runtimes } from "./support/Runtimes.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
+const calls: ReadonlyArray<Effect.Effect<unknown, Failures.Failure, Plaza.Services>> = [me, comment]
 
 /** Bytes without end, which tell whether somebody still holds them open. */
 const endless = () => {
@@ -48,8 +49,8 @@ for (const [client, http] of runtimes) {
         Effect.gen(function*() {
           const server = yield* RawServer.make(handler)
           yield* Effect.gen(function*() {
-            for (const isRead of [true, false]) {
-              const fiber = yield* Effect.fork(isRead ? Effect.asVoid(me) : Effect.asVoid(comment))
+            for (const call of calls) {
+              const fiber = yield* Effect.fork(call)
               yield* asked(server)
               yield* Effect.sleep("20 millis")
               expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)

@@ -47,7 +47,7 @@ export const make = (handler: Handler, scheme: "http" | "https" = "http"): Effec
         handler(request, response)
       }
       const server = scheme === "https" ? Https.createServer(selfSigned, answer) : Http.createServer(answer)
-      server.on("connection", (socket) => {
+      server.on("connection", (socket: Socket) => {
         sockets.add(socket)
         socket.on("error", () => {})
         socket.on("close", () => sockets.delete(socket))

@@ -1,0 +1,31 @@
+/**
+ * A process that uploads bytes without end in sight and tells how far its memory grew beyond what it took before:
+ * `UploadChild.ts BASE_URL CLIENT MEGABYTES`. Prints one number, in MiB.
+ */
+import { Media } from "@plaza/client"
+import { Effect, Schedule, Stream } from "effect"
+import * as RawServer from "./RawServer.js"
+import { runtimes } from "./Runtimes.js"
+
+const [baseUrl = "", client, megabytes] = process.argv.slice(2)
+const http = runtimes.find(([name]) => name === client)?.[1]
+if (http === undefined) {
+  throw new Error(`no client ${client}`)
+}
+
+// New bytes each time, as a file gives them.
+const content = (pieces: number) => Stream.take(Stream.repeatEffect(Effect.sync(() => new Uint8Array(65_536).fill(7))), pieces)
+const upload = (size: number) =>
+  Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", size, content: content(size / 65_536) }))
+
+const peak = () => process.resourceUsage().maxRSS / 1024
+
+const program = Effect.gen(function*() {
+  // What the first upload takes is code and pools.
+  yield* upload(8 * 1_048_576)
+  const before = peak()
+  yield* upload(Number(megabytes) * 1_048_576)
+  process.stdout.write(String(peak() - before))
+}).pipe(Effect.provide(RawServer.layerPlaza(baseUrl, http, { retry: Schedule.stop })))
+
+await Effect.runPromise(program)
