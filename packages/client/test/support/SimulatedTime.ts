@@ -3,7 +3,7 @@
  * the process. The test clock does the same with a pause of real milliseconds for each event. For programs that wait
  * for nothing but the clock; a socket would be overtaken by it.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Scheduler } from "effect"
 
 interface Sleeper {
   readonly at: number
@@ -11,8 +11,13 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-// Fibers go on in microtasks and timers of no length; after this many rounds of the event loop all have settled.
+// Fibers go on in microtasks, as do the bodies of answers in process: after this many rounds of the event loop all have
+// settled.
 const idleRounds = 2
+
+// The scheduler of the runtime takes to a timer when fibers go on for long, and a timer of no length takes a millisecond,
+// within which the clock would be moved under them.
+const scheduler = new Scheduler.MixedScheduler(Number.POSITIVE_INFINITY)
 
 class SimulatedClock implements Clock.Clock {
   readonly [Clock.ClockTypeId]: Clock.ClockTypeId = Clock.ClockTypeId
@@ -34,6 +39,10 @@ class SimulatedClock implements Clock.Clock {
   readonly currentTimeNanos = Effect.sync(() => this.unsafeCurrentTimeNanos())
 
   sleep(duration: Duration.Duration): Effect.Effect<void> {
+    // As the test clock does it: no wait is no reason to let all others go first.
+    if (Duration.toMillis(duration) <= 0) {
+      return Effect.yieldNow()
+    }
     return Effect.async<void>((resume) => {
       const sleeper: Sleeper = {
         at: this.now + Duration.toMillis(duration),
@@ -93,4 +102,4 @@ class SimulatedClock implements Clock.Clock {
 
 /** Runs an effect in simulated time that begins at 0. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => Effect.withClock(effect, new SimulatedClock()))
+  Effect.suspend(() => Effect.withScheduler(Effect.withClock(effect, new SimulatedClock()), scheduler))

@@ -1,0 +1,77 @@
+/**
+ * The rules of delivery under random faults: whatever befalls a program of writes, what the client claimed agrees with
+ * what the sandbox holds. `PLAZA_MODEL_RUNS` sets how many programs are tried and `PLAZA_MODEL_SEED` which; a failure
+ * prints the seed and the smallest program that fails.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Config, Effect, FastCheck as fc, Runtime, TestContext } from "effect"
+import { allowance, type Program, program } from "./support/ModelProgram.js"
+import * as ModelRules from "./support/ModelRules.js"
+import * as ModelRun from "./support/ModelRun.js"
+import * as Virtual from "./support/Virtual.js"
+
+const world = Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: allowance } })
+
+const told = Config.all({
+  numRuns: Config.withDefault(Config.integer("PLAZA_MODEL_RUNS"), 300),
+  seed: Config.withDefault(Config.integer("PLAZA_MODEL_SEED"), 20_261_001)
+})
+
+/** What is the same in every run of a program: neither causes nor objects of the client's. */
+const outline = ({ after, calls, requests }: ModelRun.Observation) => ({
+  calls: calls.map((call) => [ModelRules.nameOf(call), call.sent]),
+  requests: requests.map(({ at, deliveredStatus, path, status }) => [at.epochMillis, path, status, deliveredStatus]),
+  posts: after.posts.map(({ createdAt, id, text }) => [createdAt.epochMillis, id, text]),
+  orders: after.orders,
+  products: after.products
+})
+
+/** Without what no clock decides: which of several things that fall into one instant is first. */
+const timed = (random: Program): Program => ({
+  ...random,
+  retries: "once, at once",
+  steps: random.steps.flatMap((step) =>
+    step.calls.map((call) => ({
+      ...step,
+      calls: [{ ...call, leavesAfter: call.leavesAfter === 0 ? null : call.leavesAfter }]
+    }))
+  )
+})
+
+it.effect("simulated time tells the same as the test clock, to the millisecond", () =>
+  Effect.gen(function*() {
+    for (const random of fc.sample(program, { numRuns: 12, seed: 7 }).map(timed)) {
+      const simulated = yield* ModelRun.run(random)
+      const tested = yield* Virtual.run(ModelRun.runAsIs(random), "1 hour").pipe(Effect.provide(TestContext.TestContext))
+      expect(outline(simulated)).toEqual(outline(tested))
+    }
+  }).pipe(Effect.provide(world)))
+
+describe("whatever befalls a program of writes", () => {
+  it.live("what the client claims agrees with what the service holds", () =>
+    Effect.gen(function*() {
+      const options = yield* told
+      const runPromise = Runtime.runPromise(yield* Effect.runtime<Effect.Effect.Context<ReturnType<typeof ModelRun.run>>>())
+      const endings = new Map<string, number>()
+      yield* Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(program, async (random) => {
+            const observation = await runPromise(ModelRun.run(random))
+            for (const call of observation.calls) {
+              endings.set(ModelRules.nameOf(call), (endings.get(ModelRules.nameOf(call)) ?? 0) + 1)
+            }
+            const violations = ModelRules.violations(observation)
+            if (violations.length > 0) {
+              throw new Error(violations.join("\n"))
+            }
+          }),
+          options
+        )
+      )
+      // Not vacuous: the programs met every kind of ending.
+      for (const ending of options.numRuns < 300 ? [] : ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "RateLimitWaitExceeded", "Conflict"]) {
+        expect([ending, (endings.get(ending) ?? 0) > 0]).toEqual([ending, true])
+      }
+    }).pipe(Effect.provide(world)), 3_600_000)
+})

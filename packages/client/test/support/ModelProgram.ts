@@ -1,0 +1,176 @@
+/**
+ * Random programs of writes under random faults: what the model of delivery is tried on. Every fault is an honest one:
+ * a 429, a 403 or a 404 comes instead of the handler's work, a 2xx after it. Knows nothing of what is right.
+ */
+import { type Fault } from "@plaza/sandbox"
+import { FastCheck as fc } from "effect"
+
+/** The time of one attempt. */
+export const timeoutMillis = 5_000
+
+/** Requests in a window, for the sandbox; few, so that calls wait. */
+export const allowance = 10
+
+export type Write =
+  | { readonly kind: "post"; readonly text: number; readonly media: boolean }
+  | { readonly kind: "comment" | "message" | "story" | "upload" }
+  | { readonly kind: "like" | "follow" | "stock" | "ship"; readonly target: number }
+
+export interface Call {
+  readonly write: Write
+  /** When it begins, in milliseconds from the beginning of its step. */
+  readonly at: number
+  /** When its caller goes away, in milliseconds from its own beginning. */
+  readonly leavesAfter: number | null
+}
+
+/** A fault whose `Retry-After`, where it is a date, is known only when it is added. */
+export type PlannedFault = typeof Fault.Type & { readonly retryAtSeconds?: number }
+
+export interface Step {
+  readonly faults: ReadonlyArray<PlannedFault>
+  readonly calls: ReadonlyArray<Call>
+  /** In milliseconds, after the last of its calls. */
+  readonly pause: number
+}
+
+export interface Program {
+  /** Of the jitter. */
+  readonly seed: number
+  /** Requests in a window, for the client. */
+  readonly rateLimit: number
+  readonly patienceSeconds: number
+  readonly retries: "as shipped" | "once, at once" | "none"
+  readonly steps: ReadonlyArray<Step>
+}
+
+/** Texts of posts, those of one group alike but for what services change; a group of its own for what isn't here. */
+export const texts: ReadonlyArray<readonly [group: string, text: string]> = [
+  ["morning", "good morning"],
+  ["morning", "good morning"],
+  ["morning", " good morning\n"],
+  ["café", "caf\u00e9"],
+  ["café", "cafe\u0301"]
+]
+
+const post = fc.record({
+  kind: fc.constant("post" as const),
+  text: fc.nat(texts.length),
+  media: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) })
+})
+
+const anyWrite: fc.Arbitrary<Write> = fc.oneof(
+  { weight: 5, arbitrary: post },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom("comment" as const, "message" as const, "story" as const, "upload" as const) })
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("like" as const, "follow" as const, "stock" as const, "ship" as const),
+      target: fc.nat(1)
+    })
+  }
+)
+
+const equalPost: fc.Arbitrary<Write> = fc.record({
+  kind: fc.constant("post" as const),
+  text: fc.nat(2),
+  media: fc.constant(false)
+})
+
+const sameTarget: fc.Arbitrary<Write> = fc.record({
+  kind: fc.constantFrom("stock" as const, "ship" as const),
+  target: fc.constant(0)
+})
+
+const callOf = (write: fc.Arbitrary<Write>): fc.Arbitrary<Call> =>
+  fc.record({
+    write,
+    at: fc.constantFrom(0, 0, 0, 100, 3_000, 7_000, 61_000),
+    leavesAfter: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constantFrom(0, 1, 50, 300, 2_000, 5_001, 30_000) }
+    )
+  })
+
+interface Target {
+  readonly method?: string
+  readonly path?: string
+}
+
+const creating: Target = { method: "POST", path: "/posts" }
+const listing: Target = { method: "GET", path: "/me/posts" }
+const shipping: Target = { method: "POST", path: "/store/orders/*/ship" }
+const stocking: Target = { method: "PATCH", path: "/store/products/*/stock" }
+
+const anyTarget: ReadonlyArray<Target> = [
+  {},
+  {},
+  { method: "POST" },
+  creating,
+  creating,
+  listing,
+  shipping,
+  stocking,
+  { method: "POST", path: "/posts/*/comments" },
+  { method: "POST", path: "/posts/*/like" },
+  { method: "POST", path: "/users/*/follow" },
+  { method: "POST", path: "/conversations/*/messages" },
+  { method: "POST", path: "/media" },
+  { method: "POST", path: "/stories" }
+]
+
+const effects: ReadonlyArray<fc.Arbitrary<PlannedFault>> = [
+  fc.record({
+    kind: fc.constant("status" as const),
+    when: fc.constantFrom("before" as const, "after" as const),
+    status: fc.constantFrom(500, 503, 520)
+  }),
+  fc.record({ kind: fc.constant("drop" as const), when: fc.constantFrom("before" as const, "after" as const) }),
+  fc.record({
+    kind: fc.constant("delay" as const),
+    when: fc.constantFrom("before" as const, "after" as const),
+    millis: fc.constantFrom(20, 400, timeoutMillis - 1, timeoutMillis + 1, 4 * timeoutMillis)
+  }),
+  fc.oneof(
+    fc.constant({}),
+    fc.record({ retryAfter: fc.constantFrom("0", "2", "45", "3600") }),
+    fc.record({ retryAtSeconds: fc.constantFrom(-5, 3, 50, 3_600) })
+  ).map((retry) => ({ kind: "status" as const, when: "before" as const, status: 429, ...retry })),
+  fc.record({ kind: fc.constant("status" as const), when: fc.constant("before" as const), status: fc.constantFrom(403, 404) }),
+  fc.record({ kind: fc.constant("garbage" as const), body: fc.constantFrom("", "<html>", "{", "null", "{}") }),
+  fc.record({ kind: fc.constant("cut" as const), when: fc.constant("after" as const) })
+]
+
+const faultOn = (targets: ReadonlyArray<Target>): fc.Arbitrary<PlannedFault> =>
+  fc.tuple(
+    fc.constantFrom(...targets),
+    // What a client is tempted to repeat comes most often.
+    fc.oneof(...effects.map((arbitrary, index) => ({ weight: index < 3 ? 4 : 2, arbitrary }))),
+    fc.constantFrom(1, 1, 2, 6)
+  ).map(([target, effect, times]) => ({ ...target, ...effect, times }))
+
+const programOf = (write: fc.Arbitrary<Write>, targets: ReadonlyArray<Target>): fc.Arbitrary<Program> =>
+  fc.record({
+    seed: fc.nat(1_000),
+    rateLimit: fc.constantFrom(allowance, allowance, 3),
+    patienceSeconds: fc.constantFrom(300, 300, 20),
+    retries: fc.constantFrom("as shipped" as const, "as shipped" as const, "once, at once" as const, "none" as const),
+    steps: fc.array(
+      fc.record({
+        faults: fc.array(faultOn(targets), { maxLength: 4 }),
+        calls: fc.array(callOf(write), { minLength: 1, maxLength: 5 }),
+        pause: fc.constantFrom(0, 500, 20_000, 70_000)
+      }),
+      { minLength: 1, maxLength: 4 }
+    )
+  })
+
+/** Programs of every write, and narrow ones in which calls get in each other's way. */
+export const program: fc.Arbitrary<Program> = fc.oneof(
+  { weight: 2, arbitrary: programOf(anyWrite, anyTarget) },
+  { weight: 1, arbitrary: programOf(equalPost, [creating, creating, listing]) },
+  { weight: 1, arbitrary: programOf(sameTarget, [shipping, stocking]) }
+)

@@ -1,0 +1,195 @@
+/**
+ * Runs a program of the model against the sandbox in simulated time, and notes what the client claimed, what it sent,
+ * and what the sandbox then held. Knows nothing of what is right.
+ */
+import { HttpClient } from "@effect/platform"
+import { Chat, type Failures, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
+import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
+import { type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
+import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Random, Schedule } from "effect"
+import type { Call, PlannedFault, Program, Write } from "./ModelProgram.js"
+import { texts, timeoutMillis } from "./ModelProgram.js"
+import * as SimulatedTime from "./SimulatedTime.js"
+
+// Of the sandbox's seed, whatever its number.
+const post = PostId.make("9007199254741010")
+const posts = [post, PostId.make("9007199254741011")]
+const people = ["1003", "1005"].map((id) => ProfileId.make(id))
+const products = ["MUG-BLUE-250", "MUG-WHITE-350"].map((id) => ProductId.make(id))
+const orders = ["500001", "#1029"].map((id) => OrderId.make(id))
+const conversation = ConversationId.make("conv_301")
+export const media = MediaId.make("media-000001")
+export const carrier = "Post"
+
+const of = <A>(all: ReadonlyArray<A>, index: number): A => {
+  const found = all[index]
+  if (found === undefined) {
+    throw new Error(`there is no target ${index}`)
+  }
+  return found
+}
+
+export const targets = {
+  like: (index: number) => of(posts, index),
+  follow: (index: number) => of(people, index),
+  stock: (index: number) => of(products, index),
+  ship: (index: number) => of(orders, index)
+}
+
+/** What tells the trace of one call from those of all others. */
+export const mark = (number: number): string => `call-${number}`
+
+export const stockOf = (number: number): number => 1_000 + number
+
+export const textOf = (write: Extract<Write, { kind: "post" }>, number: number): string =>
+  texts[write.text]?.[1] ?? mark(number)
+
+const failureOf = (write: Write, number: number): Effect.Effect<unknown, Failures.Failure, Plaza.Services> => {
+  switch (write.kind) {
+    case "post":
+      return Effect.flatMap(Posts, ({ create }) =>
+        create({ text: textOf(write, number), ...(write.media ? { mediaIds: [media] } : {}) }))
+    case "comment":
+      return Effect.flatMap(Posts, ({ comment }) => comment(post, mark(number)))
+    case "message":
+      return Effect.flatMap(Chat, ({ send }) => send(conversation, mark(number)))
+    case "story":
+      return Effect.flatMap(Stories, ({ create }) => create({ mark: mark(number) }))
+    case "upload":
+      return Effect.flatMap(Media, ({ upload }) =>
+        upload({ content: new TextEncoder().encode(mark(number)), fileName: mark(number) }))
+    case "like":
+      return Effect.flatMap(Posts, ({ like }) => like(targets.like(write.target)))
+    case "follow":
+      return Effect.flatMap(Profiles, ({ follow }) => follow(targets.follow(write.target)))
+    case "stock":
+      return Effect.flatMap(Store, ({ setStock }) => setStock(targets.stock(write.target), stockOf(number)))
+    case "ship":
+      return Effect.flatMap(Store, ({ ship }) =>
+        ship(targets.ship(write.target), { carrier, trackingNumber: mark(number) }))
+  }
+}
+
+/** One request as the client saw it: a status, a connection that broke, or a wait that it gave up. */
+export interface Sent {
+  readonly method: string
+  readonly at: number
+  ended: number | "broken" | "given up"
+}
+
+export type Claim =
+  | { readonly _tag: "Success"; readonly value: unknown }
+  | { readonly _tag: "Failure"; readonly failure: Failures.Failure }
+  | { readonly _tag: "Interrupted" }
+
+export interface Observed {
+  readonly number: number
+  readonly write: Write
+  /** Its place among the beginnings and ends of all calls. */
+  readonly startedAs: number
+  readonly endedAs: number
+  readonly claim: Claim
+  readonly sent: ReadonlyArray<Sent>
+}
+
+export interface Observation {
+  readonly calls: ReadonlyArray<Observed>
+  readonly before: State
+  readonly after: State
+  readonly requests: ReadonlyArray<typeof RequestRecord.Type>
+}
+
+const current = FiberRef.unsafeMake<Array<Sent>>([])
+
+/** Notes every request with the call that it is sent for. */
+const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient => HttpClient.transform(client, (effect, request) =>
+  Effect.gen(function*() {
+    const sent: Sent = { method: request.method, at: yield* Clock.currentTimeMillis, ended: "given up" }
+    const noted = yield* FiberRef.get(current)
+    noted.push(sent)
+    return yield* effect.pipe(
+      Effect.tapBoth({
+        onFailure: () => Effect.sync(() => { sent.ended = "broken" }),
+        onSuccess: ({ status }) => Effect.sync(() => { sent.ended = status })
+      })
+    )
+  }))
+
+const observe = ({ at, leavesAfter, write }: Call, number: number, nextEvent: () => number) =>
+  Effect.gen(function*() {
+    yield* Effect.sleep(Duration.millis(at))
+    const sent: Array<Sent> = []
+    const startedAs = nextEvent()
+    const fiber = yield* Effect.fork(Effect.locally(failureOf(write, number), current, sent))
+    if (leavesAfter !== null) {
+      yield* Effect.fork(Effect.delay(Fiber.interruptFork(fiber), Duration.millis(leavesAfter)))
+    }
+    const exit = yield* Fiber.await(fiber)
+    const endedAs = nextEvent()
+    const claim: Claim = Exit.isSuccess(exit)
+      ? { _tag: "Success", value: exit.value }
+      : Exit.isInterrupted(exit)
+      ? { _tag: "Interrupted" }
+      : { _tag: "Failure", failure: yield* Effect.flip(exit) }
+    return { number, write, startedAs, endedAs, claim, sent }
+  })
+
+const add = ({ retryAtSeconds, ...fault }: PlannedFault) =>
+  Effect.gen(function*() {
+    const { addFault } = yield* Sandbox.Sandbox
+    const now = yield* Clock.currentTimeMillis
+    const date = retryAtSeconds === undefined
+      ? {}
+      : { retryAfter: new Date(Math.max(0, now + retryAtSeconds * 1_000)).toUTCString() }
+    yield* addFault({ ...fault, ...date })
+  })
+
+const retries = {
+  "as shipped": {},
+  "once, at once": { retry: Schedule.recurs(1) },
+  none: { retry: Schedule.stop }
+}
+
+/** The client of a program, over whatever answers. */
+const client = ({ patienceSeconds, rateLimit, retries: kind }: Program) =>
+  Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) =>
+    Layer.orDie(Plaza.layer({
+      baseUrl,
+      apiKey,
+      rateLimit,
+      timeout: Duration.millis(timeoutMillis),
+      patience: Duration.seconds(patienceSeconds),
+      ...retries[kind]
+    })))).pipe(
+      Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, noting)))
+    )
+
+/** Everything a program can wait for ends long before. */
+const longest = Duration.hours(12)
+
+/** Runs a program on the clock that is in force. */
+export const runAsIs = (program: Program): Effect.Effect<Observation, never, Sandbox.Sandbox | HttpClient.HttpClient> =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    yield* sandbox.reset
+    const before = yield* sandbox.state
+    const calls: Array<Observed> = []
+    let number = 0
+    let events = 0
+    yield* Effect.gen(function*() {
+      for (const step of program.steps) {
+        yield* Effect.forEach(step.faults, add, { discard: true })
+        const numbered = step.calls.map((call) => observe(call, ++number, () => ++events))
+        calls.push(...(yield* Effect.all(numbered, { concurrency: "unbounded" })))
+        yield* Effect.sleep(Duration.millis(step.pause))
+      }
+    }).pipe(
+      Effect.provide(client(program)),
+      Effect.timeoutFail({ duration: longest, onTimeout: () => new Error("a call never ended") }),
+      Effect.orDie
+    )
+    return { calls, before, after: yield* sandbox.state, requests: yield* sandbox.requests }
+  }).pipe(Effect.withRandom(Random.make(program.seed)))
+
+/** Runs a program in simulated time. */
+export const run = (program: Program) => SimulatedTime.run(runAsIs(program))
