@@ -2,10 +2,11 @@ import { expect, it } from "@effect/vitest"
 import { Chat, Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Cause, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream, Tracer } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
 import { inspect } from "node:util"
 import * as Fake from "./support/FakeService.js"
 import * as OnSandbox from "./support/OnSandbox.js"
+import * as Traced from "./support/Traced.js"
 import * as Virtual from "./support/Virtual.js"
 
 /** Every form in which a value may reach a log, a report or a screen. */
@@ -26,18 +27,7 @@ const everything = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<str
     const logger = Logger.make((entry) => {
       out.push(written(entry.message), Cause.pretty(entry.cause), Logger.stringLogger.log(entry), written([...entry.annotations]))
     })
-    const spans: Array<Tracer.Span> = []
-    const native = yield* Effect.tracer
-    const tracer = Tracer.make({
-      context: (run, fiber) => native.context(run, fiber),
-      span: (...parts) => {
-        const span = native.span(...parts)
-        spans.push(span)
-        return span
-      }
-    })
-    const exit = yield* Effect.exit(program).pipe(
-      Effect.withTracer(tracer),
+    const { exit, spans } = yield* Traced.run(program).pipe(
       Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
       Logger.withMinimumLogLevel(LogLevel.All)
     )

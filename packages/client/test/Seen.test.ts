@@ -1,26 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Plaza, Posts, Profiles } from "@plaza/client"
 import { PostId } from "@plaza/domain"
-import { Effect, Either, Logger, LogLevel, Metric, Option, Tracer } from "effect"
+import { Effect, Either, Logger, LogLevel, Metric, Option } from "effect"
 import * as Fake from "./support/FakeService.js"
+import * as Traced from "./support/Traced.js"
 import * as Virtual from "./support/Virtual.js"
 
-/** Runs a program with a tracer that keeps what it is given. */
-const traced = <A, E, R>(program: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const spans: Array<Tracer.Span> = []
-    const native = yield* Effect.tracer
-    const tracer = Tracer.make({
-      context: (run, fiber) => native.context(run, fiber),
-      span: (...parts) => {
-        const span = native.span(...parts)
-        spans.push(span)
-        return span
-      }
-    })
-    yield* Effect.either(Effect.withTracer(program, tracer))
-    return spans
-  })
+const traced = <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.map(Traced.run(program), ({ spans }) => spans)
 
 const likeTwice = (delivery: Partial<Plaza.Options> = {}) => {
   const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "7" })
