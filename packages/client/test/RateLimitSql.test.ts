@@ -71,7 +71,7 @@ describe("an allowance in a database, for one process", () => {
           // Whole windows full of requests, each begun no later than one latency after the one before.
           const windows = Math.ceil(requests.length / limit) - 1
           expect(Math.max(...counted) - Math.min(...counted)).toBeLessThanOrEqual(windows * (window + 401) + 400)
-        }).pipe(Effect.provide(Database.memory), SimulatedTime.run),
+        }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run),
       { fastCheck: { numRuns: 10 } }
     )
   }
@@ -85,7 +85,7 @@ describe("an allowance in a database, for one process", () => {
       ))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(second)).toBe(70_001)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("is handed out in the order of asking", () =>
     Effect.gen(function*() {
@@ -94,7 +94,7 @@ describe("an allowance in a database, for one process", () => {
       const all = Array.from({ length: 9 }, (_, index) => withSlot(patient)(Effect.sync(() => order.push(index))))
       yield* Virtual.run(Effect.all(all, { concurrency: "unbounded" }))
       expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("goes to the next one when a waiter goes away", () =>
     Effect.gen(function*() {
@@ -106,7 +106,7 @@ describe("an allowance in a database, for one process", () => {
       yield* Fiber.interrupt(leaving)
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(staying)).toBe(60_001)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped.prop(
     "is not lost or gained when waiters go away at any moment",
@@ -131,7 +131,7 @@ describe("an allowance in a database, for one process", () => {
         yield* Effect.sleep("1 second")
         expect(entered).toBe(2)
         yield* Fiber.interrupt(holders)
-      }).pipe(Effect.provide(Database.memory), SimulatedTime.run),
+      }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run),
     { fastCheck: { numRuns: 30 } }
   )
 
@@ -144,7 +144,7 @@ describe("an allowance in a database, for one process", () => {
       const next = yield* Effect.fork(withSlot(patient)(Clock.currentTimeMillis))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(next)).toBe(70_001)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("leaves a caller's patience as it is: one that nobody can serve in time gives up when it ends", () =>
     Effect.gen(function*() {
@@ -156,7 +156,7 @@ describe("an allowance in a database, for one process", () => {
       expect(waiting.unsafePoll()).toBeNull()
       yield* TestClock.adjust("1 second")
       expect(Either.isLeft(yield* Fiber.join(waiting))).toBe(true)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("fails at once who would stand too far back in the line", () =>
     Effect.gen(function*() {
@@ -166,7 +166,7 @@ describe("an allowance in a database, for one process", () => {
       yield* TestClock.adjust("1 second")
       const result = yield* Effect.either(limit.withSlot(Duration.seconds(30))(Effect.void))
       expect(Either.isLeft(result)).toBe(true)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("gives a reserved slot to the next one when it isn't used, and no second request to one that is", () =>
     Effect.gen(function*() {
@@ -178,7 +178,7 @@ describe("an allowance in a database, for one process", () => {
       const next = yield* Effect.fork(limit.withSlot(patient)(Clock.currentTimeMillis))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(next)).toBe(60_001)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })
 
 describe("an allowance in a database, for several processes", () => {
@@ -208,7 +208,7 @@ describe("an allowance in a database, for several processes", () => {
           const windows = Math.ceil(counted.length / limit) - 1
           // As much as the latency allows, and 5% for standing back for each other.
           expect(Math.max(...counted) - Math.min(...counted)).toBeLessThanOrEqual((windows * (window + 401) + 400) * 1.05)
-        }).pipe(Effect.provide(Database.memory), SimulatedTime.run),
+        }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run),
       { fastCheck: { numRuns: 10 } }
     )
   }
@@ -230,7 +230,7 @@ describe("an allowance in a database, for several processes", () => {
         expect(sent.filter((sender) => sender === index).length).toBeGreaterThanOrEqual(20)
       }
       yield* Fiber.interruptAll(processes)
-    }).pipe(Effect.provide(Database.memory), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
 
   it.scoped("is closed for all of them by a 429 that one of them gets, until its time has passed", () =>
     Effect.gen(function*() {
@@ -252,7 +252,7 @@ describe("an allowance in a database, for several processes", () => {
       expect(first).toBeLessThanOrEqual(35_300)
       expect(between).toBeGreaterThanOrEqual(10_001)
       expect(between).toBeLessThanOrEqual(10_300)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("fails those at once who can't wait that long, with the time to come back at", () =>
     Effect.gen(function*() {
@@ -268,7 +268,7 @@ describe("an allowance in a database, for several processes", () => {
         expect(Either.isLeft(result) && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
       }
       expect(yield* Clock.currentTimeMillis).toBe(1_000)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("gets back what a process left unused when it ended", () =>
     Effect.gen(function*() {
@@ -280,7 +280,7 @@ describe("an allowance in a database, for several processes", () => {
       const next = yield* Effect.fork(staying.withSlot(patient)(Clock.currentTimeMillis))
       yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(next)).toBeLessThanOrEqual(1_000)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("gets back the slots of one that was killed, a lease after it took them", () =>
     Effect.gen(function*() {
@@ -298,7 +298,7 @@ describe("an allowance in a database, for several processes", () => {
       expect(at).toBeGreaterThanOrEqual(90_000)
       expect(at).toBeLessThanOrEqual(91_000)
       killed.database.away = false
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("leaves a slot to a request that takes longer than its lease, while its process lives", () =>
     Effect.gen(function*() {
@@ -309,7 +309,7 @@ describe("an allowance in a database, for several processes", () => {
       const at = yield* other.withSlot(patient)(Clock.currentTimeMillis)
       expect(at).toBeGreaterThanOrEqual(660_001)
       expect(at).toBeLessThanOrEqual(661_200)
-    }).pipe(Effect.provide(Database.memory), SimulatedTime.run))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
 
   it.scoped("sends nothing in a reserved slot whose lease may have run out while the database was away", () =>
     Effect.gen(function*() {
@@ -323,7 +323,7 @@ describe("an allowance in a database, for several processes", () => {
       database.away = false
       yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(sent)).toBeGreaterThanOrEqual(91_000)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("is taken from nobody by a late answer: a slot that someone else has by then stays theirs", () =>
     Effect.gen(function*() {
@@ -339,7 +339,7 @@ describe("an allowance in a database, for several processes", () => {
       const [row] = yield* rows
       expect(row?.taken_by).not.toBe("")
       expect(row?.free_at).toBeGreaterThan(170_000)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })
 
 describe("the database of an allowance", () => {
@@ -352,7 +352,7 @@ describe("the database of an allowance", () => {
       expect(all).toHaveLength(5)
       expect(JSON.stringify(all)).not.toContain("a1B2c3D4")
       expect(yield* sql`SELECT * FROM plaza_rate_waiting`).toHaveLength(0)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("is asked about once a second while slots are in flight elsewhere, and not at all while none can come free", () =>
     Effect.gen(function*() {
@@ -372,7 +372,7 @@ describe("the database of an allowance", () => {
       yield* TestClock.adjust("45 seconds")
       expect(database.statements).toBe(quiet)
       yield* Fiber.interrupt(waiting)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("stops everything while it is away: nothing is sent, and who has no patience left is told why", () =>
     Effect.gen(function*() {
@@ -387,7 +387,7 @@ describe("the database of an allowance", () => {
       database.away = false
       yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(waiting)).toBeLessThanOrEqual(32_000)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("hears of an answer when it is back, and of its own time", () =>
     Effect.gen(function*() {
@@ -403,7 +403,7 @@ describe("the database of an allowance", () => {
       yield* TestClock.adjust("3 seconds")
       const [row] = yield* rows
       expect(row).toMatchObject({ taken_by: "", free_at: 65_001 })
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("gets its slots again when someone has cleared its tables", () =>
     Effect.gen(function*() {
@@ -414,7 +414,7 @@ describe("the database of an allowance", () => {
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(next)
       expect(yield* rows).toHaveLength(2)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("is cleared of keys that nobody has used for a month", () =>
     Effect.gen(function*() {
@@ -423,7 +423,7 @@ describe("the database of an allowance", () => {
       yield* join({ limit: 2 })
       expect((yield* rows).map(({ name }) => name)).not.toContain("name:old")
       expect(yield* rows).toHaveLength(2)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
   it.scoped("keeps one name's allowance apart from another's", () =>
     Effect.gen(function*() {
@@ -434,12 +434,12 @@ describe("the database of an allowance", () => {
       yield* RateLimit.withSlot(other, patient)(Effect.void)
       const result = yield* Virtual.run(Effect.either(RateLimit.withSlot(same, Duration.seconds(1))(Effect.void)), "1 second")
       expect(Either.isLeft(result)).toBe(true)
-    }).pipe(Effect.provide(Database.memory)))
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })
 
 describe("a shared allowance that can't be", () => {
   const failureOf = (allowance: Parameters<typeof RateLimit.layerSql>[0]) =>
-    Effect.flip(Layer.build(RateLimit.layerSql(allowance))).pipe(Effect.provide(Database.memory))
+    Effect.flip(Layer.build(RateLimit.layerSql(allowance))).pipe(Effect.scoped, Effect.provide(Database.memory))
 
   it.scoped("is refused with the setting that is wrong", () =>
     Effect.gen(function*() {

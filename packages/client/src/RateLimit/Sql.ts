@@ -44,6 +44,12 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 // Slots in flight elsewhere are looked at this often, or four times a window where that is more.
 const longestPoll = 1_000
 
+// A process that waits renews its entry when it looks; one that is this late was stopped or killed.
+const goneAfter = 2_000
+
+// Being turned away for moments is how SQLite works; a database that is away for longer is worth telling of.
+const outage = 5_000
+
 // For how long the end of a process waits until the database knows which slots were answered.
 const farewell = Duration.seconds(2)
 
@@ -91,8 +97,10 @@ export const make = (
     let cooling: ReadonlyArray<number> = []
     let closedUntil = Number.NEGATIVE_INFINITY
     let askAgainAt = Number.NEGATIVE_INFINITY
-    let enlisted = false
+    let enlistedUntil = Number.NEGATIVE_INFINITY
     let failures = 0
+    let failingSince = 0
+    let toldOutage = false
     let trouble: string | undefined
 
     /** The earliest moment at which someone with so many others before it can go, as far as it is known. */
@@ -110,7 +118,11 @@ export const make = (
 
     // Outlives the call that it belongs to, and tells the database as soon as it can be reached.
     const background = yield* FiberSet.make()
-    const tell = (statement: Effect.Effect<void, SqlError>, then: () => void = () => undefined): Effect.Effect<void> =>
+    const tell = (
+      statement: Effect.Effect<void, SqlError>,
+      then: () => void = () => undefined,
+      last: Effect.Effect<void> = Effect.void
+    ): Effect.Effect<void> =>
       statement.pipe(
         Effect.retry(Schedule.intersect(
           backOff,
@@ -119,6 +131,7 @@ export const make = (
         Effect.zipRight(Effect.sync(then)),
         // By now the lease is over, and with it what there was to tell.
         Effect.ignore,
+        Effect.zipRight(last),
         Effect.interruptible,
         FiberSet.run(background),
         Effect.asVoid
@@ -185,8 +198,11 @@ export const make = (
         yield* slots.seed
         askAgainAt = at
       }
-      enlisted = true
-      yield* slots.enlist(Math.max(0, Math.ceil(askAgainAt - at)))
+      if (enlistedUntil < askAgainAt + goneAfter / 2) {
+        const millis = Math.ceil(Math.max(0, askAgainAt - at) + goneAfter)
+        enlistedUntil = at + millis
+        yield* slots.enlist(millis)
+      }
     })
 
     const renew: Effect.Effect<void, SqlError> = Effect.gen(function*() {
@@ -204,7 +220,7 @@ export const make = (
     })
 
     const leave: Effect.Effect<void> = Effect.suspend(() => {
-      enlisted = false
+      enlistedUntil = Number.NEGATIVE_INFINITY
       return tell(slots.delist)
     })
 
@@ -240,7 +256,11 @@ export const make = (
         const at = yield* now
         trouble = reasonOf(error)
         const delay = Math.min(1_000, 5 * 2 ** failures++) * (0.5 + (yield* Random.next))
-        if (failures === 6) {
+        if (failures === 1) {
+          failingSince = at
+        }
+        if (!toldOutage && at >= failingSince + outage) {
+          toldOutage = true
           yield* Effect.logWarning(`the database that holds the key's allowance does not answer: ${trouble}`)
         }
         return at + Math.ceil(delay)
@@ -248,6 +268,7 @@ export const make = (
 
     const recovered = () => {
       failures = 0
+      toldOutage = false
       trouble = undefined
     }
 
@@ -267,7 +288,7 @@ export const make = (
       }
       const at = yield* now
       const nextDeadline = sendAway(at)
-      if (waiters.size === 0 && enlisted) {
+      if (waiters.size === 0 && Number.isFinite(enlistedUntil)) {
         yield* leave
       }
       wakeAt = Math.min(renewAt(), nextDeadline, waiters.size === 0 ? Number.POSITIVE_INFINITY : askAgainAt)
@@ -278,14 +299,33 @@ export const make = (
         ? Effect.raceFirst(wake.await, Effect.sleep(Duration.millis(Math.max(0, Math.ceil(wakeAt - at)))))
         : wake.await)
 
+    // Answers that come while the database is told of others are told together.
+    let untold: Array<{ readonly claim: Claim; readonly at: number; readonly wallAt: number }> = []
+    let telling = false
+    const tellAnswers: Effect.Effect<void> = Effect.suspend(() => {
+      if (telling || untold.length === 0) {
+        return Effect.void
+      }
+      const answers = untold
+      untold = []
+      telling = true
+      const endedAt = answers.reduce((last, { wallAt }) => Math.max(last, wallAt), 0)
+      const done = Effect.suspend(() => {
+        telling = false
+        return tellAnswers
+      })
+      return tell(slots.answered(answers.map(({ claim }) => claim), endedAt), () => {
+        askFrom(answers.reduce((last, { at }) => Math.max(last, at), 0) + windowMillis + 1)
+      }, done)
+    })
+
     const answered = (slot: Held) =>
-      Effect.all([now, Clock.currentTimeMillis]).pipe(
-        Effect.flatMap(([at, wallAt]) => {
-          held.delete(slot)
-          inUse.delete(slot)
-          return tell(slots.answered(slot.claim, wallAt), () => askFrom(at + windowMillis + 1))
-        })
-      )
+      Effect.flatMap(Effect.all([now, Clock.currentTimeMillis]), ([at, wallAt]) => {
+        held.delete(slot)
+        inUse.delete(slot)
+        untold.push({ claim: slot.claim, at, wallAt })
+        return tellAnswers
+      })
 
     const take = (deadline: number, at: number, restore: Restore): Effect.Effect<Held, RateLimitWaitExceeded> =>
       Effect.suspend(() => {
@@ -347,7 +387,7 @@ export const make = (
       Effect.all([
         Effect.ignore(FiberSet.awaitEmpty(background)),
         Effect.suspend(() => Effect.ignore(slots.giveBackAllBut([...inUse].map(({ claim }) => claim)))),
-        Effect.suspend(() => enlisted ? Effect.ignore(slots.delist) : Effect.void)
+        Effect.suspend(() => Number.isFinite(enlistedUntil) ? Effect.ignore(slots.delist) : Effect.void)
       ], { discard: true }).pipe(Effect.interruptible, Effect.timeout(farewell), Effect.ignore)
     )
     yield* Effect.suspend(() => {

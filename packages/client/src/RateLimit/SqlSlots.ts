@@ -1,6 +1,6 @@
 /**
  * One key's slots in a database that several processes share: the tables, and every statement on them. Each statement
- * is atomic by itself, so that nothing is ever held between two of them. Knows nothing of waiting or of fibers.
+ * is a transaction of its own, so that no lock is ever held between two of them. Knows nothing of waiting.
  *
  * Moments are milliseconds since the epoch: by the database's own clock on Postgres, whose users may sit on many
  * machines, and by the clock of the process on SQLite, whose users sit on one.
@@ -29,9 +29,6 @@ const tablesLock = 7_052_922_117
 
 const dayMillis = 24 * 60 * 60 * 1_000
 const unusedDays = 30
-
-// A process that waits renews its entry whenever it looks; one that is this late was stopped or killed.
-const goneAfterMillis = 2_000
 
 // Processes that start together lock one another out for moments.
 const whileOthersBegin = Schedule.exponential("10 millis").pipe(
@@ -70,14 +67,14 @@ export interface SqlSlots {
   /** Takes free slots: as many as asked for, but no more than its share when other processes wait as well. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<Claim>, SqlError>
   readonly look: Effect.Effect<Look, SqlError>
-  /** The request in a slot ended at a moment of the process's clock. */
-  readonly answered: (claim: Claim, endedAt: number) => Effect.Effect<void, SqlError>
+  /** The requests in slots ended, the last of them at a moment of the process's clock. */
+  readonly answered: (claims: ReadonlyArray<Claim>, endedAt: number) => Effect.Effect<void, SqlError>
   /** Nothing was sent from a slot. */
   readonly giveBack: (claim: Claim) => Effect.Effect<void, SqlError>
   /** Lengthens the lease of slots that are still held, and says which those are. */
   readonly renew: (claims: ReadonlyArray<Claim>) => Effect.Effect<ReadonlyArray<Claim>, SqlError>
   readonly closeFor: (millis: number) => Effect.Effect<void, SqlError>
-  /** Lets other processes know that this one waits. It counts as gone a while after the time is over. */
+  /** Lets other processes know that this one waits for so long. */
   readonly enlist: (millis: number) => Effect.Effect<void, SqlError>
   readonly delist: Effect.Effect<void, SqlError>
   /** Makes the slots that don't exist. */
@@ -164,12 +161,31 @@ export const make = (
         Effect.withTracerEnabled(false)
       )
 
-    const run = <A>(statement: (now: Fragment) => Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
-      apart(
-        dialect === "pg"
-          ? statement(sql`(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::double precision`)
-          : Effect.flatMap(Clock.currentTimeMillis, (at) => statement(sql`${at}`))
-      )
+    /**
+     * On SQLite, whoever finds the file locked is turned away when it asks for the lock, and by that statement alone:
+     * libsql leaves a statement that was turned away unfinished until it is run again, and what other statements of the
+     * connection write before then is not committed. The connection is nobody else's meanwhile.
+     */
+    const alone = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+      Effect.scoped(Effect.flatMap(sql.reserve, (connection) =>
+        Effect.uninterruptible(
+          connection.executeRaw("BEGIN IMMEDIATE", []).pipe(
+            Effect.zipRight(Effect.zipLeft(
+              Effect.provideService(statement, SqlClient.TransactionConnection, [connection, 0]),
+              connection.executeRaw("COMMIT", [])
+            ).pipe(
+              Effect.tapError(() => Effect.ignore(connection.executeRaw("ROLLBACK", [])))
+            ))
+          )
+        )))
+
+    const read = <A>(statement: (now: Fragment) => Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+      dialect === "pg"
+        ? statement(sql`(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::double precision`)
+        : Effect.flatMap(Clock.currentTimeMillis, (at) => statement(sql`${at}`))
+
+    const write = <A>(statement: (now: Fragment) => Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+      apart(dialect === "pg" ? read(statement) : alone(read(statement)))
 
     const least = sql.literal(dialect === "pg" ? "LEAST" : "MIN")
     const greatest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
@@ -178,21 +194,19 @@ export const make = (
 
     const createTables = Effect.forEach(tables, (table) => sql.unsafe(table), { discard: true })
 
-    const prepare: Effect.Effect<void, SqlError> = apart(
-      dialect === "pg"
-        // Postgres fails when two create the same table at the same time.
-        ? sql.withTransaction(Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${tablesLock})`, createTables))
-        : createTables
-    )
+    const prepare: Effect.Effect<void, SqlError> = dialect === "pg"
+      // Postgres fails when two create the same table at the same time.
+      ? apart(sql.withTransaction(Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${tablesLock})`, createTables)))
+      : write(() => createTables)
 
     const purge = Effect.all([
-      run((now) => sql`DELETE FROM plaza_rate_waiting WHERE waits_until < ${now} - ${dayMillis}`),
-      run((now) => sql`DELETE FROM plaza_rate_gates WHERE closed_until < ${now} - ${dayMillis}`),
+      write((now) => sql`DELETE FROM plaza_rate_waiting WHERE waits_until < ${now} - ${dayMillis}`),
+      write((now) => sql`DELETE FROM plaza_rate_gates WHERE closed_until < ${now} - ${dayMillis}`),
       // Whoever still uses that name makes its slots anew.
-      run((now) => sql`DELETE FROM plaza_rate_slots WHERE name <> ${name} AND free_at < ${now} - ${unusedDays * dayMillis}`)
+      write((now) => sql`DELETE FROM plaza_rate_slots WHERE name <> ${name} AND free_at < ${now} - ${unusedDays * dayMillis}`)
     ], { discard: true })
 
-    const seed = run((now) =>
+    const seed = write((now) =>
       sql`
         INSERT INTO plaza_rate_slots (name, slot, turn, taken_by, free_at)
         WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ${limit})
@@ -209,7 +223,7 @@ export const make = (
         WHERE name = ${name} AND process <> ${process} AND waits_until > ${now})`
 
     const claim = (count: number) =>
-      run((now) =>
+      write((now) =>
         sql<Claim>`
           WITH picked AS ${sql.literal(dialect === "pg" ? "MATERIALIZED" : "")} (
             SELECT slot FROM plaza_rate_slots WHERE ${freeSlots(now)}
@@ -224,14 +238,14 @@ export const make = (
       )
 
     const look = Effect.map(
-      run((now) =>
+      apart(read((now) =>
         sql<SlotRow>`
           SELECT free_at - ${now} AS wait,
             CASE taken_by WHEN '' THEN 'cooling' WHEN ${process} THEN 'in flight here' ELSE 'in flight elsewhere' END AS state,
             COALESCE((SELECT closed_until FROM plaza_rate_gates WHERE name = ${name}), 0) - ${now} AS closed,
             CAST(${others(now)} AS INTEGER) AS others
           FROM plaza_rate_slots WHERE name = ${name} AND slot < ${limit}`
-      ),
+      )),
       (rows): Look => {
         const busy = rows.filter(({ wait }) => wait > 0)
         return {
@@ -253,35 +267,35 @@ export const make = (
       claim,
       look,
       seed,
-      answered: (claim, endedAt) =>
-        run((now) => {
+      answered: (claims, endedAt) =>
+        write((now) => {
           // The process knows the end better than a database that is told of it later, where both have one clock.
           const ended = dialect === "pg" ? now : sql`${endedAt}`
           return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${ended} + ${windowMillis + safetyMillis}
-            WHERE ${held(claim)}`
+            WHERE ${sql.or(claims.map(held))}`
         }),
       giveBack: (claim) =>
-        run((now) => sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} WHERE ${held(claim)}`),
+        write((now) => sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} WHERE ${held(claim)}`),
       renew: (claims) =>
-        run((now) =>
+        write((now) =>
           sql<Claim>`UPDATE plaza_rate_slots SET free_at = ${now} + ${leaseMillis}
             WHERE ${sql.or(claims.map(held))} RETURNING slot, turn`
         ),
       closeFor: (millis) =>
-        run((now) =>
+        write((now) =>
           sql`INSERT INTO plaza_rate_gates (name, closed_until) VALUES (${name}, ${now} + ${millis})
             ON CONFLICT (name) DO UPDATE
             SET closed_until = ${greatest}(plaza_rate_gates.closed_until, excluded.closed_until)`
         ),
       enlist: (millis) =>
-        run((now) =>
+        write((now) =>
           sql`INSERT INTO plaza_rate_waiting (name, process, waits_until)
-            VALUES (${name}, ${process}, ${now} + ${millis + goneAfterMillis})
+            VALUES (${name}, ${process}, ${now} + ${millis})
             ON CONFLICT (name, process) DO UPDATE SET waits_until = excluded.waits_until`
         ),
-      delist: run(() => sql`DELETE FROM plaza_rate_waiting WHERE name = ${name} AND process = ${process}`),
+      delist: write(() => sql`DELETE FROM plaza_rate_waiting WHERE name = ${name} AND process = ${process}`),
       giveBackAllBut: (inUse) =>
-        run((now) => {
+        write((now) => {
           const mine = sql`name = ${name} AND taken_by = ${process}`
           return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now}
             WHERE ${inUse.length === 0 ? mine : sql`${mine} AND slot NOT IN ${sql.in(inUse.map(({ slot }) => slot))}`}`

@@ -1,0 +1,40 @@
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "@effect/vitest"
+import { rolldown } from "rolldown"
+
+const entry = fileURLToPath(new URL("entry.ts", import.meta.url))
+
+/** The files that end up in a bundle of a program. */
+const bundled = async (program: string): Promise<ReadonlyArray<string>> => {
+  const bundle = await rolldown({
+    input: entry,
+    platform: "node",
+    resolve: { conditionNames: ["@plaza/source", "import", "node", "default"] },
+    plugins: [{
+      name: "program",
+      resolveId: (id) => id === entry ? entry : null,
+      load: (id) => id === entry ? program : null
+    }]
+  })
+  try {
+    const { output } = await bundle.generate({ format: "esm" })
+    return output.flatMap((part) => part.type === "chunk" ? part.moduleIds : [])
+  } finally {
+    await bundle.close()
+  }
+}
+
+const ofDatabases = /@effect\/sql|RateLimit\/Sql/
+
+describe("a bundle of a program", () => {
+  it("holds nothing of databases when the allowance is kept in memory", async () => {
+    const files = await bundled(`import { Plaza } from "@plaza/client"; export const layer = Plaza.layer`)
+    expect(files.some((file) => file.includes("RateLimit/Slots"))).toBe(true)
+    expect(files.filter((file) => ofDatabases.test(file))).toEqual([])
+  })
+
+  it("holds them when the allowance is shared", async () => {
+    const files = await bundled(`import { RateLimit } from "@plaza/client"; export const layer = RateLimit.layerSql`)
+    expect(files.some((file) => ofDatabases.test(file))).toBe(true)
+  })
+})

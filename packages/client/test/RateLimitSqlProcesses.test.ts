@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
+import { fileURLToPath } from "node:url"
+import { SqlClient } from "@effect/sql"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { RateLimit } from "@plaza/client"
+import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Scope } from "effect"
+import type { TestContext } from "vitest"
+import * as CountingService from "./support/CountingService.js"
+import * as Postgres from "./support/Postgres.js"
+
+const limit = 20
+const window = 1_000
+const lease = 1_500
+const program = fileURLToPath(new URL("./support/SharingProcess.ts", import.meta.url))
+
+interface Sharing {
+  readonly child: ChildProcess
+  /** How it ended, once it has. */
+  readonly ended: Promise<number | NodeJS.Signals | null>
+  readonly said: () => string
+}
+
+const sharing = (database: string, address: string, concurrency: number) =>
+  Effect.acquireRelease(
+    Effect.sync((): Sharing => {
+      const child = spawn(
+        process.execPath,
+        [
+          "--conditions=@plaza/source", "--import", "tsx", program,
+          database, address, String(limit), String(window), String(lease), String(concurrency)
+        ],
+        { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined } }
+      )
+      let said = ""
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding("utf8").on("data", (text: string) => {
+          said += text
+        })
+      }
+      const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+        child.once("exit", (code, signal) => resolve(signal ?? code))
+      })
+      return { child, ended, said: () => said }
+    }),
+    ({ child, ended }) =>
+      Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      })
+  )
+
+const until = (condition: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => condition() ? Effect.void : Effect.zipRight(Effect.sleep("10 millis"), until(condition)))
+
+/**
+ * Three processes on one database: all send as much as they may, one is killed with requests in flight, and the others go
+ * on until what it held has come free again and is used.
+ */
+const scenario = (database: string) =>
+  Effect.gen(function*() {
+    const service = yield* CountingService.scoped(limit, window)
+    const paths = ["/one", "/two", "/killed"]
+    const processes = yield* Effect.forEach(paths, (path) =>
+      sharing(database, service.address + path, path === "/killed" ? 4 : 30))
+    const [one, two, killed] = processes
+    const ended = () => processes.some(({ child }) => child.exitCode !== null)
+    /** Which share of the allowance the last window's requests used. */
+    const usedLately = () => service.counted.filter(({ at }) => at > performance.now() - window).length / limit
+    const sentBy = (path: string) => service.counted.filter((request) => request.path === path).length
+    yield* until(() => ended() || paths.every((path) => sentBy(path) > 0))
+
+    yield* Effect.sleep(window)
+    // How soon it gets there depends on what else the machine does.
+    yield* until(() => ended() || usedLately() >= 0.9)
+
+    const inFlight = service.hold("/killed")
+    yield* until(() => ended() || inFlight() > 0)
+    killed?.child.kill("SIGKILL")
+    // What the killed one held comes free again, and is used by the others.
+    yield* Effect.sleep(lease + window)
+    yield* until(() => one?.child.exitCode !== null || two?.child.exitCode !== null || usedLately() >= 0.9)
+
+    one?.child.kill("SIGTERM")
+    two?.child.kill("SIGTERM")
+    yield* Effect.promise(() => Promise.all([one?.ended, two?.ended]))
+
+    expect(service.refused()).toBe(0)
+    expect(processes.map(({ said }) => said()).join("")).toBe("")
+    for (const path of paths) {
+      expect(sentBy(path)).toBeGreaterThan(0)
+    }
+  })
+
+const patient = Duration.seconds(30)
+
+const join = (allowance: RateLimit.Allowance) =>
+  Effect.map(Layer.build(Layer.fresh(RateLimit.layerSql({ ...allowance, name: randomUUID() }))), Context.get(RateLimit.RateLimit))
+
+describe("several processes on one SQLite file", () => {
+  it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", () =>
+    Effect.gen(function*() {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(Path.join(tmpdir(), "plaza-allowance-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+      )
+      const file = Path.join(folder, "allowance.db")
+      // The file is there, its tables are not: the processes make them at the same time.
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
+        Effect.provide(SqliteClient.layer({ filename: file }))
+      )
+      yield* scenario(file)
+    }))
+})
+
+describe("several processes on one Postgres", () => {
+  const scope = Effect.runSync(Scope.make())
+  let started: Either.Either<{ readonly url: string }, Postgres.NoPostgres> = Either.left(
+    new Postgres.NoPostgres({ message: "not started" })
+  )
+  beforeAll(async () => {
+    started = await Effect.runPromise(Effect.either(Scope.extend(Postgres.scoped, scope)))
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  /** Skips the test, with the reason on the screen, where no Postgres can be started. */
+  const url = (context: TestContext): string =>
+    Either.isLeft(started) ? context.skip(started.left.message) : started.right.url
+
+  const onPostgres = (context: TestContext) =>
+    Layer.orDie(PgClient.layer({ url: Redacted.make(url(context)), maxConnections: 10 }))
+
+  it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", (context) =>
+    scenario(url(context)))
+
+  it.scopedLive("may make its tables at the same time", (context) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DROP TABLE IF EXISTS plaza_rate_slots, plaza_rate_gates, plaza_rate_waiting`
+      yield* Effect.all(Array.from({ length: 10 }, () => join({ limit: 3 })), { concurrency: "unbounded" })
+      expect(yield* sql`SELECT * FROM plaza_rate_slots`).toHaveLength(30)
+    }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
+
+  it.scopedLive("are not undone with a transaction of the caller that is rolled back", (context) =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const limit = yield* join({ limit: 1, window: "1 minute" })
+      yield* Effect.ignore(sql.withTransaction(Effect.zipRight(
+        RateLimit.withSlot(limit, patient)(Effect.void),
+        Effect.fail("rolled back")
+      )))
+      const next = yield* Effect.either(RateLimit.withSlot(limit, Duration.millis(100))(Effect.void))
+      expect(Either.isLeft(next)).toBe(true)
+    }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
+
+  it.scopedLive("are closed by a 429 that one of them gets", (context) =>
+    Effect.gen(function*() {
+      const name = randomUUID()
+      const process = Effect.map(
+        Layer.build(Layer.fresh(RateLimit.layerSql({ name, limit: 5 }))),
+        Context.get(RateLimit.RateLimit)
+      )
+      const one = yield* process
+      const other = yield* process
+      yield* one.closeFor(Duration.seconds(30))
+      const next = yield* Effect.either(RateLimit.withSlot(other, Duration.seconds(5))(Effect.void))
+      expect(Either.isLeft(next) && next.left._tag).toBe("RateLimitWaitExceeded")
+    }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
+})
