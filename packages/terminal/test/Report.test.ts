@@ -41,8 +41,8 @@ describe("a report", () => {
   it.each([
     [new Failures.InvalidInput({ field: "text", message }), 2, { field: "text" }],
     [new Failures.InvalidSettings({ setting: "baseUrl", message }), 2, { setting: "baseUrl" }],
-    [new Failures.ConnectionFailed({ reason: "ECONNREFUSED", message }), 7, { reason: "ECONNREFUSED" }],
-    [new Failures.AttemptTimeout({ timeout: Duration.seconds(30), message }), 7, { timeoutSeconds: 30 }],
+    [new Failures.ConnectionFailed({ attempts: 1, reason: "ECONNREFUSED", message }), 7, { reason: "ECONNREFUSED" }],
+    [new Failures.AttemptTimeout({ attempts: 1, timeout: Duration.seconds(30), message }), 7, { timeoutSeconds: 30 }],
     [new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }), 6, { retryAt: "1970-01-01T00:00:00.000Z" }],
     [new Failures.CursorRepeated({ operation: "listPosts", message }), 1, { operation: "listPosts" }],
     [
@@ -50,9 +50,9 @@ describe("a report", () => {
       1,
       { operation: "listPosts" }
     ],
-    [new Failures.UnreadableSuccess({ operation: "createPost", status: 200, message, body: "" }), 8, { operation: "createPost", status: 200, body: "" }],
+    [new Failures.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, message, body: "" }), 8, { operation: "createPost", status: 200, body: "" }],
     [
-      new Failures.OutcomeUnknown({ operation: "createPost", message, cause: new Failures.ConnectionLost({ reason: "ECONNRESET", message }) }),
+      new Failures.OutcomeUnknown({ attempts: 1, operation: "createPost", message, cause: new Failures.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message }) }),
       8,
       { operation: "createPost" }
     ]
