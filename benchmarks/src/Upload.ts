@@ -17,7 +17,9 @@ const Sent = Schema.Struct({
   seconds: Schema.Number,
   /** Of the sending process, user and system, where that is known. */
   cpu: Schema.optional(Schema.Number),
-  growth: Schema.optional(Schema.Number)
+  /** Bytes that its process grew by at most; and by the middle of the upload. */
+  growth: Schema.optional(Schema.Number),
+  growthInHalf: Schema.optional(Schema.Number)
 })
 type Sent = typeof Sent.Type
 
@@ -70,15 +72,18 @@ export const report = (size: number, rounds: number): Effect.Effect<Report, Prog
     return {
       name: "upload",
       about: `${round(size / 1_073_741_824, 1)} GiB of a sparse file on loopback, median of ${rounds} interleaved runs${curl ? "" : "; there is no curl here to compare with"}`,
-      columns: ["sender", "MiB a second", "of curl", "CPU s", "largest growth, MiB"],
+      columns: ["sender", "MiB a second", "of curl", "CPU s", "growth, MiB", "growth by half of it"],
       rows: [...all].map(([name, samples]) => {
-        const known = samples.flatMap(({ cpu, growth }) => cpu === undefined || growth === undefined ? [] : [{ cpu, growth }])
+        const known = samples.flatMap(({ cpu, growth, growthInHalf }) =>
+          cpu === undefined || growth === undefined || growthInHalf === undefined ? [] : [{ cpu, growth, growthInHalf }])
+        const figure = (of: (sent: (typeof known)[number]) => number, digits: number) => known.length === 0 ? "-" : round(median(known.map(of)), digits)
         return [
           name,
           round(speed(samples), 0),
           curl ? `${round(speed(samples) / base)}x` : "-",
-          known.length === 0 ? "-" : round(median(known.map(({ cpu }) => cpu)), 1),
-          known.length === 0 ? "-" : round(Math.max(...known.map(({ growth }) => growth)) / 1_048_576, 0)
+          figure(({ cpu }) => cpu, 1),
+          figure(({ growth }) => growth / 1_048_576, 0),
+          figure(({ growthInHalf }) => growthInHalf / 1_048_576, 0)
         ]
       })
     }

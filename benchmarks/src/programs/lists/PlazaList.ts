@@ -1,21 +1,13 @@
 /**
- * A list read by Plaza on undici.
+ * A list read by Plaza, item by item.
  *
  * @since 0.1.0
  */
-import { Plaza, Posts } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
+import { Posts } from "@plaza/client"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { apiKey } from "../apiKey.js"
 import { serve } from "./caller.js"
-
-const run = <A, E>(baseUrl: string, program: Effect.Effect<A, E, Posts>): Promise<A> => {
-  const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey), rateLimit: 10_000_000 })
-  return Effect.runPromise(Effect.provide(program, Layer.provide(client, NodeClient.layer)))
-}
+import { run } from "./plaza.js"
 
 serve({
   items: (baseUrl, onItem) =>

@@ -21,6 +21,8 @@ export interface Task {
 
 const sampleMillis = 10
 
+const largest = (sizes: ReadonlyArray<number>) => sizes.reduce((most, size) => Math.max(most, size), 0)
+
 answering(async (question) => {
   // The process that asks is ours and asks by this type.
   const { address, path } = question as Task
@@ -29,10 +31,8 @@ answering(async (question) => {
   // One call before, so that what is measured is the upload and not the loading of code.
   await runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => me))
   const idle = process.memoryUsage.rss()
-  let peak = idle
-  const sampler = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss())
-  }, sampleMillis)
+  const sizes: Array<number> = []
+  const sampler = setInterval(() => sizes.push(process.memoryUsage.rss()), sampleMillis)
   const cpuBefore = process.cpuUsage()
   const before = process.hrtime.bigint()
   const { mediaId } = await runtime.runPromise(Effect.flatMap(Media, ({ uploadFile }) => uploadFile(path)))
@@ -40,5 +40,5 @@ answering(async (question) => {
   const { system, user } = process.cpuUsage(cpuBefore)
   clearInterval(sampler)
   await runtime.dispose()
-  return { bytes: Number(mediaId), seconds, cpu: (user + system) / 1e6, growth: peak - idle }
+  return { bytes: Number(mediaId), seconds, cpu: (user + system) / 1e6, growth: largest(sizes) - idle, growthInHalf: largest(sizes.slice(0, sizes.length / 2)) - idle }
 })
