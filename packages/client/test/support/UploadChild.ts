@@ -1,5 +1,5 @@
 /**
- * A process that uploads bytes without end in sight and tells how far its memory grew beyond what it took before:
+ * A process that uploads bytes without end in sight and tells how far its memory grew beyond what a smaller upload took:
  * `UploadChild.ts BASE_URL CLIENT MEGABYTES`. Prints one number, in MiB.
  */
 import { Media } from "@plaza/client"
@@ -21,8 +21,8 @@ const upload = (size: number) =>
 const peak = () => process.resourceUsage().maxRSS / 1024
 
 const program = Effect.gen(function*() {
-  // What the first upload takes is code and pools.
-  yield* upload(8 * 1_048_576)
+  // What the first upload takes is code, pools, and what the collector leaves lying about.
+  yield* upload(64 * 1_048_576)
   const before = peak()
   yield* upload(Number(megabytes) * 1_048_576)
   process.stdout.write(String(peak() - before))
