@@ -1,0 +1,19 @@
+/**
+ * A program as a page would have it: one service of the client over fetch. It is bundled by a test and run where there is
+ * nothing of Node.
+ */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as Plaza from "@plaza/client/Plaza"
+import { Store } from "@plaza/client/Store"
+import { ProductId } from "@plaza/domain/Ids"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+
+/** Sets a stock and tells what the service holds then. */
+export const setStock = (baseUrl: string, apiKey: string, id: string, stock: number): Promise<number | undefined> =>
+  Effect.flatMap(Store, (store) => store.setStock(ProductId.make(id), stock)).pipe(
+    Effect.map((product) => product.stock),
+    Effect.provide(Layer.provide(Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey) }), FetchHttpClient.layer)),
+    Effect.runPromise
+  )
