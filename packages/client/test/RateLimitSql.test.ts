@@ -1,6 +1,9 @@
+import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
-import { type Failures, RateLimit } from "@plaza/client"
+import { type Failures, Plaza, Profiles, RateLimit } from "@plaza/client"
+import { fromOptions, Settings } from "@plaza/client/Settings"
 import {
   Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Redacted, Scope, TestClock
 } from "effect"
@@ -405,6 +408,32 @@ describe("the database of an allowance", () => {
       expect(row).toMatchObject({ taken_by: "", free_at: 65_001 })
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
+  it.scoped("is left unlocked and up to date after another process has kept it locked for a while", () =>
+    Effect.gen(function*() {
+      const filename = yield* Database.file
+      const client = Layer.build(Layer.fresh(SqliteClient.layer({ filename })))
+      const here = yield* Effect.map(client, Context.get(SqlClient.SqlClient))
+      const there = yield* Effect.map(client, Context.get(SqlClient.SqlClient))
+      const limit = yield* Effect.provideService(join({ limit: 2 }), SqlClient.SqlClient, here)
+      const { use } = yield* limit.reserve(patient)
+
+      yield* there.unsafe("BEGIN IMMEDIATE").raw
+      const calls = yield* Effect.fork(Effect.all(
+        [use(Effect.void), limit.withSlot(patient)(Effect.sleep("1 minute")), limit.closeFor(Duration.seconds(10))],
+        { concurrency: "unbounded", discard: true }
+      ))
+      yield* TestClock.adjust("2 seconds")
+      yield* there.unsafe("COMMIT").raw
+      yield* TestClock.adjust("15 seconds")
+
+      // All is committed, and no transaction has been left open that would turn away others.
+      yield* there`UPDATE plaza_rate_gates SET closed_until = closed_until`
+      const seen = yield* there<{ taken_by: string }>`SELECT taken_by FROM plaza_rate_slots`
+      expect(seen.filter(({ taken_by }) => taken_by !== "")).toHaveLength(1)
+      expect(yield* there`SELECT * FROM plaza_rate_gates`).toHaveLength(1)
+      yield* Fiber.interrupt(calls)
+    }))
+
   it.scoped("gets its slots again when someone has cleared its tables", () =>
     Effect.gen(function*() {
       const limit = yield* join({ limit: 2, window: "1 second" })
@@ -434,6 +463,34 @@ describe("the database of an allowance", () => {
       yield* RateLimit.withSlot(other, patient)(Effect.void)
       const result = yield* Virtual.run(Effect.either(RateLimit.withSlot(same, Duration.seconds(1))(Effect.void)), "1 second")
       expect(Either.isLeft(result)).toBe(true)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+})
+
+describe("calls of several processes with one key", () => {
+  it.scoped("go out in the allowance that they share", () =>
+    Effect.gen(function*() {
+      const sentAt: Array<number> = []
+      const service = Layer.succeed(
+        HttpClient.HttpClient,
+        HttpClient.make((request) =>
+          Effect.map(Clock.currentTimeMillis, (at) => {
+            sentAt.push(at)
+            return HttpClientResponse.fromWeb(request, Response.json({ id: "1" }))
+          }))
+      )
+      const options = { apiKey, baseUrl: "https://service.example/open/v1" }
+      const plaza = Plaza.layerWithoutRateLimit.pipe(
+        Layer.provideMerge(RateLimit.layerSql({ apiKey, limit: 3 })),
+        Layer.provide(Layer.effect(Settings, fromOptions(options))),
+        Layer.provide(service)
+      )
+      const calls = Effect.provide(
+        Effect.flatMap(Profiles, ({ me }) => Effect.replicateEffect(me, 3, { concurrency: "unbounded", discard: true })),
+        Layer.fresh(plaza)
+      )
+      yield* Virtual.run(Effect.all([calls, calls], { concurrency: "unbounded", discard: true }), "10 seconds")
+      expect(sentAt).toHaveLength(6)
+      expect(sentAt.filter((at) => at < 60_000)).toHaveLength(3)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })
 

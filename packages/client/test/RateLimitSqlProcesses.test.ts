@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { SqlClient } from "@effect/sql"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -12,6 +9,7 @@ import { RateLimit } from "@plaza/client"
 import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Scope } from "effect"
 import type { TestContext } from "vitest"
 import * as CountingService from "./support/CountingService.js"
+import * as Database from "./support/Database.js"
 import * as Postgres from "./support/Postgres.js"
 
 const limit = 20
@@ -105,11 +103,7 @@ const join = (allowance: RateLimit.Allowance) =>
 describe("several processes on one SQLite file", () => {
   it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", () =>
     Effect.gen(function*() {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(Path.join(tmpdir(), "plaza-allowance-"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-      )
-      const file = Path.join(folder, "allowance.db")
+      const file = yield* Database.file
       // The file is there, its tables are not: the processes make them at the same time.
       yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
         Effect.provide(SqliteClient.layer({ filename: file }))
@@ -125,10 +119,13 @@ describe("several processes on one Postgres", () => {
   )
   beforeAll(async () => {
     started = await Effect.runPromise(Effect.either(Scope.extend(Postgres.scoped, scope)))
+    if (Either.isLeft(started)) {
+      process.stderr.write(`skipped: ${started.left.message}\n`)
+    }
   })
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-  /** Skips the test, with the reason on the screen, where no Postgres can be started. */
+  /** Skips the test where no Postgres can be started. */
   const url = (context: TestContext): string =>
     Either.isLeft(started) ? context.skip(started.left.message) : started.right.url
 

@@ -283,8 +283,13 @@ export const make = (
         }
       }
       if ((yield* now) >= renewAt()) {
-        const done = yield* Effect.either(renew)
-        renewAfter = Either.isLeft(done) ? yield* failed(done.left) : Number.NEGATIVE_INFINITY
+        const renewed = yield* Effect.either(renew)
+        if (Either.isLeft(renewed)) {
+          renewAfter = yield* failed(renewed.left)
+        } else {
+          renewAfter = Number.NEGATIVE_INFINITY
+          recovered()
+        }
       }
       const at = yield* now
       const nextDeadline = sendAway(at)

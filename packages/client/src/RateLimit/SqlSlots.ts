@@ -153,6 +153,8 @@ export const make = (
     // traced: a statement a second is no event of the caller's program.
     const apart = <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
       effect.pipe(
+        // A driver that throws is one more that does not answer; whoever waits must not wait for ever because of it.
+        Effect.catchAllDefect((cause) => new SqlError({ cause, message: "the driver of the database failed" })),
         Effect.timeoutFail({
           duration: statementTimeout,
           onTimeout: () => new SqlError({ message: `no answer within ${Duration.format(statementTimeout)}` })

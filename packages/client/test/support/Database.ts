@@ -1,6 +1,9 @@
 /**
  * Databases for tests, and outages of them. Knows nothing of what is kept in them.
  */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient, SqlError, Statement } from "@effect/sql"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
@@ -8,6 +11,15 @@ import { Effect, Layer } from "effect"
 
 /** A SQLite database of its own, in memory. */
 export const memory = Layer.orDie(SqliteClient.layer({ filename: ":memory:" }))
+
+/** The path of a SQLite file that is gone with the scope. */
+export const file = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(Path.join(tmpdir(), "plaza-allowance-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  ),
+  (folder) => Path.join(folder, "allowance.db")
+)
 
 export interface Watched {
   readonly client: SqlClient.SqlClient
