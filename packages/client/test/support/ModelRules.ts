@@ -181,6 +181,25 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
   return problem === undefined ? [] : [`${tell(call)}: ${problem} (${writes.join(", ")})`]
 }
 
+/** An unknown outcome is right only where nothing could have told: else a client that knows nothing would pass. */
+const knowingRules = (call: Observed, { calls, requests }: Observation): ReadonlyArray<string> => {
+  const { claim, write } = call
+  if (claim._tag !== "Failure" || claim.failure._tag !== "OutcomeUnknown") {
+    return []
+  }
+  const rivals = calls.filter((other) =>
+    other !== call && write.kind === "ship" && other.write.kind === "ship" && other.write.target === write.target
+  )
+  const conflicted = write.kind === "ship" && rivals.length === 0 && call.sent.at(-1)?.ended === 409
+  const listedWell = write.kind === "post" && claim.failure.cause._tag !== "RateLimitWaitExceeded" &&
+    requests.every(({ faults, operation }) => operation !== "listPosts" || faults.length === 0)
+  return conflicted
+    ? [`${tell(call)}: the conflict told that it took`]
+    : listedWell
+    ? [`${tell(call)}: the account's posts could tell`]
+    : []
+}
+
 const window = 60_000
 
 const rateRules = ({ requests }: Observation): ReadonlyArray<string> => {
@@ -202,7 +221,8 @@ export const violations = (observation: Observation): ReadonlyArray<string> => {
     ...calls.flatMap((call) => [
       ...markedRules(call, observation),
       ...uploadRules(call, observation),
-      ...sendingRules(call)
+      ...sendingRules(call),
+      ...knowingRules(call, observation)
     ]),
     ...flagRules("like", calls, (target) => after.likes.some(({ postId }) => postId === targets.like(target))),
     ...flagRules("follow", calls, (target) =>
