@@ -27,7 +27,7 @@ export interface Call {
 /** A fault whose `Retry-After`, where it is a date, is known only when it is added. */
 export type PlannedFault = typeof Fault.Type & { readonly retryAtSeconds?: number }
 
-export interface Step {
+interface Step {
   readonly faults: ReadonlyArray<PlannedFault>
   readonly calls: ReadonlyArray<Call>
   /** In milliseconds, after the last of its calls. */

@@ -19,7 +19,7 @@ type Standing = "done" | "not done" | "open"
 const repeatable = new Set(["upload", "like", "follow", "stock"])
 const once = new Set(["comment", "message", "story"])
 
-export const standingOf = ({ claim, write }: Observed): Standing => {
+const standingOf = ({ claim, write }: Observed): Standing => {
   if (claim._tag !== "Failure") {
     return claim._tag === "Success" ? "done" : "open"
   }

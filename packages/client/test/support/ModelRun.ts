@@ -71,13 +71,13 @@ const failureOf = (write: Write, number: number): Effect.Effect<unknown, Failure
 }
 
 /** One request as the client saw it: a status, a connection that broke, or a wait that it gave up. */
-export interface Sent {
+interface Sent {
   readonly method: string
   readonly at: number
   ended: number | "broken" | "given up"
 }
 
-export type Claim =
+type Claim =
   | { readonly _tag: "Success"; readonly value: unknown }
   | { readonly _tag: "Failure"; readonly failure: Failures.Failure }
   | { readonly _tag: "Interrupted" }
