@@ -94,6 +94,13 @@ export interface SqlSlotsOptions {
   readonly leaseMillis: number
 }
 
+// A transaction takes a few milliseconds, more where the disk is busy; who asks often enough gets between two of them.
+const whileLocked = Schedule.spaced("4 millis").pipe(
+  Schedule.jittered,
+  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
+  Schedule.intersect(Schedule.recurs(100))
+)
+
 /** A slot as the database gives it, with what is the same for all of them. */
 interface SlotRow extends BusySlot {
   readonly closed: number
@@ -171,7 +178,7 @@ export const make = (
     const alone = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
       Effect.scoped(Effect.flatMap(sql.reserve, (connection) =>
         Effect.uninterruptible(
-          connection.executeRaw("BEGIN IMMEDIATE", []).pipe(
+          Effect.retry(connection.executeRaw("BEGIN IMMEDIATE", []), whileLocked).pipe(
             Effect.zipRight(Effect.zipLeft(
               Effect.provideService(statement, SqlClient.TransactionConnection, [connection, 0]),
               connection.executeRaw("COMMIT", [])
