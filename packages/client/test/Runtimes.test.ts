@@ -128,6 +128,18 @@ for (const [client, http] of runtimes) {
       }).pipe(Effect.provide(OnSandbox.onSocket({ sandbox: { assumptions: { requestsPerWindow: 1_000 } } }, http))))
 
     const large = Stream.repeatValue(new Uint8Array(64 * 1024)).pipe(Stream.take(1_000))
+    it.scopedLive("an upload of known length says so, but for fetch, which can't", () =>
+      Effect.gen(function*() {
+        const server = yield* RawServer.make((request, response) => {
+          request.resume().on("end", () => RawServer.answerJson(response, { mediaId: "1" }))
+        })
+        const content = Stream.make(new Uint8Array(10))
+        yield* against(server, Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", content, size: 10 })))
+        expect(server.seen.map(({ headers }) => [headers["content-length"] !== undefined, headers["transfer-encoding"]])).toEqual([
+          client === "fetch" ? [false, "chunked"] : [true, undefined]
+        ])
+      }))
+
     const uploadLarge = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", content: large }))
     const tooLarge = JSON.stringify({ error: { code: "PAYLOAD_TOO_LARGE", message: "too large" } })
 

@@ -67,7 +67,7 @@ for (const [client, http] of runtimes) {
             const failure = yield* Effect.flip(me)
             expect(failure._tag).toBe("AttemptTimeout")
             yield* nothingOpen(server)
-          }).pipe(Effect.provide(layer(server, { timeout: "100 millis" })))
+          }).pipe(Effect.provide(layer(server, { timeout: "1 second" })))
           expect(server.seen).toHaveLength(1)
         }))
 
