@@ -40,6 +40,8 @@ interface Progress extends Deadlines.Watched {
   readonly span: Tracer.Span
   /** Of a success, once its head is there. */
   status: number | undefined
+  /** The head of any other answer, once it is there. */
+  refusal: Pick<HttpClientResponse.HttpClientResponse, "headers" | "status"> | undefined
 }
 
 /** @since 0.1.0 @category models */
@@ -134,7 +136,8 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
           onSuccess: (body) => Effect.succeed({ status: response.status, body, date: dateOf(response.headers) })
         })
       }
-      // A refusal whose body breaks off is still a refusal.
+      // A refusal whose body breaks off, or never ends, is still a refusal.
+      progress.refusal = response
       return Effect.flatMap(Effect.orElseSucceed(textOf(response), () => ""), (body) =>
         errorOf(outgoing, progress.attempts, response, body))
     }
@@ -145,14 +148,20 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         onSuccess: (response) => read(outgoing, progress, response)
       })
 
-    const outOfTime = (outgoing: Outgoing, progress: Progress): AttemptFailure =>
-      progress.status !== undefined && outgoing.delivery !== "Read"
-        ? unreadable(outgoing, progress.attempts, progress.status, "its answer didn't end in time", "")
+    const outOfTime = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
+      const { attempts, refusal, status } = progress
+      if (refusal !== undefined) {
+        const { listed } = outgoing
+        return toError({ status: refusal.status, headers: refusal.headers, body: "", receivedAt: progress.movedAt, attempts, listed })
+      }
+      return status !== undefined && outgoing.delivery !== "Read"
+        ? unreadable(outgoing, attempts, status, "its answer didn't end in time", "")
         : new AttemptTimeout({
-          attempts: progress.attempts,
+          attempts,
           timeout: settings.timeout,
           message: `no whole answer from ${host} within ${Duration.format(settings.timeout)}`
         })
+    }
 
     const closeGate = (failure: AttemptFailure) =>
       isServiceError(failure) && failure.category === "RateLimited"
@@ -170,7 +179,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
       Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
         const wait = startedAt - askedAt
         span.attribute("plaza.wait_ms", wait)
-        const progress: Progress = { attempts, span, movedAt: startedAt, status: undefined }
+        const progress: Progress = { attempts, span, movedAt: startedAt, status: undefined, refusal: undefined }
         const limited = deadlines.limit(send(outgoing, progress), progress, () => outOfTime(outgoing, progress))
         return Metric.increment(Measures.requests).pipe(
           Effect.zipRight(wait > 0 ? Metric.update(Measures.waits, wait / 1_000) : Effect.void),

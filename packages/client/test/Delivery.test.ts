@@ -173,6 +173,20 @@ describe("a success that can't be read", () => {
       }
     }))
 
+  it.effect("a write whose answer never ends is one, and a refusal that never ends is a refusal", () =>
+    Effect.gen(function*() {
+      expect(yield* outcome(send, [{ stalled: 200, body: "{\"text\":" }])).toMatchObject({
+        tag: "UnreadableSuccess",
+        calls: { length: 1 }
+      })
+      const refused = yield* outcome(send, [{ stalled: 403, body: "{\"error\":" }])
+      expect(Either.getOrThrow(Either.flip(refused.result))).toMatchObject({
+        _tag: "UnrecognizedError",
+        status: 403,
+        category: "Forbidden"
+      })
+    }))
+
   it.effect("no body is fine where it would add nothing to what was sent", () =>
     Effect.gen(function*() {
       for (const reply of [{ status: 204 }, { status: 200, body: "" }, { status: 201, body: "" }]) {

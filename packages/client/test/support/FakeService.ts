@@ -19,6 +19,7 @@ export interface Call {
 export type Reply =
   | { readonly status: number; readonly body?: string; readonly headers?: Record<string, string> }
   | { readonly cut: number; readonly body: string }
+  | { readonly stalled: number; readonly body: string }
   | "hang"
   | { readonly broken: string; readonly syscall?: string }
 
@@ -56,9 +57,14 @@ const breakingOff = (text: string) =>
     pull: (controller) => controller.error(Object.assign(new Error("terminated"), { code: "UND_ERR_SOCKET" }))
   })
 
+const neverEnding = (text: string) =>
+  new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) })
+
 const responseOf = (reply: Exclude<Reply, "hang" | { broken: string }>): Response =>
   "cut" in reply
     ? new Response(breakingOff(reply.body), { status: reply.cut })
+    : "stalled" in reply
+    ? new Response(neverEnding(reply.body), { status: reply.stalled })
     : new Response(reply.body === undefined || reply.status === 204 ? null : reply.body, {
       status: reply.status,
       headers: reply.headers ?? {}
