@@ -71,11 +71,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
 
   it.effect("ends with 2 when the service refuses a value, and names the field", () =>
     Effect.gen(function*() {
-      const [text, json] = yield* both(["posts", "create", "--text", ""])
+      const [text, json] = yield* both(["orders", "ship", "500001", "--carrier", "", "--tracking-number", "1"])
       expect(text).toMatchObject({ code: 2, stdout: "" })
-      expect(text.stderr).toMatch(/^plaza: the service refuses a value: .+ \(400 VALIDATION_ERROR, field: text, .+\)\n {2}.+\n$/)
+      expect(text.stderr).toMatch(/^plaza: the service refuses a value: .+ \(400 VALIDATION_ERROR, field: carrier, .+\)\n {2}.+\n$/)
       expect(json.code).toBe(2)
-      expect(errorOf(json.stderr)).toMatchObject({ tag: "ValidationError", code: "VALIDATION_ERROR", status: 400, details: { field: "text" } })
+      expect(errorOf(json.stderr)).toMatchObject({ tag: "ValidationError", code: "VALIDATION_ERROR", status: 400, details: { field: "carrier" } })
     }))
 
   it.effect("ends with 3 when the service doesn't find it", () =>

@@ -114,8 +114,8 @@ describe("an upload", () => {
       const { uploadFile } = yield* Media
       const folder = yield* fs.makeTempDirectoryScoped()
       const path = `${folder}/growing.jpg`
-      for (const length of [50_000, 400_000]) {
-        yield* fs.writeFile(path, new Uint8Array(200_000))
+      for (const length of [500_000, 4_000_000]) {
+        yield* fs.writeFile(path, new Uint8Array(2_000_000))
         const before = (yield* sandbox.state).media.length
         const onProgress = () => Effect.orDie(fs.writeFile(path, new Uint8Array(length)))
         const failure = yield* Effect.flip(uploadFile(path, { onProgress }))

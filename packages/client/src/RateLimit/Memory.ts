@@ -56,27 +56,42 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
     const waiters = new Set<Waiter>()
     let alarm: Alarm | undefined
 
+    // When the first of those waiting may run out of patience: never later than it does.
+    let impatientAt = Number.POSITIVE_INFINITY
+
+    /** Sends away those whose patience has ended, or ends before the moment at which the next one can go. */
+    const sendAway = (now: number, notBefore: number): void => {
+      impatientAt = Number.POSITIVE_INFINITY
+      for (const waiter of waiters) {
+        if (waiter.deadline <= now || waiter.deadline < notBefore) {
+          waiters.delete(waiter)
+          Deferred.unsafeDone(waiter.place, waitExceeded(now, Math.max(now, notBefore)))
+        } else {
+          impatientAt = Math.min(impatientAt, waiter.deadline)
+        }
+      }
+    }
+
     /** Hands out what is free, sends away those who can't be served in time, and sees to waking up for the rest. */
     const serve: Effect.Effect<void> = at((now) => {
-        let wakeAt = Number.POSITIVE_INFINITY
-        let free = slots.free(now)
-        const notBefore = slots.nextFree(now) ?? now
-        for (const waiter of waiters) {
-          if (free > 0) {
-            free--
-            slots.take()
-            waiters.delete(waiter)
-            waiter.granted = true
-            Deferred.unsafeDone(waiter.place, Effect.void)
-          } else if (waiter.deadline <= now || waiter.deadline < notBefore) {
-            waiters.delete(waiter)
-            Deferred.unsafeDone(waiter.place, waitExceeded(now, Math.max(now, notBefore)))
-          } else {
-            wakeAt = Math.min(wakeAt, waiter.deadline)
-          }
+      let free = slots.free(now)
+      for (const waiter of waiters) {
+        if (free <= 0) {
+          break
         }
-        return waiters.size === 0 ? Effect.void : wake(now, Math.min(wakeAt, slots.nextFree(now) ?? wakeAt))
-      })
+        free--
+        slots.take()
+        waiters.delete(waiter)
+        waiter.granted = true
+        Deferred.unsafeDone(waiter.place, Effect.void)
+      }
+      const notBefore = slots.nextFree(now) ?? now
+      // Looked through only when there is someone to send away: the line may be ten thousand long.
+      if (waiters.size > 0 && impatientAt <= Math.max(now, notBefore)) {
+        sendAway(now, notBefore)
+      }
+      return waiters.size === 0 ? Effect.void : wake(now, Math.min(impatientAt, slots.nextFree(now) ?? impatientAt))
+    })
 
     const wake = (now: number, next: number): Effect.Effect<void> => {
       if (alarm !== undefined && alarm.at <= next) {
@@ -102,6 +117,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
       Effect.suspend(() => {
         const waiter: Waiter = { deadline, place: Deferred.unsafeMake(FiberId.none), granted: false }
         waiters.add(waiter)
+        impatientAt = Math.min(impatientAt, deadline)
         // A slot that was handed out at the very moment of the interruption goes to the next one.
         const leave = Effect.suspend(() => {
           waiters.delete(waiter)
