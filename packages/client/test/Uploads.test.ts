@@ -199,6 +199,7 @@ describe("an upload", () => {
         const program = fileURLToPath(new URL("support/UploadChild.ts", import.meta.url))
         const grown = yield* Command.make(
           process.execPath,
+          "--expose-gc",
           "--conditions=@plaza/source",
           "--import",
           pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href,

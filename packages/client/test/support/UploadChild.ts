@@ -1,6 +1,6 @@
 /**
  * A process that uploads bytes without end in sight and tells how far its memory grew beyond what a smaller upload took:
- * `UploadChild.ts BASE_URL CLIENT MEGABYTES`. Prints one number, in MiB.
+ * `UploadChild.ts BASE_URL CLIENT MEGABYTES`, with node's `--expose-gc`. Prints one number, in MiB.
  */
 import { Media } from "@plaza/client"
 import { Effect, Schedule, Stream } from "effect"
@@ -13,8 +13,24 @@ if (http === undefined) {
   throw new Error(`no client ${client}`)
 }
 
-// New bytes each time, as a file gives them.
-const content = (pieces: number) => Stream.take(Stream.repeatEffect(Effect.sync(() => new Uint8Array(65_536).fill(7))), pieces)
+const { gc } = globalThis
+if (gc === undefined) {
+  throw new Error("start node with --expose-gc")
+}
+
+// New bytes each time, as a file gives them. Node lets some 64 MiB of buffers that nobody uses any more lie about before it collects
+// them, and more when it is busy; collected every 8 MiB, what is left is what something holds on to.
+const piecesBetweenCollections = 128
+const content = (pieces: number) =>
+  Stream.range(1, pieces).pipe(
+    Stream.rechunk(1),
+    Stream.map((piece) => {
+      if (piece % piecesBetweenCollections === 0) {
+        gc()
+      }
+      return new Uint8Array(65_536).fill(7)
+    })
+  )
 const upload = (size: number) =>
   Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", size, content: content(size / 65_536) }))
 
