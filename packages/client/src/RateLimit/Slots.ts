@@ -12,7 +12,9 @@ const safetyMillis = 1
 export class Slots {
   private inFlight = 0
   /** When each answered slot comes free, earliest first: answers come in the order of time. */
-  private readonly cooling: Array<number> = []
+  private cooling: Array<number> = []
+  /** How many at the beginning of `cooling` are free again. They are thrown away in bulk: taking one moves all others. */
+  private freed = 0
   private closedUntil = Number.NEGATIVE_INFINITY
 
   private readonly limit: number
@@ -25,10 +27,19 @@ export class Slots {
 
   /** Slots that can be taken at this moment. */
   free(at: number): number {
-    while (this.cooling[0] !== undefined && this.cooling[0] <= at) {
-      this.cooling.shift()
+    let first = this.cooling[this.freed]
+    while (first !== undefined && first <= at) {
+      first = this.cooling[++this.freed]
     }
-    return at < this.closedUntil ? 0 : this.limit - this.inFlight - this.cooling.length
+    if (this.freed > this.cooling.length / 2) {
+      this.cooling = this.cooling.slice(this.freed)
+      this.freed = 0
+    }
+    return at < this.closedUntil ? 0 : this.open()
+  }
+
+  private open(): number {
+    return this.limit - this.inFlight - (this.cooling.length - this.freed)
   }
 
   take(): void {
@@ -53,7 +64,7 @@ export class Slots {
 
   /** When the next slot comes free, as far as it is known: those in flight may be answered any time. */
   nextFree(at: number): number | undefined {
-    return at < this.closedUntil ? this.closedUntil : this.cooling[0]
+    return at < this.closedUntil ? this.closedUntil : this.cooling[this.freed]
   }
 
   /**
@@ -61,8 +72,8 @@ export class Slots {
    * earlier.
    */
   earliest(at: number, before: number): number {
-    const open = this.limit - this.inFlight - this.cooling.length
-    const needed = before - open
-    return Math.max(at, this.closedUntil, needed < 0 ? at : this.cooling[Math.min(needed, this.cooling.length - 1)] ?? at)
+    const needed = before - this.open()
+    const place = Math.min(this.freed + needed, this.cooling.length - 1)
+    return Math.max(at, this.closedUntil, needed < 0 ? at : this.cooling[place] ?? at)
   }
 }
