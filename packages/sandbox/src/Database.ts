@@ -15,7 +15,7 @@ import { SandboxError } from "./SandboxError.js"
 /**
  * The form of the tables. A file of another form is refused, not changed.
  */
-const schemaVersion = 1
+const schemaVersion = 2
 
 const tables = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
@@ -25,8 +25,14 @@ const tables = [
   )`,
   `CREATE TABLE keys (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
-    hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, state TEXT NOT NULL
+    hash TEXT NOT NULL UNIQUE, last_four TEXT NOT NULL, scopes TEXT NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL
   )`,
+  `CREATE INDEX keys_of_account ON keys (account_id, seq)`,
+  `CREATE TABLE access_requests (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, use_case TEXT NOT NULL, website TEXT,
+    bot_name TEXT NOT NULL, status TEXT NOT NULL, created_at INTEGER NOT NULL, decided_at INTEGER
+  )`,
+  `CREATE INDEX access_requests_of_account ON access_requests (account_id, seq)`,
   `CREATE TABLE relations (
     from_id TEXT NOT NULL, to_id TEXT NOT NULL, follows INTEGER NOT NULL DEFAULT 0, blocks INTEGER NOT NULL DEFAULT 0,
     has_written INTEGER NOT NULL DEFAULT 0, blocks_from_store INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (from_id, to_id)
@@ -71,8 +77,8 @@ const tables = [
  * @category schema
  */
 export const tableNames = [
-  "meta", "accounts", "keys", "relations", "media", "posts", "comments", "likes", "stories", "products", "orders",
-  "conversations", "messages"
+  "meta", "accounts", "keys", "access_requests", "relations", "media", "posts", "comments", "likes", "stories", "products",
+  "orders", "conversations", "messages"
 ] as const
 
 const advice = (reason: string): string =>

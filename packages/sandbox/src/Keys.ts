@@ -1,5 +1,6 @@
 /**
- * API keys: making, finding and revoking them. Only their SHA-256 is kept. Knows nothing of what a key may do.
+ * API keys: making, finding, listing and revoking them. Only their SHA-256 and their last four characters are kept. Knows
+ * nothing of what a key may do.
  *
  * Source: interface v1, "Authentication" and "States and transitions".
  *
@@ -8,30 +9,58 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import type { AccessState } from "@plaza/domain/DeveloperAccess"
-import { Conflict, type NotFound } from "@plaza/domain/Errors"
+import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
 import { keySecretLength, maxActiveKeys } from "@plaza/domain/Limits"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createHash, timingSafeEqual } from "node:crypto"
-import { allScopes } from "./Assumptions.js"
+import { Assumed } from "./Assumptions.js"
 import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
+import { checkText } from "./Fields.js"
 
 /** The prefix that the document writes as an example is the sandbox's own. */
 const prefix = "key_"
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+/**
+ * Most characters (code points) of the name of a key. Assumed: the document tells no bound.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const maxNameLength = 100
 
 /** @since 0.1.0 @category models */
 export interface CreatedKey {
   readonly id: string
   /** The value, shown this once. */
   readonly apiKey: Redacted.Redacted
+}
+
+/**
+ * A key as a list shows it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ListedKey {
+  readonly id: string
+  readonly name: string
+  /** The value with all but its prefix and its last four characters left out. */
+  readonly masked: string
+  readonly scopes: ReadonlyArray<string>
+  readonly state: ApiKey.KeyState
+  readonly createdAt: DateTime.Utc
 }
 
 /**
@@ -57,7 +86,9 @@ export class Keys extends Context.Tag("@plaza/sandbox/Keys")<Keys, {
   readonly create: (accountId: string, options?: {
     readonly name?: string
     readonly scopes?: ReadonlyArray<string>
-  }) => Effect.Effect<CreatedKey, NotFound | Conflict>
+  }) => Effect.Effect<CreatedKey, NotFound | Conflict | ValidationError>
+  /** The keys of an account, the newest first. */
+  readonly list: (accountId: string) => Effect.Effect<ReadonlyArray<ListedKey>>
   /** Revokes a key, which is possible at any time. */
   readonly revoke: (keyId: string) => Effect.Effect<void, NotFound>
 }>() {}
@@ -88,13 +119,17 @@ export const row = (options: {
   readonly name: string
   readonly value: Redacted.Redacted
   readonly scopes: ReadonlyArray<string>
+  /** In milliseconds since 1970. */
+  readonly createdAt: number
 }) => ({
   id: options.id,
   account_id: options.accountId,
   name: options.name,
   hash: hashOf(Redacted.value(options.value)),
+  last_four: Redacted.value(options.value).slice(-4),
   scopes: JSON.stringify(options.scopes),
-  state: "active"
+  state: "active",
+  created_at: options.createdAt
 })
 
 const random = Effect.map(
@@ -116,11 +151,32 @@ interface CallerRow {
   readonly cover: number
 }
 
+interface ListedRow {
+  readonly id: string
+  readonly name: string
+  readonly last_four: string
+  readonly scopes: string
+  readonly state: ApiKey.KeyState
+  readonly created_at: number
+}
+
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient | Assumed> = Layer.effect(
   Keys,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    const assumed = yield* Assumed
+    const known = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
+
+    const check = (name: string, scopes: ReadonlyArray<string>) =>
+      Effect.zipRight(
+        checkText("name", name, maxNameLength),
+        Effect.forEach(scopes, (scope, index) =>
+          known.includes(scope)
+            ? Effect.void
+            : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
+      )
+
     return {
       find: (value) =>
         Effect.gen(function*() {
@@ -159,20 +215,38 @@ export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient> = Layer.effect
           if (!ApiKey.mayCreate(held.map(({ state }) => state))) {
             return yield* new Conflict({ message: `an account holds at most ${maxActiveKeys} active keys: revoke one first` })
           }
-          const apiKey = yield* random
           const [{ next } = { next: 1 }] = yield* sql<{ readonly next: number }>`SELECT coalesce(max(seq), 0) + 1 AS next FROM keys`
           const id = `k${next}`
+          const { name = id, scopes = known } = options
+          yield* check(name, scopes)
+          const apiKey = yield* random
           yield* sql`INSERT INTO keys ${
             sql.insert(row({
               id,
               accountId,
-              name: options.name ?? id,
+              name,
               value: apiKey,
-              scopes: options.scopes ?? allScopes
+              scopes,
+              createdAt: yield* Clock.currentTimeMillis
             }))
           }`
           return { id, apiKey }
         }).pipe(sql.withTransaction, Database.orDefect),
+
+      list: (accountId) =>
+        Effect.map(
+          Database.orDefect(sql<ListedRow>`
+            SELECT id, name, last_four, scopes, state, created_at FROM keys WHERE account_id = ${accountId} ORDER BY seq DESC`),
+          (rows) =>
+            rows.map((found) => ({
+              id: found.id,
+              name: found.name,
+              masked: `${prefix}…${found.last_four}`,
+              scopes: readScopes(found.scopes),
+              state: found.state,
+              createdAt: DateTime.unsafeMake(found.created_at)
+            }))
+        ),
 
       revoke: (keyId) =>
         Effect.gen(function*() {

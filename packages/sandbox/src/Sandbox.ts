@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as AccessRequests from "./AccessRequests.js"
 import * as Accounts from "./Accounts.js"
 import type { Assumptions } from "./Assumptions.js"
 import { Assumed, defaults } from "./Assumptions.js"
@@ -110,6 +111,7 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed
       const assumed = Layer.succeed(Assumed, { ...defaults, ...assumptions })
       const basics = Layer.mergeAll(
         Keys.layer,
+        AccessRequests.layer,
         Accounts.layer,
         Cursors.layer(recorded),
         Faults.layer(recorded),
@@ -148,6 +150,8 @@ const make = (origin: string) =>
       clearFaults: faults.clear,
       createAccount: (account) => apart(calls.createAccount(account)),
       setProfile: (accountId, change) => apart(calls.setProfile(accountId, change)),
+      requestAccess: (accountId, form) => apart(calls.requestAccess(accountId, form)),
+      decideAccess: (requestId, decision) => apart(calls.decideAccess(requestId, decision)),
       setAccess: (accountId, move) => apart(calls.setAccess(accountId, move)),
       createKey: (accountId, options) => apart(calls.createKey(accountId, options)),
       revokeKey: (keyId) => apart(calls.revokeKey(keyId)),

@@ -222,10 +222,13 @@ export const plant = (sql: SqlClient.SqlClient, seed: number): Effect.Effect<voi
   Effect.gen(function*() {
     const random = Random.make(seed)
     yield* sql`INSERT INTO meta ${sql.insert({ key: "seed", value: String(seed) })}`
+    const now = yield* Clock.currentTimeMillis
     yield* plantPeople(sql)
     yield* sql`INSERT INTO keys ${
-      sql.insert(Keys.row({ id: "k1", accountId: shopId, name: "ready", value: Keys.ready(seed), scopes: allScopes }))
+      sql.insert(
+        Keys.row({ id: "k1", accountId: shopId, name: "ready", value: Keys.ready(seed), scopes: allScopes, createdAt: now })
+      )
     }`
-    yield* plantPosts(sql, random, yield* Clock.currentTimeMillis)
+    yield* plantPosts(sql, random, now)
     yield* plantStores(sql, random)
   })

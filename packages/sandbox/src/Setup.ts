@@ -6,14 +6,14 @@
  */
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
-import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
 import { ConversationId, OrderId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { AccessForm, AccessRequest } from "./AccessRequests.js"
+import { AccessRequests } from "./AccessRequests.js"
 import type { Relation } from "./Accounts.js"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
@@ -67,13 +67,23 @@ export interface SetupCalls {
   ) => Effect.Effect<{ readonly id: ProfileId; readonly username: Username }, Conflict | ValidationError>
   /** Changes what an account shows and whether it can be reached. */
   readonly setProfile: (accountId: string, change: ProfileChange) => Effect.Effect<void, NotFound>
+  /** Asks for developer access, as an account without it may. */
+  readonly requestAccess: (
+    accountId: string,
+    form: AccessForm
+  ) => Effect.Effect<AccessRequest, NotFound | Conflict | ValidationError>
+  /** Makes the operator's decision on a request; an approval grants the access. */
+  readonly decideAccess: (
+    requestId: string,
+    decision: "approve" | "decline"
+  ) => Effect.Effect<AccessRequest, NotFound | Conflict>
   /** Makes an operator's move on the developer access of an account. */
   readonly setAccess: (accountId: string, move: AccessMove) => Effect.Effect<void, NotFound | Conflict>
   /** Makes a key, with all scopes unless told. At most 5 of an account are active. */
   readonly createKey: (accountId: string, options?: {
     readonly name?: string
     readonly scopes?: ReadonlyArray<string>
-  }) => Effect.Effect<CreatedKey, NotFound | Conflict>
+  }) => Effect.Effect<CreatedKey, NotFound | Conflict | ValidationError>
   /** Revokes a key by its id. */
   readonly revokeKey: (keyId: string) => Effect.Effect<void, NotFound>
   /** Changes what the first account does to the second; what isn't told stays. */
@@ -112,13 +122,14 @@ const maxIdLength = 500
 export const layer: Layer.Layer<
   Setup,
   never,
-  SqlClient.SqlClient | Accounts | Assumed | Keys | Faults | RateWindow | RequestLog
+  SqlClient.SqlClient | AccessRequests | Accounts | Assumed | Keys | Faults | RateWindow | RequestLog
 > = Layer.effect(
   Setup,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const accounts = yield* Accounts
     const keys = yield* Keys
+    const requests = yield* AccessRequests
     const faults = yield* Faults
     const window = yield* RateWindow
     const log = yield* RequestLog
@@ -161,15 +172,11 @@ export const layer: Layer.Layer<
             WHERE id = ${accountId}`
         }).pipe(sql.withTransaction, Database.orDefect),
 
-      setAccess: (accountId, move) =>
-        Effect.gen(function*() {
-          const { access } = yield* known(accountId)
-          const moved = DeveloperAccess.moveAccess(access, move)
-          if (Either.isLeft(moved)) {
-            return yield* new Conflict({ message: moved.left.message })
-          }
-          yield* sql`UPDATE accounts SET access = ${moved.right} WHERE id = ${accountId}`
-        }).pipe(sql.withTransaction, Database.orDefect),
+      requestAccess: requests.submit,
+
+      decideAccess: requests.decide,
+
+      setAccess: requests.move,
 
       createKey: keys.create,
 
