@@ -8,7 +8,6 @@ import { Forbidden } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { Assumed } from "./Assumptions.js"
 import { ControlApi } from "./ControlApi.js"
 import type { AnyHandler, HandlersOf } from "./Dispatch.js"
@@ -18,6 +17,7 @@ import { Faults } from "./Faults.js"
 import { decode, route } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
+import { isLocal } from "./LocalOnly.js"
 import { RequestLog } from "./RequestLog.js"
 import { Setup } from "./Setup.js"
 
@@ -35,30 +35,6 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
 }>() {}
 
 const match = matcher(operationsOf(ControlApi))
-
-const isLoopbackAddress = (address: string): boolean =>
-  address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
-
-const isLoopbackName = (host: string): boolean => {
-  try {
-    const { hostname } = new URL(`http://${host}`)
-    return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
-      /^127(?:\.\d{1,3}){3}$/.test(hostname)
-  } catch {
-    return false
-  }
-}
-
-/**
- * A page in a browser on this machine is a loopback peer too; it is told by the origin it states, or, where it made its
- * own name point here, by the host it asked for.
- */
-const isLocal = ({ headers, remoteAddress }: Incoming): boolean =>
-  Option.isNone(remoteAddress) || (
-    isLoopbackAddress(remoteAddress.value) &&
-    (headers["host"] === undefined || isLoopbackName(headers["host"])) &&
-    (headers["origin"] === undefined || isLoopbackName(headers["origin"].replace(/^https?:\/\//i, "")))
-  )
 
 /** @since 0.1.0 @category layers */
 export const layer = (
