@@ -20,6 +20,7 @@ import { orEnvelope } from "./Incoming.js"
 import { isLocal } from "./LocalOnly.js"
 import { RequestLog } from "./RequestLog.js"
 import { Setup } from "./Setup.js"
+import { VirtualClock } from "./VirtualClock.js"
 
 /**
  * Where the control interface begins.
@@ -39,13 +40,14 @@ const match = matcher(operationsOf(ControlApi))
 /** @since 0.1.0 @category layers */
 export const layer = (
   access: "loopback" | "anyone"
-): Layer.Layer<Control, never, Setup | Faults | RequestLog | Assumed> =>
+): Layer.Layer<Control, never, Setup | Faults | RequestLog | VirtualClock | Assumed> =>
   Layer.effect(
     Control,
     Effect.gen(function*() {
       const setup = yield* Setup
       const faults = yield* Faults
       const log = yield* RequestLog
+      const clock = yield* VirtualClock
       const { maxBodyBytes } = yield* Assumed
       const limits = { body: maxBodyBytes, file: maxBodyBytes }
 
@@ -54,6 +56,8 @@ export const layer = (
         reset: () => setup.reset,
         state: () => setup.state,
         requests: () => Effect.map(log.all, (data) => ({ data })),
+        readClock: () => clock.read,
+        advanceClock: ({ payload }) => clock.advance(payload.millis),
         addFault: ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })),
         listFaults: () => Effect.map(faults.list, (data) => ({ data })),
         clearFaults: () => faults.clear

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { ActiveFault, Fault, FaultId } from "./Faults.js"
 import { RequestRecord } from "./RequestLog.js"
 import { State } from "./State.js"
+import { ClockState } from "./VirtualClock.js"
 
 /** @since 0.1.0 @category models */
 export const Health = Schema.Struct({
@@ -31,6 +32,16 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
     HttpApiEndpoint.post("addFault", "/faults")
       .setPayload(Fault)
       .addSuccess(Schema.Struct({ id: FaultId }))
+      .addError(onWire("INVALID_JSON"))
+      .addError(onWire("VALIDATION_ERROR"))
+      .addError(onWire("PAYLOAD_TOO_LARGE"))
+  )
+  .add(HttpApiEndpoint.get("readClock", "/clock").addSuccess(ClockState))
+  .add(
+    HttpApiEndpoint.post("advanceClock", "/clock")
+      // Its bounds are the clock's own.
+      .setPayload(Schema.Struct({ millis: Schema.Number }))
+      .addSuccess(ClockState)
       .addError(onWire("INVALID_JSON"))
       .addError(onWire("VALIDATION_ERROR"))
       .addError(onWire("PAYLOAD_TOO_LARGE"))

@@ -7,7 +7,9 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -33,6 +35,8 @@ import * as Service from "./Service.js"
 import type { SetupCalls } from "./Setup.js"
 import * as Setup from "./Setup.js"
 import type { State } from "./State.js"
+import type { ClockState } from "./VirtualClock.js"
+import * as VirtualClock from "./VirtualClock.js"
 
 /**
  * A running sandbox, seen from the side of whoever runs it.
@@ -53,8 +57,12 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
   readonly state: Effect.Effect<State>
   /** What was asked of the interface lately, oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
-  /** Back to the seed. Forgets faults, counted requests and the log too. */
+  /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
   readonly reset: Effect.Effect<void>
+  /** What time it is in the sandbox, and how far that is ahead of the clock outside. */
+  readonly clock: Effect.Effect<ClockState>
+  /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
+  readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
   /** Asks for a fault; it hits the next calls that match. */
   readonly addFault: (fault: Faults.Fault) => Effect.Effect<FaultId>
   /** The faults that may still hit something. */
@@ -102,7 +110,7 @@ const prepare = (file: string, wanted: number | undefined) =>
     return recorded
   }).pipe(Database.orDefect)
 
-type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestLog
+type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
 
 /** Everything behind the two ways in. */
 const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed }: Options) =>
@@ -116,7 +124,8 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed
         Cursors.layer(recorded),
         Faults.layer(recorded),
         RequestLog.layer,
-        RateWindow.layer
+        RateWindow.layer,
+        VirtualClock.layer
       ).pipe(Layer.provideMerge(assumed))
       return Service.layer.pipe(
         Layer.provide(Control.layer(control)),
@@ -134,31 +143,35 @@ const make = (origin: string) =>
     const setup = yield* Setup.Setup
     const faults = yield* Faults.Faults
     const log = yield* RequestLog.RequestLog
+    const clock = yield* VirtualClock.VirtualClock
     const seed = yield* setup.seed
     const { calls } = setup
+    const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
     return Sandbox.of({
       baseUrl: `${origin}${Service.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
       apiKey: Keys.ready(seed),
       seed,
-      state: apart(setup.state),
+      state: inside(setup.state),
       requests: log.all,
-      reset: apart(setup.reset),
+      reset: inside(setup.reset),
+      clock: inside(clock.read),
+      advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
       // The type can't tell a share of 2 or a status of 99 from a right one; asking for that is a mistake in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
       clearFaults: faults.clear,
-      createAccount: (account) => apart(calls.createAccount(account)),
-      setProfile: (accountId, change) => apart(calls.setProfile(accountId, change)),
-      requestAccess: (accountId, form) => apart(calls.requestAccess(accountId, form)),
-      decideAccess: (requestId, decision) => apart(calls.decideAccess(requestId, decision)),
-      setAccess: (accountId, move) => apart(calls.setAccess(accountId, move)),
-      createKey: (accountId, options) => apart(calls.createKey(accountId, options)),
-      revokeKey: (keyId) => apart(calls.revokeKey(keyId)),
-      setRelation: (from, to, relation) => apart(calls.setRelation(from, to, relation)),
-      setProduct: (product) => apart(calls.setProduct(product)),
-      setOrder: (order) => apart(calls.setOrder(order)),
-      createConversation: (conversation) => apart(calls.createConversation(conversation))
+      createAccount: (account) => inside(calls.createAccount(account)),
+      setProfile: (accountId, change) => inside(calls.setProfile(accountId, change)),
+      requestAccess: (accountId, form) => inside(calls.requestAccess(accountId, form)),
+      decideAccess: (requestId, decision) => inside(calls.decideAccess(requestId, decision)),
+      setAccess: (accountId, move) => inside(calls.setAccess(accountId, move)),
+      createKey: (accountId, options) => inside(calls.createKey(accountId, options)),
+      revokeKey: (keyId) => inside(calls.revokeKey(keyId)),
+      setRelation: (from, to, relation) => inside(calls.setRelation(from, to, relation)),
+      setProduct: (product) => inside(calls.setProduct(product)),
+      setOrder: (order) => inside(calls.setOrder(order)),
+      createConversation: (conversation) => inside(calls.createConversation(conversation))
     })
   })
 

@@ -35,6 +35,7 @@ import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Store from "./Store.js"
 import * as Stories from "./Stories.js"
+import { VirtualClock } from "./VirtualClock.js"
 
 /**
  * Where the interface begins; the base address of a sandbox ends with it.
@@ -79,6 +80,7 @@ const make = Effect.gen(function*() {
   const faults = yield* Faults
   const log = yield* RequestLog
   const control = yield* Control.Control
+  const clock = yield* VirtualClock
   const handlers: Readonly<Record<string, AnyHandler<Call>>> = yield* makeHandlers
 
   const handle = (name: string, request: Decoded, call: Call): Effect.Effect<unknown, DocumentedError> => {
@@ -147,11 +149,11 @@ const make = Effect.gen(function*() {
     answer: (incoming: Incoming): Effect.Effect<Sent, Gone> => {
       const [path, query] = split(withoutOrigin(incoming.target))
       const isControl = path === Control.basePath || path.startsWith(`${Control.basePath}/`)
-      return Effect.uninterruptible(
+      return Effect.uninterruptible(clock.within(
         isControl
           ? Effect.map(control.answer(incoming, path), (answer): Sent => ({ _tag: "Answer", answer }))
           : answerInterface(incoming, path, query)
-      )
+      ))
     }
   }
 })

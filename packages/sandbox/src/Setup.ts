@@ -29,6 +29,7 @@ import * as ReadState from "./ReadState.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Seed from "./Seed.js"
 import type { Availability, State } from "./State.js"
+import { VirtualClock } from "./VirtualClock.js"
 
 /** @since 0.1.0 @category models */
 export interface NewAccount {
@@ -112,7 +113,7 @@ export class Setup extends Context.Tag("@plaza/sandbox/Setup")<Setup, {
   readonly calls: SetupCalls
   readonly state: Effect.Effect<State>
   readonly seed: Effect.Effect<number>
-  /** Back to the seed, as of now. Forgets faults, counted requests and the log too. */
+  /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
   readonly reset: Effect.Effect<void>
 }>() {}
 
@@ -122,7 +123,7 @@ const maxIdLength = 500
 export const layer: Layer.Layer<
   Setup,
   never,
-  SqlClient.SqlClient | AccessRequests | Accounts | Assumed | Keys | Faults | RateWindow | RequestLog
+  SqlClient.SqlClient | AccessRequests | Accounts | Assumed | Keys | Faults | RateWindow | RequestLog | VirtualClock
 > = Layer.effect(
   Setup,
   Effect.gen(function*() {
@@ -133,6 +134,7 @@ export const layer: Layer.Layer<
     const faults = yield* Faults
     const window = yield* RateWindow
     const log = yield* RequestLog
+    const clock = yield* VirtualClock
     const { maxStock } = yield* Assumed
     const state = yield* ReadState.make
 
@@ -227,6 +229,7 @@ export const layer: Layer.Layer<
       seed: Database.orDefect(Seed.recorded(sql)),
       reset: Effect.gen(function*() {
         const seed = yield* Seed.recorded(sql)
+        yield* clock.reset
         yield* sql.withTransaction(Effect.zipRight(
           Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql(table)}`, { discard: true }),
           Seed.plant(sql, seed)
