@@ -12,6 +12,8 @@ import { optional, Stock } from "./Resources.js"
 
 const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSize }
 
+const pageSizeProblem = () => `must be a whole number from ${minPageSize} to ${maxPageSize}`
+
 /**
  * Items a page is asked to hold, 1 to 100.
  *
@@ -21,11 +23,17 @@ const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSi
 export const PageSize = Schema.Number.pipe(
   Schema.filter((size) => Number.isInteger(size) && size >= minPageSize && size <= maxPageSize, {
     jsonSchema: pageSizeJson,
-    message: () => `must be a whole number from ${minPageSize} to ${maxPageSize}`
+    message: pageSizeProblem
   })
 )
 
-const PageSizeFromString = Schema.compose(Schema.NumberFromString, PageSize).annotations({ jsonSchema: pageSizeJson })
+// A number's text may have a sign, spaces, an exponent or a base; an integer in a query is digits.
+const Digits = Schema.String.pipe(Schema.pattern(/^\d+$/, { message: pageSizeProblem }))
+
+const PageSizeFromString = Digits.pipe(
+  Schema.compose(Schema.NumberFromString),
+  Schema.compose(PageSize)
+).annotations({ jsonSchema: pageSizeJson })
 
 /**
  * The query of every list. Both parts may be left out; the default page size is not told.

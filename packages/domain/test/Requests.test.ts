@@ -19,13 +19,15 @@ describe("the query of a list", () => {
     expect(reads(Requests.PageQuery, { limit: String(size) })).toBe(false)
   })
 
-  it.each(["", " ", "ten", "5;", "0x", "1,5"])("refuses the limit %j and says what to write", (limit) => {
+  it.each(["", " ", "ten", "5;", "0x", "1,5", "1e1", "0x10", "0b1", "+5", " 10", "10\n", "5.0", "٥", "1_0"])("refuses the limit %j and says what to write", (limit) => {
     expect(reads(Requests.PageQuery, { limit })).toBe(false)
   })
 
   it("tells in the refusal what a limit may be", () => {
-    const refusal = Schema.decodeUnknownEither(Requests.PageQuery)({ limit: "101" })
-    expect(Either.getOrThrow(Either.flip(refusal)).message).toContain("must be a whole number from 1 to 100")
+    for (const limit of ["101", "1e1"]) {
+      const refusal = Schema.decodeUnknownEither(Requests.PageQuery)({ limit })
+      expect(Either.getOrThrow(Either.flip(refusal)).message).toContain("must be a whole number from 1 to 100")
+    }
   })
 
   it("may be left out whole, and asks for nothing then", () => {
