@@ -34,6 +34,14 @@ export interface Deadlines {
     watched: Watched,
     outOfTime: () => E2
   ) => Effect.Effect<A, E | E2, R>
+  /**
+   * The same for what reports by a callback and gives back how it is stopped, without a fiber of its own.
+   */
+  readonly limitAsync: <A, E, E2>(
+    begin: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
+    watched: Watched,
+    outOfTime: () => E2
+  ) => Effect.Effect<A, E | E2>
 }
 
 interface Entry {
@@ -72,28 +80,40 @@ export const make = (limit: Duration.Duration): Effect.Effect<Deadlines, never, 
       return Effect.forkIn(Effect.interruptible(watch), scope)
     })
 
+    const limitAsync = <A, E, E2>(
+      begin: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
+      watched: Watched,
+      outOfTime: () => E2
+    ): Effect.Effect<A, E | E2> => {
+      const ended = Effect.async<A, E | E2>((resume) => {
+        const entry: Entry = {
+          watched,
+          expire: () => resume(Effect.zipRight(stop, Effect.fail(outOfTime())))
+        }
+        // Before it begins, since it may end at once.
+        entries.add(entry)
+        const stop = begin((result) => {
+          entries.delete(entry)
+          resume(result)
+        })
+        return Effect.suspend(() => {
+          entries.delete(entry)
+          return stop
+        })
+      })
+      return watching ? ended : Effect.zipRight(start, ended)
+    }
+
     return {
+      limitAsync,
       limit: <A, E, R, E2>(effect: Effect.Effect<A, E, R>, watched: Watched, outOfTime: () => E2) =>
-        Effect.flatMap(Effect.runtime<R>(), (runtime) => {
-          const ended = Effect.async<A, E | E2>((resume) => {
+        Effect.flatMap(Effect.runtime<R>(), (runtime) =>
+          limitAsync<A, E, E2>((resume) => {
             // Begun in here, so that there is no moment at which it runs and nobody would interrupt it. As an exit, so
             // that an attempt which fails isn't logged as a fiber whose failure nobody handles.
             const fiber = Runtime.runFork(runtime)(Effect.exit(Effect.interruptible(effect)))
-            const entry: Entry = {
-              watched,
-              expire: () => resume(Effect.zipRight(Fiber.interrupt(fiber), Effect.fail(outOfTime())))
-            }
-            entries.add(entry)
-            fiber.addObserver((exit) => {
-              entries.delete(entry)
-              resume(Exit.flatten(exit))
-            })
-            return Effect.suspend(() => {
-              entries.delete(entry)
-              return Fiber.interrupt(fiber)
-            })
-          })
-          return watching ? ended : Effect.zipRight(start, ended)
-        })
+            fiber.addObserver((exit) => resume(Exit.flatten(exit)))
+            return Fiber.interrupt(fiber)
+          }, watched, outOfTime))
     }
   })

@@ -24,6 +24,7 @@ import { InvalidInput } from "./Failures.js"
 import type { AttemptFailure, CallFailure, OutcomeUnknown } from "./Failures.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
 import type { RateLimit } from "./RateLimit.js"
+import * as Sending from "./Sending.js"
 import { Settings } from "./Settings.js"
 
 /**
@@ -95,7 +96,7 @@ const readAnswer = <A>(
   }
   return Either.flatMap(parse(answer.body), reader.decode).pipe(
     Either.mapLeft((why) =>
-      Attempt.unreadable(outgoing, attempts, answer.status, `its answer can't be read (${why})`, answer.body)
+      Sending.unreadable(outgoing, attempts, answer.status, `its answer can't be read (${why})`, answer.body)
     )
   )
 }

@@ -69,8 +69,7 @@ const find = (error: unknown, depth: number): TransportReason | undefined => {
 }
 
 /**
- * The reason of an error of the platform's client. Where none can be found the request counts as sent, which is the
- * careful guess.
+ * The reason of an error of the platform's client.
  *
  * @since 0.1.0
  * @category decoding
@@ -78,4 +77,13 @@ const find = (error: unknown, depth: number): TransportReason | undefined => {
 export const reasonOf = (error: HttpClientError.HttpClientError): TransportReason =>
   error._tag === "RequestError" && error.reason !== "Transport"
     ? { reason: error.reason, connected: false }
-    : find(error.cause, 0) ?? { reason: error.reason, connected: true }
+    : reasonOfCause(error.cause, error.reason)
+
+/**
+ * The reason of what a transport threw. Where none can be found the request counts as sent, which is the careful guess.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const reasonOfCause = (cause: unknown, otherwise: string): TransportReason =>
+  find(cause, 0) ?? { reason: otherwise, connected: true }

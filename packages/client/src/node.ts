@@ -1,11 +1,15 @@
 /**
- * What the client needs of Node: the HTTP client on undici. The only module that imports anything of Node.
+ * What the client needs of Node: the HTTP client on undici. This module and the folder of its name alone import anything
+ * of Node.
  *
  * @since 0.1.0
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Layer from "effect/Layer"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Exchange from "./Exchange.js"
+import * as UndiciExchange from "./node/UndiciExchange.js"
 
 /**
  * An `HttpClient` on undici, which keeps its connections open between requests.
@@ -13,4 +17,10 @@ import type * as Layer from "effect/Layer"
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient> = NodeHttpClient.layerUndici
+export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
+  HttpClient.HttpClient,
+  Effect.map(
+    NodeHttpClient.makeDispatcher,
+    (dispatcher) => Exchange.offer(NodeHttpClient.makeUndici(dispatcher), UndiciExchange.make(dispatcher))
+  )
+)

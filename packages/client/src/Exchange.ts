@@ -1,0 +1,73 @@
+/**
+ * One request and its whole answer as a single step, without the layers of a general client: what a client may offer
+ * beside being an `HttpClient`, and what an attempt is made by wherever it does. Knows nothing of attempts, nor of any
+ * runtime.
+ *
+ * @since 0.1.0
+ */
+import type * as Headers from "@effect/platform/Headers"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
+
+/** @since 0.1.0 @category models */
+export interface ExchangeRequest {
+  readonly method: HttpMethod
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined where there is none. */
+  readonly body: Uint8Array | undefined
+}
+
+/**
+ * What an answer begins with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Head {
+  readonly status: number
+  readonly headers: Headers.Headers
+}
+
+/**
+ * What becomes of a request: a head and the end of its answer, or a failure before or after the head.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listener {
+  readonly onHead: (head: Head) => void
+  readonly onEnd: (head: Head, body: string) => void
+  readonly onFailure: (cause: unknown) => void
+}
+
+/**
+ * Sends a request once, follows no redirect and makes no span. What it gives back breaks the exchange off; nothing is
+ * heard of it after that.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Exchange = (request: ExchangeRequest, listener: Listener) => () => void
+
+const offered = new WeakMap<HttpClient.HttpClient, Exchange>()
+
+/**
+ * The client, offering an exchange that does as it does. A client that is made from it offers none, since what was
+ * changed in it must count.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const offer = (client: HttpClient.HttpClient, exchange: Exchange): HttpClient.HttpClient => {
+  offered.set(client, exchange)
+  return client
+}
+
+/**
+ * The exchange that a client offers.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const of = (client: HttpClient.HttpClient): Exchange | undefined => offered.get(client)
