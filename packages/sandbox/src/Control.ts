@@ -55,7 +55,7 @@ export const layer = (
         health: () => Effect.map(setup.seed, (seed) => ({ status: "ok", seed })),
         reset: () => setup.reset,
         state: () => setup.state,
-        requests: () => Effect.map(log.all, (data) => ({ data })),
+        requests: ({ urlParams }) => Effect.map(log.read(urlParams), (data) => ({ data })),
         readClock: () => clock.read,
         advanceClock: ({ payload }) => clock.advance(payload.millis),
         addFault: ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })),

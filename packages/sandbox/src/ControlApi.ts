@@ -12,7 +12,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { onWire } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { ActiveFault, Fault, FaultId } from "./Faults.js"
-import { RequestRecord } from "./RequestLog.js"
+import { RequestQuery, RequestRecord } from "./RequestLog.js"
 import { State } from "./State.js"
 import { ClockState } from "./VirtualClock.js"
 
@@ -27,7 +27,12 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   .add(HttpApiEndpoint.get("health", "/health").addSuccess(Health))
   .add(HttpApiEndpoint.post("reset", "/reset").addSuccess(HttpApiSchema.NoContent))
   .add(HttpApiEndpoint.get("state", "/state").addSuccess(State))
-  .add(HttpApiEndpoint.get("requests", "/requests").addSuccess(Schema.Struct({ data: Schema.Array(RequestRecord) })))
+  .add(
+    HttpApiEndpoint.get("requests", "/requests")
+      .setUrlParams(RequestQuery)
+      .addSuccess(Schema.Struct({ data: Schema.Array(RequestRecord) }))
+      .addError(onWire("VALIDATION_ERROR"))
+  )
   .add(
     HttpApiEndpoint.post("addFault", "/faults")
       .setPayload(Fault)

@@ -95,6 +95,8 @@ export interface Decoded {
 /** @since 0.1.0 @category models */
 export interface Operation {
   readonly name: string
+  /** The area that it belongs to. */
+  readonly group: string
   readonly method: string
   /** The parts of its path; those that begin with a colon are parameters. */
   readonly segments: ReadonlyArray<string>
@@ -155,7 +157,7 @@ interface AnyEndpoint {
   readonly successSchema: Schema.Schema.All
 }
 
-const toOperation = (endpoint: AnyEndpoint): Operation => {
+const toOperation = (group: string, endpoint: AnyEndpoint): Operation => {
   const decodeQuery = decoder("urlParams", endpoint.urlParamsSchema)
   const isFile = Option.exists(endpoint.payloadSchema, ({ ast }) => HttpApiSchema.getMultipartStream(ast) !== undefined)
   // See `decoder`.
@@ -165,6 +167,7 @@ const toOperation = (endpoint: AnyEndpoint): Operation => {
   })
   return {
     name: endpoint.name,
+    group,
     method: endpoint.method,
     segments: endpoint.path.split("/").slice(1),
     body: isFile ? "file" : Option.isSome(endpoint.payloadSchema) ? "json" : "none",
@@ -187,8 +190,8 @@ export const operationsOf = <Id extends string, Groups extends HttpApiGroup.Http
   const operations: Array<Operation> = []
   HttpApi.reflect(api, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint }) => {
-      operations.push(toOperation(endpoint))
+    onEndpoint: ({ endpoint, group }) => {
+      operations.push(toOperation(group.identifier, endpoint))
     }
   })
   return operations

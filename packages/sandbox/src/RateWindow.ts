@@ -46,8 +46,8 @@ export const layer: Layer.Layer<RateWindow, never, Assumed> = Layer.effect(
       quotas.set(accountId, quota)
       return quota
     }
-    const refuse = (message: string, millis: number) =>
-      Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis) }))
+    const refuse = (limit: "rate" | "quota", message: string, millis: number) =>
+      Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
     return {
       take: (keyId, accountId) =>
@@ -57,13 +57,18 @@ export const layer: Layer.Layer<RateWindow, never, Assumed> = Layer.effect(
             // The request that has to leave the window before there is room for one more.
             const oldest = window[window.length - requestsPerWindow] ?? now
             return refuse(
+              "rate",
               `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
               oldest + length - now
             )
           }
           const quota = today(accountId, now)
           if (quota.used >= dailyQuota) {
-            return refuse(`the daily quota of ${dailyQuota} requests is used up until midnight UTC`, (quota.day + 1) * day - now)
+            return refuse(
+              "quota",
+              `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
+              (quota.day + 1) * day - now
+            )
           }
           window.push(now)
           quota.used++

@@ -46,6 +46,10 @@ export const RequestRecord = Schema.Struct({
   at: Timestamp,
   /** What the service decided; null when the request never reached it. */
   status: Schema.NullOr(Schema.Int),
+  /** What decided it, by a name that stays, such as `gate.rate` or `chat.block`; null until it is decided. */
+  rule: Schema.NullOr(Schema.String),
+  /** Why, in a sentence. */
+  reason: Schema.NullOr(Schema.String),
   delivered: Delivered,
   /** The status that the caller saw; null when none. */
   deliveredStatus: Schema.NullOr(Schema.Int),
@@ -71,23 +75,61 @@ export type Entry = { -readonly [Field in keyof RequestRecord]: RequestRecord[Fi
  */
 export const capacity = 10_000
 
+const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+/**
+ * Which requests to tell of; all that are kept unless told.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RequestQuery = Schema.Struct({
+  /** Those that came after the one with this id; none of them when it is the last. */
+  after: optional(Schema.String.pipe(Schema.pattern(/^req_\d{1,15}$/))),
+  /** Those that mean this operation of the contract. */
+  operation: optional(Schema.String),
+  /** Those that this rule decided. */
+  rule: optional(Schema.String),
+  /** The last ones, at most so many. */
+  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, capacity)))
+})
+/** @since 0.1.0 @category models */
+export type RequestQuery = typeof RequestQuery.Type
+
 /** @since 0.1.0 @category services */
 export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<RequestLog, {
   /** Opens the record of a request. */
   readonly open: (method: string, path: string, query: string, at: number) => Entry
   /** A copy of what is kept, oldest first. */
   readonly all: Effect.Effect<ReadonlyArray<RequestRecord>>
+  /** A copy of a part of it, oldest first. */
+  readonly read: (query: RequestQuery) => Effect.Effect<ReadonlyArray<RequestRecord>>
   readonly clear: Effect.Effect<void>
 }>() {}
+
+const prefix = "req_"
+const numberOf = (id: string): number => Number(id.slice(prefix.length))
+
+const matches = ({ after, operation, rule }: RequestQuery) => {
+  const last = after === undefined ? 0 : numberOf(after)
+  return (entry: Entry): boolean =>
+    numberOf(entry.id) > last &&
+    (operation === undefined || entry.operation === operation) &&
+    (rule === undefined || entry.rule === rule)
+}
 
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
   let entries: Array<Entry> = []
   let opened = 0
+  const read = (query: RequestQuery): Effect.Effect<ReadonlyArray<RequestRecord>> =>
+    Effect.sync(() =>
+      entries.slice(-capacity).filter(matches(query)).slice(-(query.limit ?? capacity)).map((entry) => ({ ...entry }))
+    )
   return {
     open: (method, path, query, at) => {
       const entry: Entry = {
-        id: `req_${++opened}`,
+        id: `${prefix}${++opened}`,
         method,
         path,
         query,
@@ -96,6 +138,8 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
         accountId: null,
         at: DateTime.unsafeMake(at),
         status: null,
+        rule: null,
+        reason: null,
         delivered: "waiting",
         deliveredStatus: null,
         faults: []
@@ -107,7 +151,8 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
       }
       return entry
     },
-    all: Effect.sync(() => entries.slice(-capacity).map((entry) => ({ ...entry }))),
+    all: read({}),
+    read,
     clear: Effect.sync(() => {
       entries = []
     })

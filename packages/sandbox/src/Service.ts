@@ -33,6 +33,7 @@ import * as Posts from "./Posts.js"
 import * as Profiles from "./Profiles.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
+import * as Rule from "./Rule.js"
 import * as Store from "./Store.js"
 import * as Stories from "./Stories.js"
 import { VirtualClock } from "./VirtualClock.js"
@@ -62,6 +63,8 @@ const split = (target: string): readonly [path: string, query: string] => {
   const mark = target.indexOf("?")
   return mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)]
 }
+
+const note = (entry: Entry, decision: Rule.Decision) => Effect.sync(() => Object.assign(entry, decision))
 
 const makeHandlers = Effect.gen(function*() {
   const handlers: HandlersOf<typeof PlazaApiWithStories, Call> = {
@@ -94,12 +97,18 @@ const make = Effect.gen(function*() {
   /** What the service decides by itself. */
   const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> =>
     gate.admit(matched, incoming, entry).pipe(
+      Effect.tapError((error) => error._tag === "Gone" ? Effect.void : note(entry, Rule.ofGate(error))),
       Effect.flatMap(({ caller, operation, request }) =>
-        Effect.map(handle(operation.name, request, { caller }), operation.encode)
+        handle(operation.name, request, { caller }).pipe(
+          Effect.tapError((error) => note(entry, Rule.ofOperation(operation, error))),
+          Effect.map(operation.encode),
+          Effect.zipLeft(note(entry, Rule.done(operation)))
+        )
       ),
       orEnvelope,
       Effect.tap(({ status }) => {
         entry.status = status
+        return entry.rule === null ? note(entry, Rule.defect) : Effect.void
       })
     )
 
@@ -117,6 +126,7 @@ const make = Effect.gen(function*() {
       const isBefore = fault !== undefined && fault.kind !== "garbage" && fault.when === "before"
       if (isBefore) {
         yield* gate.count(incoming, entry)
+        yield* note(entry, Rule.ofFaults(hit.ids))
       }
       const own = isBefore ? undefined : yield* decide(matched, incoming, entry)
       yield* pause(hit.delay, "after")

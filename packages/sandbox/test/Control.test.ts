@@ -19,7 +19,7 @@ layer(layerInProcess())("the control interface", (it) => {
       assert.deepStrictEqual((yield* client.listFaults()).data.map((fault) => fault.id), [id])
       yield* client.clearFaults()
       yield* call("GET", "/me")
-      assert.deepStrictEqual((yield* client.requests()).data, yield* sandbox.requests)
+      assert.deepStrictEqual((yield* client.requests({ urlParams: {} })).data, yield* sandbox.requests)
       yield* client.reset()
       assert.deepStrictEqual(yield* sandbox.requests, [])
     }))
@@ -67,6 +67,8 @@ layer(layerInProcess())("the control interface", (it) => {
         params: { id: "CAP/RED L" },
         accountId: "1001",
         status: 200,
+        rule: "store.setStock",
+        reason: "nothing stood against it, and it was done",
         delivered: "answered",
         deliveredStatus: 200,
         faults: []

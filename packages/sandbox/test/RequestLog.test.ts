@@ -1,0 +1,109 @@
+/**
+ * The log of requests: which rule decided each of them, and how a part of it is read.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Schema } from "effect"
+import { call, control, field, layerInProcess, refusal, type Reply, type Request } from "./support.js"
+
+const readLog = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
+
+const last = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => Effect.map(requests, (all) => all.at(-1)))
+
+/** The rule that decided a call, which is told along with the sentence that its caller was told. */
+const decided = (method: "GET" | "POST" | "PATCH", path: string, request: Request = {}) =>
+  Effect.gen(function*() {
+    const reply: Reply = yield* call(method, path, request)
+    const record = yield* last
+    if (reply.status >= 400) {
+      const error = field(reply, "error")
+      assert.strictEqual(typeof error === "object" && error !== null && "message" in error ? error.message : undefined, record?.reason)
+    }
+    return record?.rule
+  })
+
+layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, maxBodyBytes: 500 } }))("the log of requests", (it) => {
+  it.effect("tells the rule that stood before the operation", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      assert.strictEqual(yield* decided("GET", "/nowhere"), "gate.route")
+      assert.strictEqual(yield* decided("GET", "/me", { key: null }), "gate.key")
+      const { id } = yield* sandbox.createAccount({ photo: false })
+      const { apiKey: key } = yield* sandbox.createKey(id, { scopes: ["posts:write"] })
+      assert.strictEqual(yield* decided("GET", "/me", { key }), "gate.scope")
+      assert.strictEqual(yield* decided("POST", "/posts", { key, json: { text: "a" } }), "gate.profile")
+      yield* sandbox.setAccess(id, "suspend")
+      assert.strictEqual(yield* decided("GET", "/me", { key }), "gate.access")
+      assert.strictEqual(yield* decided("POST", "/posts", { text: "{" }), "gate.json")
+      assert.strictEqual(yield* decided("POST", "/posts", { json: {} }), "gate.fields")
+      assert.strictEqual(yield* decided("POST", "/posts", { json: { text: "a".repeat(600) } }), "gate.size")
+    }))
+
+  it.effect("tells the rule of the operation, and the operation where none stood against it", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { conversations } = yield* sandbox.state
+      const withPeer = (username: string) =>
+        Effect.map(sandbox.state, ({ accounts }) => {
+          const peer = accounts.find((account) => account.username === username)
+          return `/conversations/${conversations.find(({ peerId }) => peerId === peer?.id)?.id ?? ""}/messages`
+        })
+      const message = { json: { text: "a" } }
+      assert.strictEqual(yield* decided("POST", yield* withPeer("ana.ruiz"), message), "chat.sendMessage")
+      assert.strictEqual(yield* decided("POST", yield* withPeer("greta"), message), "chat.block")
+      assert.strictEqual(yield* decided("POST", yield* withPeer("farid"), message), "chat.spam")
+      assert.strictEqual(yield* decided("POST", "/conversations/none/messages", message), "chat.unknown")
+      assert.strictEqual(yield* decided("PATCH", "/store/products/K17-GUM/stock", { json: { stock: 1 } }), "store.block")
+      assert.strictEqual(yield* decided("PATCH", "/store/products/TIDE-TIN-01/stock", { json: { stock: 1 } }), "store.owner")
+      assert.strictEqual(yield* decided("PATCH", "/store/products/0042/stock", { json: { stock: -1 } }), "store.fields")
+      const shipment = { json: { carrier: "DHL", trackingNumber: "1" } }
+      assert.strictEqual(yield* decided("POST", "/store/orders/500001/ship", shipment), "store.shipOrder")
+      assert.strictEqual(yield* decided("POST", "/store/orders/500001/ship", shipment), "store.state")
+      const jonas = (yield* sandbox.state).accounts.find(({ availability }) => availability === "suspended")
+      assert.strictEqual(yield* decided("GET", `/users/${jonas?.id ?? ""}`), "users.unavailable")
+    }))
+
+  it.effect("tells the limits apart", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      yield* Effect.replicateEffect(call("GET", "/me"), 60)
+      assert.strictEqual(yield* decided("GET", "/me"), "gate.rate")
+      yield* sandbox.advanceClock("1 minute")
+      yield* Effect.replicateEffect(call("GET", "/me"), 20)
+      assert.strictEqual(yield* decided("GET", "/me"), "gate.quota")
+    }))
+
+  it.effect("tells the fault that kept a request from the service, and the rule where it only changed the answer", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      yield* sandbox.addFault({ kind: "status", when: "before", status: 500 })
+      yield* call("GET", "/me")
+      assert.deepInclude(yield* last, { status: null, rule: "fault", reason: "kept from the service by fault_1" })
+      yield* sandbox.addFault({ kind: "status", when: "after", status: 500 })
+      yield* call("GET", "/me")
+      assert.deepInclude(yield* last, { status: 200, rule: "profiles.getMe", deliveredStatus: 500 })
+    }))
+
+  it.effect("is read from a request on, by operation, by rule and by number", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      yield* call("GET", "/me")
+      yield* call("GET", "/users/nobody")
+      yield* call("GET", "/me")
+      yield* call("GET", "/me", { key: null })
+      const ids = (yield* sandbox.requests).map(({ id }) => id)
+      const read = (query: string) => Effect.map(control("GET", `/requests?${query}`), ({ json }) => readLog(json).data.map(({ id }) => id))
+      assert.deepStrictEqual(yield* read(""), ids)
+      assert.deepStrictEqual(yield* read(`after=${ids[1] ?? ""}`), ids.slice(2))
+      assert.deepStrictEqual(yield* read(`after=${ids[3] ?? ""}`), [])
+      assert.deepStrictEqual(yield* read("limit=1"), ids.slice(3))
+      assert.deepStrictEqual(yield* read("rule=gate.key"), ids.slice(3))
+      assert.deepStrictEqual(yield* read("operation=getMe&rule=profiles.getMe&limit=1"), ids.slice(2, 3))
+      for (const [query, name] of [["after=x", "after"], ["limit=0", "limit"], ["limit=x", "limit"]] as const) {
+        assert.strictEqual(refusal(yield* control("GET", `/requests?${query}`)), `400 VALIDATION_ERROR ${name}`)
+      }
+    }))
+})
