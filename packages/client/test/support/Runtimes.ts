@@ -10,6 +10,7 @@ export type Runtime = readonly [name: string, http: Layer.Layer<HttpClient.HttpC
 
 export const runtimes: ReadonlyArray<Runtime> = [
   ["undici", NodeClient.layer],
+  ["the platform's undici", NodeHttpClient.layerUndici],
   ["fetch", FetchHttpClient.layer],
   ["node:http", NodeHttpClient.layer]
 ]
