@@ -38,11 +38,11 @@ const window = Limits.rateWindow
 const windowMillis = Duration.toMillis(window)
 
 const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), (limit) => (call) =>
-  // As the client does: a refusal closes the gate for everyone that waits.
-  Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void).pipe(
-    RateLimit.withSlot(limit, Duration.days(1)),
-    Effect.orDie
-  ))
+  Effect.orDie(limit.withSlot(
+    Duration.days(1),
+    // As the client does: a refusal closes the gate for everyone that waits.
+    Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void)
+  )))
 
 type Algorithm = "fixed-window" | "token-bucket"
 

@@ -15,7 +15,7 @@ import { isServiceError } from "./Failures.js"
 import type { AttemptFailure } from "./Failures.js"
 import * as Measures from "./Measures.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
-import { RateLimit, takeReserved, withSlot } from "./RateLimit.js"
+import { RateLimit, takeReserved } from "./RateLimit.js"
 import * as Sending from "./Sending.js"
 import { Settings } from "./Settings.js"
 
@@ -51,7 +51,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
 
     const inAllowance = <A, E>(request: Effect.Effect<A, E>, patience: Duration.Duration) =>
       Effect.flatMap(takeReserved, (slot) =>
-        slot === undefined ? withSlot(rateLimit, patience)(request) : slot.use(request))
+        slot === undefined ? rateLimit.withSlot(patience, request) : slot.use(request))
 
     const inSpan = (outgoing: Outgoing, attempts: number, span: Tracer.Span, askedAt: number) =>
       Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {

@@ -14,7 +14,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { InvalidSettings, RateLimitWaitExceeded } from "./Failures.js"
 import type { SharedAllowance } from "./RateLimit/SharedAllowance.js"
 import * as Memory from "./RateLimit/Memory.js"
@@ -49,9 +49,9 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
     patience: Duration.Duration
   ) => Effect.Effect<Slot, RateLimitWaitExceeded, Scope.Scope>
   /**
-   * Runs one request in a slot of its own: what reserving one and using it does, where that can be done with less.
+   * Runs one request in a slot of its own: what reserving one and using it does, with less.
    */
-  readonly withSlot?: <A, E, R>(
+  readonly withSlot: <A, E, R>(
     patience: Duration.Duration,
     request: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | RateLimitWaitExceeded, R>
@@ -61,19 +61,6 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    */
   readonly closeFor: (time: Duration.Duration) => Effect.Effect<void>
 }>() {}
-
-/**
- * Runs one request in a slot of its own.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const withSlot =
-  (rateLimit: RateLimit["Type"], patience: Duration.Duration) =>
-  <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimitWaitExceeded, R> =>
-    rateLimit.withSlot?.(patience, request) ??
-      Effect.scopedWith((scope) =>
-        Effect.flatMap(Scope.extend(rateLimit.reserve(patience), scope), ({ use }) => use(request)))
 
 const reserved = FiberRef.unsafeMake<Slot | undefined>(undefined)
 

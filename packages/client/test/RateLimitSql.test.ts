@@ -2,36 +2,22 @@ import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
-import { type Failures, Plaza, Profiles, RateLimit } from "@plaza/client"
+import { Plaza, Profiles, RateLimit } from "@plaza/client"
 import { fromOptions, Settings } from "@plaza/client/Settings"
 import {
-  Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Redacted, Scope, TestClock
+  Clock, Context, DateTime, Duration, Effect, Either, FastCheck as fc, Fiber, Layer, Redacted, Scope, TestClock
 } from "effect"
+import { inVirtualTime, makeFrom, patient, takeAll } from "./support/AllowanceRules.js"
 import * as CountingServer from "./support/CountingServer.js"
 import * as Database from "./support/Database.js"
 import * as SimulatedTime from "./support/SimulatedTime.js"
 import * as Virtual from "./support/Virtual.js"
 
-const patient = Duration.hours(1)
-
 const apiKey = Redacted.make(`plaza_${"a1B2c3D4".repeat(5)}`)
-
-interface Limit extends Pick<RateLimit.RateLimit["Type"], "reserve" | "closeFor"> {
-  readonly withSlot: (
-    patience: Duration.Duration
-  ) => <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Failures.RateLimitWaitExceeded, R>
-}
 
 /** One process that shares the allowance; each call makes another one. */
 const join = (allowance: RateLimit.Allowance & { readonly lease?: Duration.DurationInput }) =>
-  Effect.map(Layer.build(Layer.fresh(RateLimit.layerSql({ ...allowance, apiKey }))), (context): Limit => {
-    const limit = Context.get(context, RateLimit.RateLimit)
-    return {
-      reserve: limit.reserve,
-      closeFor: limit.closeFor,
-      withSlot: (patience) => RateLimit.withSlot(limit, patience)
-    }
-  })
+  makeFrom(RateLimit.layerSql({ ...allowance, apiKey }))
 
 /** A process that can be stopped from the outside: without its database it does nothing more that others could see. */
 const killable = (allowance: RateLimit.Allowance) =>
@@ -41,147 +27,11 @@ const killable = (allowance: RateLimit.Allowance) =>
     return { database, limit }
   })
 
-const takeAll = (limit: Limit, requests: number) =>
-  Effect.all(Array.from({ length: requests }, () => limit.withSlot(patient)(Effect.void)), {
-    concurrency: "unbounded",
-    discard: true
-  })
-
 const rows = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql<{ name: string; taken_by: string; free_at: number }>`SELECT name, taken_by, free_at FROM plaza_rate_slots ORDER BY slot`)
 
-describe("an allowance in a database, for one process", () => {
-  const latencies = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 200 })), {
-    minLength: 60,
-    maxLength: 60
-  })
-
-  for (const kind of ["sliding", "fixed", "bucket"] as const) {
-    it.scoped.prop(
-      `is never exceeded as a ${kind} window counts, and used to the full`,
-      [latencies, fc.integer({ min: 1, max: 12 })],
-      ([requests, limit]) =>
-        Effect.gen(function*() {
-          const window = 6_000
-          const server = yield* CountingServer.make(kind, limit, window)
-          const { withSlot } = yield* join({ limit, window })
-          yield* Effect.forEach(requests, ([before, after]) => withSlot(patient)(server.request(before, after)), {
-            concurrency: "unbounded",
-            discard: true
-          })
-          expect(yield* server.refused).toBe(0)
-          const counted = yield* server.counted
-          // Whole windows full of requests, each begun no later than one latency after the one before.
-          const windows = Math.ceil(requests.length / limit) - 1
-          expect(Math.max(...counted) - Math.min(...counted)).toBeLessThanOrEqual(windows * (window + 401) + 400)
-        }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run),
-      { fastCheck: { numRuns: 10 } }
-    )
-  }
-
-  it.scoped("frees a slot one window after the answer, not after the sending", () =>
-    Effect.gen(function*() {
-      const { withSlot } = yield* join({ limit: 1, window: "60 seconds" })
-      const second = yield* Effect.fork(Effect.zipRight(
-        withSlot(patient)(Effect.sleep("10 seconds")),
-        withSlot(patient)(Clock.currentTimeMillis)
-      ))
-      yield* TestClock.adjust("2 minutes")
-      expect(yield* Fiber.join(second)).toBe(70_001)
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
-
-  it.scoped("is handed out in the order of asking", () =>
-    Effect.gen(function*() {
-      const { withSlot } = yield* join({ limit: 2, window: "1 second" })
-      const order: Array<number> = []
-      const all = Array.from({ length: 9 }, (_, index) => withSlot(patient)(Effect.sync(() => order.push(index))))
-      yield* Virtual.run(Effect.all(all, { concurrency: "unbounded" }))
-      expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
-
-  it.scoped("goes to the next one when a waiter goes away", () =>
-    Effect.gen(function*() {
-      const { withSlot } = yield* join({ limit: 1, window: "1 minute" })
-      yield* withSlot(patient)(Effect.void)
-      const leaving = yield* Effect.fork(withSlot(patient)(Effect.void))
-      const staying = yield* Effect.fork(withSlot(patient)(Clock.currentTimeMillis))
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.interrupt(leaving)
-      yield* TestClock.adjust("2 minutes")
-      expect(yield* Fiber.join(staying)).toBe(60_001)
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
-
-  it.scoped.prop(
-    "is not lost or gained when waiters go away at any moment",
-    [fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 25 })],
-    ([leaveAfter]) =>
-      Effect.gen(function*() {
-        const { withSlot } = yield* join({ limit: 2, window: "5 seconds" })
-        yield* Effect.forEach(
-          leaveAfter,
-          (seconds) =>
-            Effect.timeoutOption(withSlot(patient)(Effect.sleep("1 second")), Duration.seconds(seconds)),
-          { concurrency: "unbounded" }
-        )
-        yield* Effect.sleep("1 minute")
-        // Both slots are there again, and no third one.
-        const inside = yield* Deferred.make<void>()
-        let entered = 0
-        const holders = yield* Effect.forkAll(Array.from(
-          { length: 3 },
-          () => withSlot(patient)(Effect.zipRight(Effect.sync(() => entered++), Deferred.await(inside)))
-        ))
-        yield* Effect.sleep("1 second")
-        expect(entered).toBe(2)
-        yield* Fiber.interrupt(holders)
-      }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run),
-    { fastCheck: { numRuns: 30 } }
-  )
-
-  it.scoped("counts a request that was interrupted, since it may have arrived", () =>
-    Effect.gen(function*() {
-      const { withSlot } = yield* join({ limit: 1, window: "1 minute" })
-      const request = yield* Effect.fork(withSlot(patient)(Effect.never))
-      yield* TestClock.adjust("10 seconds")
-      yield* Fiber.interrupt(request)
-      const next = yield* Effect.fork(withSlot(patient)(Clock.currentTimeMillis))
-      yield* TestClock.adjust("2 minutes")
-      expect(yield* Fiber.join(next)).toBe(70_001)
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
-
-  it.scoped("leaves a caller's patience as it is: one that nobody can serve in time gives up when it ends", () =>
-    Effect.gen(function*() {
-      const { withSlot } = yield* join({ limit: 1, window: "10 seconds" })
-      yield* Effect.fork(withSlot(patient)(Effect.never))
-      yield* TestClock.adjust("0 seconds")
-      const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20))(Effect.void)))
-      yield* TestClock.adjust("19 seconds")
-      expect(waiting.unsafePoll()).toBeNull()
-      yield* TestClock.adjust("1 second")
-      expect(Either.isLeft(yield* Fiber.join(waiting))).toBe(true)
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
-
-  it.scoped("fails at once who would stand too far back in the line", () =>
-    Effect.gen(function*() {
-      const limit = yield* join({ limit: 2, window: "1 minute" })
-      yield* takeAll(limit, 2)
-      yield* Effect.fork(takeAll(limit, 2))
-      yield* TestClock.adjust("1 second")
-      const result = yield* Effect.either(limit.withSlot(Duration.seconds(30))(Effect.void))
-      expect(Either.isLeft(result)).toBe(true)
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
-
-  it.scoped("gives a reserved slot to the next one when it isn't used, and no second request to one that is", () =>
-    Effect.gen(function*() {
-      const limit = yield* join({ limit: 1, window: "1 minute" })
-      yield* Effect.scoped(limit.reserve(patient))
-      const twice = yield* Effect.exit(Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) =>
-        Effect.zipRight(use(Effect.void), use(Effect.void)))))
-      expect(Exit.isFailure(twice) && Cause.isDie(twice.cause)).toBe(true)
-      const next = yield* Effect.fork(limit.withSlot(patient)(Clock.currentTimeMillis))
-      yield* TestClock.adjust("2 minutes")
-      expect(yield* Fiber.join(next)).toBe(60_001)
-    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+describe("the allowance of a key, in a database", () => {
+  inVirtualTime((allowance) => Layer.provide(Layer.orDie(RateLimit.layerSql({ ...allowance, apiKey })), Database.memory), 15)
 })
 
 describe("an allowance in a database, for several processes", () => {
@@ -203,7 +53,7 @@ describe("an allowance in a database, for several processes", () => {
             Effect.map(join({ limit, window }), ({ withSlot }) => ({ requests, withSlot })))
           yield* Effect.forEach(
             processes.flatMap(({ requests, withSlot }) => requests.map((latency) => ({ latency, withSlot }))),
-            ({ latency: [before, after], withSlot }) => withSlot(patient)(server.request(before, after)),
+            ({ latency: [before, after], withSlot }) => withSlot(patient, server.request(before, after)),
             { concurrency: "unbounded", discard: true }
           )
           expect(yield* server.refused).toBe(0)
@@ -224,7 +74,7 @@ describe("an allowance in a database, for several processes", () => {
         Effect.flatMap(join(allowance), ({ withSlot }) =>
           Effect.fork(Effect.all(
             Array.from({ length: waiting }, () =>
-              withSlot(patient)(Effect.zipRight(Effect.sleep("50 millis"), Effect.sync(() => sent.push(index))))),
+              withSlot(patient, Effect.zipRight(Effect.sleep("50 millis"), Effect.sync(() => sent.push(index))))),
             { concurrency: "unbounded", discard: true }
           ))))
       yield* Effect.sleep("120 seconds")
@@ -239,9 +89,9 @@ describe("an allowance in a database, for several processes", () => {
     Effect.gen(function*() {
       const one = yield* join({ limit: 1, window: "10 seconds" })
       const other = yield* join({ limit: 1, window: "10 seconds" })
-      yield* one.withSlot(patient)(Effect.void)
+      yield* one.withSlot(patient, Effect.void)
       const waiting = yield* Effect.fork(Effect.all(
-        [one.withSlot(patient)(Clock.currentTimeMillis), other.withSlot(patient)(Clock.currentTimeMillis)],
+        [one.withSlot(patient, Clock.currentTimeMillis), other.withSlot(patient, Clock.currentTimeMillis)],
         { concurrency: "unbounded" }
       ))
       yield* TestClock.adjust("5 seconds")
@@ -261,11 +111,11 @@ describe("an allowance in a database, for several processes", () => {
     Effect.gen(function*() {
       const one = yield* join({ limit: 1, window: "10 seconds" })
       const other = yield* join({ limit: 1, window: "10 seconds" })
-      yield* one.withSlot(patient)(Effect.void)
-      const waiting = yield* Effect.fork(Effect.either(one.withSlot(Duration.seconds(20))(Effect.void)))
+      yield* one.withSlot(patient, Effect.void)
+      const waiting = yield* Effect.fork(Effect.either(one.withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("1 second")
       yield* one.closeFor(Duration.hours(2))
-      const late = yield* Effect.either(other.withSlot(Duration.minutes(5))(Effect.void))
+      const late = yield* Effect.either(other.withSlot(Duration.minutes(5), Effect.void))
       for (const result of [yield* Fiber.join(waiting), late]) {
         expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimitWaitExceeded" } })
         expect(Either.isLeft(result) && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
@@ -280,7 +130,7 @@ describe("an allowance in a database, for several processes", () => {
       const open = yield* Effect.scope
       yield* Effect.scoped(Effect.flatMap(join({ limit: 1, window: "1 minute" }), ({ reserve }) =>
         Scope.extend(reserve(patient), open)))
-      const next = yield* Effect.fork(staying.withSlot(patient)(Clock.currentTimeMillis))
+      const next = yield* Effect.fork(staying.withSlot(patient, Clock.currentTimeMillis))
       yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(next)).toBeLessThanOrEqual(1_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
@@ -288,12 +138,12 @@ describe("an allowance in a database, for several processes", () => {
   it.scoped("gets back the slots of one that was killed, a lease after it took them", () =>
     Effect.gen(function*() {
       const killed = yield* killable({ limit: 2, window: "60 seconds" })
-      yield* Effect.fork(killed.limit.withSlot(patient)(Effect.never))
-      yield* Effect.fork(killed.limit.withSlot(patient)(Effect.never))
+      yield* Effect.fork(killed.limit.withSlot(patient, Effect.never))
+      yield* Effect.fork(killed.limit.withSlot(patient, Effect.never))
       yield* TestClock.adjust("1 second")
       killed.database.away = true
       const survivor = yield* join({ limit: 2, window: "60 seconds" })
-      const next = yield* Effect.fork(survivor.withSlot(patient)(Clock.currentTimeMillis))
+      const next = yield* Effect.fork(survivor.withSlot(patient, Clock.currentTimeMillis))
       yield* TestClock.adjust("88 seconds")
       expect(next.unsafePoll()).toBeNull()
       yield* TestClock.adjust("3 seconds")
@@ -307,9 +157,9 @@ describe("an allowance in a database, for several processes", () => {
     Effect.gen(function*() {
       const one = yield* join({ limit: 1, window: "60 seconds" })
       const other = yield* join({ limit: 1, window: "60 seconds" })
-      yield* Effect.fork(one.withSlot(patient)(Effect.sleep("10 minutes")))
+      yield* Effect.fork(one.withSlot(patient, Effect.sleep("10 minutes")))
       yield* Effect.sleep("1 second")
-      const at = yield* other.withSlot(patient)(Clock.currentTimeMillis)
+      const at = yield* other.withSlot(patient, Clock.currentTimeMillis)
       expect(at).toBeGreaterThanOrEqual(660_001)
       expect(at).toBeLessThanOrEqual(661_200)
     }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
@@ -331,11 +181,11 @@ describe("an allowance in a database, for several processes", () => {
   it.scoped("is taken from nobody by a late answer: a slot that someone else has by then stays theirs", () =>
     Effect.gen(function*() {
       const stood = yield* killable({ limit: 1, window: "60 seconds" })
-      yield* Effect.fork(stood.limit.withSlot(patient)(Effect.sleep("100 seconds")))
+      yield* Effect.fork(stood.limit.withSlot(patient, Effect.sleep("100 seconds")))
       yield* TestClock.adjust("1 second")
       stood.database.away = true
       const other = yield* join({ limit: 1, window: "60 seconds" })
-      yield* Effect.fork(other.withSlot(patient)(Effect.never))
+      yield* Effect.fork(other.withSlot(patient, Effect.never))
       yield* TestClock.adjust("95 seconds")
       stood.database.away = false
       yield* TestClock.adjust("10 seconds")
@@ -361,8 +211,8 @@ describe("the database of an allowance", () => {
     Effect.gen(function*() {
       const holder = yield* join({ limit: 2, window: "60 seconds" })
       const { database, limit } = yield* killable({ limit: 2, window: "60 seconds" })
-      yield* holder.withSlot(patient)(Effect.void)
-      const inFlight = yield* Effect.fork(holder.withSlot(patient)(Effect.sleep("10 seconds")))
+      yield* holder.withSlot(patient, Effect.void)
+      const inFlight = yield* Effect.fork(holder.withSlot(patient, Effect.sleep("10 seconds")))
       yield* TestClock.adjust("1 second")
       const waiting = yield* Effect.fork(takeAll(limit, 1_000))
       const before = database.statements
@@ -381,8 +231,8 @@ describe("the database of an allowance", () => {
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 5, window: "60 seconds" })
       database.away = true
-      const hasty = yield* Effect.fork(Effect.either(limit.withSlot(Duration.seconds(10))(Effect.void)))
-      const waiting = yield* Effect.fork(limit.withSlot(patient)(Clock.currentTimeMillis))
+      const hasty = yield* Effect.fork(Effect.either(limit.withSlot(Duration.seconds(10), Effect.void)))
+      const waiting = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
       yield* TestClock.adjust("30 seconds")
       const told = yield* Fiber.join(hasty)
       expect(Either.isLeft(told) && told.left.message).toContain("the database is away")
@@ -395,7 +245,7 @@ describe("the database of an allowance", () => {
   it.scoped("hears of an answer when it is back, and of its own time", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
-      const request = yield* Effect.fork(limit.withSlot(patient)(Effect.sleep("5 seconds")))
+      const request = yield* Effect.fork(limit.withSlot(patient, Effect.sleep("5 seconds")))
       yield* TestClock.adjust("1 second")
       database.away = true
       yield* TestClock.adjust("4 seconds")
@@ -419,7 +269,7 @@ describe("the database of an allowance", () => {
 
       yield* there.unsafe("BEGIN IMMEDIATE").raw
       const calls = yield* Effect.fork(Effect.all(
-        [use(Effect.void), limit.withSlot(patient)(Effect.sleep("1 minute")), limit.closeFor(Duration.seconds(10))],
+        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.closeFor(Duration.seconds(10))],
         { concurrency: "unbounded", discard: true }
       ))
       yield* TestClock.adjust("2 seconds")
@@ -457,11 +307,11 @@ describe("the database of an allowance", () => {
   it.scoped("keeps one name's allowance apart from another's", () =>
     Effect.gen(function*() {
       const make = (name: string) =>
-        Effect.map(Layer.build(Layer.fresh(RateLimit.layerSql({ name, limit: 1 }))), Context.get(RateLimit.RateLimit))
+        makeFrom(RateLimit.layerSql({ name, limit: 1 }))
       const [one, other, same] = yield* Effect.all([make("one"), make("other"), make("one")])
-      yield* RateLimit.withSlot(one, patient)(Effect.void)
-      yield* RateLimit.withSlot(other, patient)(Effect.void)
-      const result = yield* Virtual.run(Effect.either(RateLimit.withSlot(same, Duration.seconds(1))(Effect.void)), "1 second")
+      yield* one.withSlot(patient, Effect.void)
+      yield* other.withSlot(patient, Effect.void)
+      const result = yield* Virtual.run(Effect.either(same.withSlot(Duration.seconds(1), Effect.void)), "1 second")
       expect(Either.isLeft(result)).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })

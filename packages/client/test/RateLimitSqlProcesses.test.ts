@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
 import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Scope } from "effect"
 import type { TestContext } from "vitest"
+import { inAnyTime, realTime } from "./support/AllowanceRules.js"
 import * as CountingService from "./support/CountingService.js"
 import * as Database from "./support/Database.js"
 import * as Postgres from "./support/Postgres.js"
@@ -137,6 +138,9 @@ describe("several processes on one Postgres", () => {
   it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", (context) =>
     scenario(url(context)))
 
+  inAnyTime(realTime, (allowance, context) =>
+    Layer.provide(Layer.orDie(RateLimit.layerSql({ ...allowance, name: randomUUID() })), onPostgres(context)))
+
   it.scopedLive("may make its tables at the same time", (context) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -150,10 +154,10 @@ describe("several processes on one Postgres", () => {
       const sql = yield* SqlClient.SqlClient
       const limit = yield* join({ limit: 1, window: "1 minute" })
       yield* Effect.ignore(sql.withTransaction(Effect.zipRight(
-        RateLimit.withSlot(limit, patient)(Effect.void),
+        limit.withSlot(patient, Effect.void),
         Effect.fail("rolled back")
       )))
-      const next = yield* Effect.either(RateLimit.withSlot(limit, Duration.millis(100))(Effect.void))
+      const next = yield* Effect.either(limit.withSlot(Duration.millis(100), Effect.void))
       expect(Either.isLeft(next)).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
@@ -167,7 +171,7 @@ describe("several processes on one Postgres", () => {
       const one = yield* process
       const other = yield* process
       yield* one.closeFor(Duration.seconds(30))
-      const next = yield* Effect.either(RateLimit.withSlot(other, Duration.seconds(5))(Effect.void))
+      const next = yield* Effect.either(other.withSlot(Duration.seconds(5), Effect.void))
       expect(Either.isLeft(next) && next.left._tag).toBe("RateLimitWaitExceeded")
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 })

@@ -28,7 +28,7 @@ const request = Effect.tryPromise(async (signal) => {
 
 const program = Effect.gen(function*() {
   const rateLimit = yield* RateLimit.RateLimit
-  const once = RateLimit.withSlot(rateLimit, Duration.minutes(1))(request)
+  const once = rateLimit.withSlot(Duration.minutes(1), request)
   yield* Effect.replicateEffect(Effect.forever(once), Number(concurrency), { concurrency: "unbounded", discard: true })
 })
 

@@ -1,0 +1,62 @@
+/**
+ * The tables of shared allowances: made where they are missing, and cleared of what nobody has used for long. Knows
+ * nothing of how slots are taken.
+ *
+ * @since 0.1.0
+ */
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type { Statements } from "./Statements.js"
+
+// Any number does, as long as no one else's tables are guarded by the same one.
+const tablesLock = 7_052_922_117
+
+const dayMillis = 24 * 60 * 60 * 1_000
+const unusedDays = 30
+
+// Processes that start together lock one another out for moments.
+const whileOthersBegin = Schedule.exponential("10 millis").pipe(
+  Schedule.jittered,
+  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
+  Schedule.intersect(Schedule.recurs(9))
+)
+
+const tables = [
+  `CREATE TABLE IF NOT EXISTS plaza_rate_slots (
+    name TEXT NOT NULL, slot INTEGER NOT NULL, turn INTEGER NOT NULL, taken_by TEXT NOT NULL,
+    free_at DOUBLE PRECISION NOT NULL, PRIMARY KEY (name, slot)
+  )`,
+  `CREATE TABLE IF NOT EXISTS plaza_rate_gates (
+    name TEXT NOT NULL PRIMARY KEY, closed_until DOUBLE PRECISION NOT NULL
+  )`,
+  `CREATE TABLE IF NOT EXISTS plaza_rate_waiting (
+    name TEXT NOT NULL, process TEXT NOT NULL, waits_until DOUBLE PRECISION NOT NULL, PRIMARY KEY (name, process)
+  )`
+]
+
+/**
+ * Makes ready what the slots of this name need, and makes them with `seed`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const prepare = (
+  { dialect, sql, transaction, write }: Statements,
+  name: string,
+  seed: Effect.Effect<unknown, SqlError>
+): Effect.Effect<void, SqlError> => {
+  const create = Effect.forEach(tables, (table) => sql.unsafe(table), { discard: true })
+  // Postgres fails when two create the same table at the same time.
+  const createAlone = dialect === "pg"
+    ? Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${tablesLock})`, create)
+    : create
+  const purge = Effect.all([
+    write((now) => sql`DELETE FROM plaza_rate_waiting WHERE waits_until < ${now} - ${dayMillis}`),
+    write((now) => sql`DELETE FROM plaza_rate_gates WHERE closed_until < ${now} - ${dayMillis}`),
+    // Whoever still uses that name makes its slots anew.
+    write((now) => sql`DELETE FROM plaza_rate_slots WHERE name <> ${name} AND free_at < ${now} - ${unusedDays * dayMillis}`)
+  ], { discard: true })
+  return Effect.retry(Effect.all([transaction(createAlone), purge, seed], { discard: true }), whileOthersBegin)
+}

@@ -1,0 +1,258 @@
+/**
+ * What holds of a key's allowance wherever it is kept, as tests that are written once and run over each layer. Knows
+ * nothing of how it is kept, nor of other processes.
+ */
+import { expect, it, type Vitest } from "@effect/vitest"
+import { type Failures, RateLimit } from "@plaza/client"
+import {
+  Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Scope, TestClock
+} from "effect"
+import type { TestContext } from "vitest"
+import * as CountingServer from "./CountingServer.js"
+import * as SimulatedTime from "./SimulatedTime.js"
+import * as Virtual from "./Virtual.js"
+
+/** Makes an allowance of its own each time. */
+export type LayerOf = (allowance: RateLimit.Allowance) => Layer.Layer<RateLimit.RateLimit>
+
+export const patient = Duration.hours(1)
+
+export const makeFrom = <E, R>(layer: Layer.Layer<RateLimit.RateLimit, E, R>) =>
+  Effect.map(Layer.build(Layer.fresh(layer)), Context.get(RateLimit.RateLimit))
+
+export const takeAll = (limit: RateLimit.RateLimit["Type"], requests: number) =>
+  Effect.all(Array.from({ length: requests }, () => limit.withSlot(patient, Effect.void)), {
+    concurrency: "unbounded",
+    discard: true
+  })
+
+type Send = <A, E, R>(
+  limit: RateLimit.RateLimit["Type"],
+  request: Effect.Effect<A, E, R>
+) => Effect.Effect<A, E | Failures.RateLimitWaitExceeded, R>
+
+/** Both ways to send a request, which must not differ in what comes of it. */
+const ways: ReadonlyArray<readonly [name: string, send: Send]> = [
+  ["in a slot of its own", (limit, request) => limit.withSlot(patient, request)],
+  ["in a slot that was reserved", (limit, request) =>
+    Effect.scopedWith((scope) =>
+      Effect.flatMap(Scope.extend(limit.reserve(patient), scope), ({ use }) => use(request)))]
+]
+
+const latencies = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 200 })), {
+  minLength: 60,
+  maxLength: 60
+})
+
+/** How time goes by in a test. */
+export interface Time {
+  readonly test: Vitest.Tester<Scope.Scope>
+  /** Runs what waits for slots that come free by and by. */
+  readonly run: typeof Virtual.run
+}
+
+export const realTime: Time = { test: it.scopedLive, run: (effect) => effect }
+
+/** Rules that a database with a clock of its own can be held to as well. */
+export const inAnyTime = (
+  { run, test }: Time,
+  layerOf: (allowance: RateLimit.Allowance, context: TestContext) => Layer.Layer<RateLimit.RateLimit>
+): void => {
+  test("is handed out in the order of asking", (context) =>
+    Effect.gen(function*() {
+      const limit = yield* makeFrom(layerOf({ limit: 2, window: "300 millis" }, context))
+      const order: Array<number> = []
+      const all = Array.from({ length: 9 }, (_, index) => limit.withSlot(patient, Effect.sync(() => order.push(index))))
+      yield* run(Effect.all(all, { concurrency: "unbounded" }))
+      expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+    }))
+
+  test("gives a reserved slot that isn't used to the next one, and no second request to one that is", (context) =>
+    Effect.gen(function*() {
+      const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }, context))
+      yield* Effect.scoped(limit.reserve(patient))
+      const twice = yield* Effect.exit(Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) =>
+        Effect.zipRight(use(Effect.void), use(Effect.void)))))
+      expect(Exit.isFailure(twice) && Cause.isDie(twice.cause)).toBe(true)
+    }))
+}
+
+const windowRules = (layerOf: LayerOf, numRuns: number): void => {
+  for (const kind of ["sliding", "fixed", "bucket"] as const) {
+    it.scoped.prop(
+      `is never exceeded as a ${kind} window counts, and used to the full`,
+      [latencies, fc.integer({ min: 1, max: 12 }), fc.constantFrom(...ways)],
+      ([requests, limit, [, send]]) =>
+        Effect.gen(function*() {
+          const window = 6_000
+          const server = yield* CountingServer.make(kind, limit, window)
+          const allowance = yield* makeFrom(layerOf({ limit, window }))
+          yield* Effect.forEach(requests, ([before, after]) => send(allowance, server.request(before, after)), {
+            concurrency: "unbounded",
+            discard: true
+          })
+          expect(yield* server.refused).toBe(0)
+          const counted = yield* server.counted
+          // Whole windows full of requests, each begun no later than one latency after the one before.
+          const windows = Math.ceil(requests.length / limit) - 1
+          expect(Math.max(...counted) - Math.min(...counted)).toBeLessThanOrEqual(windows * (window + 401) + 400)
+        }).pipe(Effect.scoped, SimulatedTime.run),
+      { fastCheck: { numRuns } }
+    )
+  }
+
+  for (const [name, send] of ways) {
+    it.scoped(`frees a slot one window after the answer, not after the sending (${name})`, () =>
+      Effect.gen(function*() {
+        const limit = yield* makeFrom(layerOf({ limit: 1, window: "60 seconds" }))
+        const second = yield* Effect.fork(Effect.zipRight(
+          send(limit, Effect.sleep("10 seconds")),
+          send(limit, Clock.currentTimeMillis)
+        ))
+        yield* TestClock.adjust("2 minutes")
+        expect(yield* Fiber.join(second)).toBe(70_001)
+      }))
+
+    it.scoped(`counts a request that was interrupted, since it may have arrived (${name})`, () =>
+      Effect.gen(function*() {
+        const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
+        const request = yield* Effect.fork(send(limit, Effect.never))
+        yield* TestClock.adjust("10 seconds")
+        yield* Fiber.interrupt(request)
+        const next = yield* Effect.fork(send(limit, Clock.currentTimeMillis))
+        yield* TestClock.adjust("2 minutes")
+        expect(yield* Fiber.join(next)).toBe(70_001)
+      }))
+  }
+}
+
+const waitingRules = (layerOf: LayerOf): void => {
+  it.scoped("goes to the next one when a waiter goes away", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
+      yield* withSlot(patient, Effect.void)
+      const leaving = yield* Effect.fork(withSlot(patient, Effect.void))
+      const staying = yield* Effect.fork(withSlot(patient, Clock.currentTimeMillis))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(leaving)
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(staying)).toBe(60_001)
+    }))
+
+  it.scoped.prop(
+    "is not lost or gained when waiters go away at any moment",
+    [fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 25 }), fc.constantFrom(...ways)],
+    ([leaveAfter, [, send]]) =>
+      Effect.gen(function*() {
+        const limit = yield* makeFrom(layerOf({ limit: 2, window: "5 seconds" }))
+        yield* Effect.forEach(
+          leaveAfter,
+          (seconds) => Effect.timeoutOption(send(limit, Effect.sleep("1 second")), Duration.seconds(seconds)),
+          { concurrency: "unbounded" }
+        )
+        yield* Effect.sleep("1 minute")
+        // Both slots are there again, and no third one.
+        const inside = yield* Deferred.make<void>()
+        let entered = 0
+        const holders = yield* Effect.forkAll(Array.from(
+          { length: 3 },
+          () => send(limit, Effect.zipRight(Effect.sync(() => entered++), Deferred.await(inside)))
+        ))
+        yield* Effect.sleep("1 second")
+        expect(entered).toBe(2)
+        yield* Fiber.interrupt(holders)
+      }).pipe(Effect.scoped, SimulatedTime.run),
+    { fastCheck: { numRuns: 30 } }
+  )
+
+  it.scoped("leaves a caller's patience as it is: one that nobody can serve in time gives up when it ends", () =>
+    Effect.gen(function*() {
+      const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      yield* Effect.fork(withSlot(patient, Effect.never))
+      yield* TestClock.adjust("0 seconds")
+      const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20), Effect.void)))
+      yield* TestClock.adjust("19 seconds")
+      expect(waiting.unsafePoll()).toBeNull()
+      yield* TestClock.adjust("1 second")
+      expect(Either.isLeft(yield* Fiber.join(waiting))).toBe(true)
+    }))
+
+  it.scoped("fails at once who would stand too far back in the line", () =>
+    Effect.gen(function*() {
+      const limit = yield* makeFrom(layerOf({ limit: 2, window: "1 minute" }))
+      yield* takeAll(limit, 2)
+      yield* Effect.fork(takeAll(limit, 2))
+      yield* TestClock.adjust("1 second")
+      const result = yield* Effect.either(limit.withSlot(Duration.seconds(30), Effect.void))
+      expect(Either.isLeft(result)).toBe(true)
+    }))
+}
+
+const reservedRules = (layerOf: LayerOf): void => {
+  it.scoped("is there before what goes out in it is chosen, where it was reserved", () =>
+    Effect.gen(function*() {
+      const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
+      yield* limit.withSlot(patient, Effect.void)
+      let urgent = "rising"
+      const sent = yield* Effect.fork(Effect.scoped(Effect.gen(function*() {
+        const slot = yield* limit.reserve(patient)
+        return yield* slot.use(Effect.sync(() => urgent))
+      })))
+      yield* TestClock.adjust("30 seconds")
+      urgent = "sold out"
+      yield* TestClock.adjust("1 minute")
+      expect(yield* Fiber.join(sent)).toBe("sold out")
+    }))
+
+  it.scoped("counts a reserved slot that is used once, and one that isn't used not at all", () =>
+    Effect.gen(function*() {
+      const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
+      yield* Effect.scoped(limit.reserve(patient))
+      yield* Effect.exit(Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) =>
+        Effect.zipRight(use(Effect.void), use(Effect.void)))))
+      const next = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(next)).toBe(60_001)
+    }))
+}
+
+const closingRules = (layerOf: LayerOf): void => {
+  it.scoped("stops every waiting request after a 429 from elsewhere, until its time has passed", () =>
+    Effect.gen(function*() {
+      const { closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      yield* withSlot(patient, Effect.void)
+      const waiting = yield* Effect.fork(Effect.all(
+        [withSlot(patient, Clock.currentTimeMillis), withSlot(patient, Clock.currentTimeMillis)],
+        { concurrency: "unbounded" }
+      ))
+      yield* TestClock.adjust("5 seconds")
+      yield* closeFor(Duration.seconds(30))
+      yield* closeFor(Duration.seconds(1))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(waiting)).toEqual([35_000, 45_001])
+    }))
+
+  it.scoped("fails those at once who can't wait that long, with the time to come back at", () =>
+    Effect.gen(function*() {
+      const { closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      yield* withSlot(patient, Effect.void)
+      const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20), Effect.void)))
+      yield* TestClock.adjust("1 second")
+      yield* closeFor(Duration.hours(2))
+      const late = yield* Effect.either(withSlot(Duration.minutes(5), Effect.void))
+      for (const result of [yield* Fiber.join(waiting), late]) {
+        expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimitWaitExceeded" } })
+        expect(Either.isLeft(result) && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
+      }
+      expect(yield* Clock.currentTimeMillis).toBe(1_000)
+    }))
+}
+
+/** Every rule, in virtual time; `numRuns` times with random requests. */
+export const inVirtualTime = (layerOf: LayerOf, numRuns: number): void => {
+  windowRules(layerOf, numRuns)
+  waitingRules(layerOf)
+  reservedRules(layerOf)
+  closingRules(layerOf)
+  inAnyTime({ test: it.scoped, run: Virtual.run }, layerOf)
+}
