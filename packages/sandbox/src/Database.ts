@@ -67,6 +67,9 @@ const tables = [
   `CREATE TABLE messages (
     seq INTEGER PRIMARY KEY, conversation_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
     created_at INTEGER NOT NULL
+  )`,
+  `CREATE TABLE arrivals (
+    seq INTEGER PRIMARY KEY, key_id TEXT NOT NULL, account_id TEXT NOT NULL, at INTEGER NOT NULL, used INTEGER NOT NULL
   )`
 ]
 
@@ -78,7 +81,7 @@ const tables = [
  */
 export const tableNames = [
   "meta", "accounts", "keys", "access_requests", "relations", "media", "posts", "comments", "likes", "stories", "products",
-  "orders", "conversations", "messages"
+  "orders", "conversations", "messages", "arrivals"
 ] as const
 
 const advice = (reason: string): string =>

@@ -1,10 +1,14 @@
 /**
- * How many requests a key has made lately, and an account today. Knows nothing of what was asked.
+ * How many requests a key has made lately, and an account today. Counted in memory, and written down where there is a
+ * file to outlive it: one row for each request, since one that was answered has to stay counted over a kill. Knows
+ * nothing of what was asked.
  *
  * Source: interface v1, "Limits". That the window slides, and what the quota counts, is assumed: see `Assumptions`.
  *
  * @since 0.1.0
  */
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
 import { RateLimited } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -12,72 +16,127 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Assumed } from "./Assumptions.js"
+import * as Database from "./Database.js"
+import * as SlidingWindow from "./SlidingWindow.js"
 
 /** @since 0.1.0 @category services */
 export class RateWindow extends Context.Tag("@plaza/sandbox/RateWindow")<RateWindow, {
   /** Counts a request on its arrival, or refuses it and says how long to wait. What is refused isn't counted. */
   readonly take: (keyId: string, accountId: string) => Effect.Effect<void, RateLimited>
-  /** Forgets everything. */
+  /** Forgets everything; what was stored of it is gone with the other rows. */
   readonly reset: Effect.Effect<void>
 }>() {}
 
 const day = Duration.toMillis("1 day")
+const dayOf = (now: number): number => Math.floor(now / day)
+
+interface Quota {
+  readonly day: number
+  used: number
+}
+
+/** A request that was counted, with how many of its account were that day. */
+interface Arrival {
+  readonly key_id: string
+  readonly account_id: string
+  readonly at: number
+  readonly used: number
+}
+
+/** Rows that are stored, at least, before those that no longer count are thrown away. */
+const leastStored = 500
+
+const newestOfAccounts = "SELECT max(seq) FROM arrivals GROUP BY account_id"
+
+/** The rows behind the counts. */
+const store = (sql: SqlClient.SqlClient, length: number) => {
+  let stored = 0
+  let most = leastStored
+  /** Those out of the window count no more, except that the newest of an account tells its quota. */
+  const purge = (now: number) =>
+    Effect.gen(function*() {
+      yield* sql`DELETE FROM arrivals WHERE at <= ${now - length} AND seq NOT IN (${sql.literal(newestOfAccounts)})`
+      const [row] = yield* sql<{ readonly left: number }>`SELECT count(*) AS left FROM arrivals`
+      stored = row?.left ?? 0
+      // Twice as many as had to stay: so the work for one request stays the same, however many there are.
+      most = Math.max(leastStored, 2 * stored)
+    })
+  return {
+    write: ({ account_id, at, key_id, used }: Arrival): Effect.Effect<void, SqlError> =>
+      Effect.zipRight(
+        sql`INSERT INTO arrivals (key_id, account_id, at, used) VALUES (${key_id}, ${account_id}, ${at}, ${used})`,
+        Effect.suspend(() => ++stored > most ? purge(at) : Effect.void)
+      ),
+    recent: sql<Arrival>`SELECT * FROM arrivals WHERE at > (SELECT max(at) FROM arrivals) - ${length} ORDER BY seq`,
+    newest: sql<Arrival>`SELECT * FROM arrivals WHERE seq IN (${sql.literal(newestOfAccounts)})`
+  }
+}
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<RateWindow, never, Assumed> = Layer.effect(
-  RateWindow,
-  Effect.map(Assumed, ({ dailyQuota, rateWindow, requestsPerWindow }) => {
-    const arrivals = new Map<string, Array<number>>()
-    const quotas = new Map<string, { readonly day: number; used: number }>()
-    const length = Duration.toMillis(rateWindow)
+export const layer = (
+  options: { readonly stored: boolean }
+): Layer.Layer<RateWindow, never, Assumed | SqlClient.SqlClient> =>
+  Layer.effect(
+    RateWindow,
+    Effect.gen(function*() {
+      const { dailyQuota, rateWindow, requestsPerWindow } = yield* Assumed
+      const length = Duration.toMillis(rateWindow)
+      const rows = store(yield* SqlClient.SqlClient, length)
+      const windows = new Map<string, SlidingWindow.SlidingWindow>()
+      const quotas = new Map<string, Quota>()
 
-    const recent = (keyId: string, now: number): Array<number> => {
-      const before = arrivals.get(keyId) ?? []
-      // They stand in order of arrival, so what is out of the window stands in front.
-      const first = before.findIndex((arrival) => arrival + length > now)
-      const kept = first === 0 ? before : first === -1 ? [] : before.slice(first)
-      arrivals.set(keyId, kept)
-      return kept
-    }
-    const today = (accountId: string, now: number) => {
-      const current = Math.floor(now / day)
-      const found = quotas.get(accountId)
-      const quota = found?.day === current ? found : { day: current, used: 0 }
-      quotas.set(accountId, quota)
-      return quota
-    }
-    const refuse = (limit: "rate" | "quota", message: string, millis: number) =>
-      Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
+      const windowOf = (keyId: string): SlidingWindow.SlidingWindow => {
+        const window = windows.get(keyId) ?? SlidingWindow.make(length)
+        windows.set(keyId, window)
+        return window
+      }
+      const quotaOf = (accountId: string, now: number): Quota => {
+        const found = quotas.get(accountId)
+        const quota = found?.day === dayOf(now) ? found : { day: dayOf(now), used: 0 }
+        quotas.set(accountId, quota)
+        return quota
+      }
+      const refuse = (limit: "rate" | "quota", message: string, millis: number) =>
+        Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
-    return {
-      take: (keyId, accountId) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          const window = recent(keyId, now)
-          if (window.length >= requestsPerWindow) {
-            // The request that has to leave the window before there is room for one more.
-            const oldest = window[window.length - requestsPerWindow] ?? now
-            return refuse(
-              "rate",
-              `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
-              oldest + length - now
-            )
-          }
-          const quota = today(accountId, now)
-          if (quota.used >= dailyQuota) {
-            return refuse(
-              "quota",
-              `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
-              (quota.day + 1) * day - now
-            )
-          }
-          window.push(now)
-          quota.used++
-          return Effect.void
-        }),
-      reset: Effect.sync(() => {
-        arrivals.clear()
-        quotas.clear()
-      })
-    }
-  })
-)
+      if (options.stored) {
+        for (const { at, key_id } of yield* Database.orDefect(rows.recent)) {
+          windowOf(key_id).push(at)
+        }
+        for (const { account_id, at, used } of yield* Database.orDefect(rows.newest)) {
+          quotas.set(account_id, { day: dayOf(at), used })
+        }
+      }
+
+      return {
+        take: (keyId, accountId) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            const wait = windowOf(keyId).waitFor(requestsPerWindow, now)
+            if (wait > 0) {
+              return refuse(
+                "rate",
+                `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
+                wait
+              )
+            }
+            const quota = quotaOf(accountId, now)
+            if (quota.used >= dailyQuota) {
+              return refuse(
+                "quota",
+                `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
+                (quota.day + 1) * day - now
+              )
+            }
+            windowOf(keyId).push(now)
+            const used = ++quota.used
+            return options.stored
+              ? Database.orDefect(rows.write({ key_id: keyId, account_id: accountId, at: now, used }))
+              : Effect.void
+          }),
+        reset: Effect.sync(() => {
+          windows.clear()
+          quotas.clear()
+        })
+      }
+    })
+  )

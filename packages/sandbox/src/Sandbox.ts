@@ -124,7 +124,7 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed
         Cursors.layer(recorded),
         Faults.layer(recorded),
         RequestLog.layer,
-        RateWindow.layer,
+        RateWindow.layer({ stored: data !== ":memory:" }),
         VirtualClock.layer
       ).pipe(Layer.provideMerge(assumed))
       return Service.layer.pipe(

@@ -6,9 +6,8 @@ import { Sandbox } from "@plaza/sandbox"
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Layer, Redacted } from "effect"
-import { spawn } from "node:child_process"
 import { createRequire } from "node:module"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import * as Killed from "./killed.js"
 import { call, field, layerInProcess, pageOf } from "./support.js"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
@@ -89,23 +88,7 @@ describe("a data file", () => {
   it.live("loses nothing that was answered when the process is killed", () =>
     withFile((data) =>
       Effect.gen(function*() {
-        const answered = yield* Effect.async<number>((resume) => {
-          const child = spawn(process.execPath, [
-            "--conditions=@plaza/source",
-            "--import",
-            pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href,
-            fileURLToPath(new URL("fixtures/writer.ts", import.meta.url)),
-            data
-          ], { stdio: ["ignore", "pipe", "inherit"] })
-          let written = 0
-          child.stdout.on("data", (chunk: Buffer) => {
-            written += chunk.toString().split("\n").length - 1
-            if (written >= 20) {
-              child.kill("SIGKILL")
-            }
-          })
-          child.on("exit", () => resume(Effect.succeed(written)))
-        })
+        const answered = yield* Killed.whileWriting(data, 20)
         const { posts } = yield* Effect.provide(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), layerInProcess({ data }))
         const kept = posts.filter(({ text }) => text.startsWith("written ")).length
         // The last one may have been kept before its answer could be told.

@@ -1,9 +1,14 @@
 /**
  * The rate of a key and the daily quota of an account, in virtual time.
  */
+import { FileSystem } from "@effect/platform"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import { SqlClient } from "@effect/sql/SqlClient"
+import * as Database from "@plaza/sandbox/Database"
 import { Duration, Effect, TestClock } from "effect"
+import * as Killed from "./killed.js"
 import { call, layerInProcess, refusal, type Request } from "./support.js"
 
 const me = (request: Request = {}) => call("GET", "/me", request)
@@ -93,4 +98,74 @@ describe("the daily quota", () => {
       yield* TestClock.adjust("1 hour")
       assert.strictEqual((yield* me({ key })).status, 200)
     }).pipe(Effect.provide(layerInProcess({ assumptions: { dailyQuota: 3 } }))))
+})
+
+describe("in a data file, what was counted", () => {
+  const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E>) =>
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
+      Effect.flatMap((folder) => use(`${folder}/sandbox.db`)),
+      Effect.scoped,
+      Effect.provide(NodeContext.layer)
+    )
+
+  it.effect("stays counted over a restart, the rate as well as the quota", () =>
+    withFile((data) =>
+      Effect.gen(function*() {
+        const start = { data, assumptions: { requestsPerWindow: 4, dailyQuota: 6 } }
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual(yield* Effect.provide(accepted(2), layerInProcess(start)), 2)
+        yield* TestClock.adjust("30 seconds")
+        const { left, refused } = yield* Effect.provide(
+          Effect.all({ left: accepted(3), refused: me() }),
+          layerInProcess(start)
+        )
+        assert.strictEqual(left, 2)
+        assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [429, "30"])
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual(yield* Effect.provide(accepted(3), layerInProcess(start)), 2)
+        yield* TestClock.adjust("10 minutes")
+        const later = yield* Effect.provide(me(), layerInProcess(start))
+        assert.strictEqual(later.headers["retry-after"], String(24 * 3600 - 690))
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* Effect.provide(accepted(3), layerInProcess(start)), 3)
+      })
+    ))
+
+  it.effect("stays counted when the process is killed", () =>
+    withFile((data) =>
+      Effect.gen(function*() {
+        const answered = yield* Killed.whileWriting(data, 20)
+        const start = { data, assumptions: { dailyQuota: answered + 5 } }
+        const left = yield* Effect.provide(accepted(6), layerInProcess(start))
+        // The last one may have been counted before its answer could be told.
+        assert.isTrue(left === 5 || left === 4, `${answered} answered, ${left} left of 5`)
+      })
+    ))
+
+  it.effect("is forgotten with a reset", () =>
+    withFile((data) =>
+      Effect.gen(function*() {
+        const start = { data, assumptions: { dailyQuota: 2 } }
+        yield* Effect.provide(Effect.zipRight(accepted(2), Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset)), layerInProcess(start))
+        assert.strictEqual(yield* Effect.provide(accepted(3), layerInProcess(start)), 2)
+      })
+    ))
+
+  it.effect("takes no more room than what still counts", () =>
+    withFile((data) =>
+      Effect.gen(function*() {
+        const start = { data, assumptions: { requestsPerWindow: 200, dailyQuota: 1_300 } }
+        const minute = Effect.zipLeft(accepted(200), TestClock.adjust("1 minute"))
+        yield* Effect.provide(Effect.replicateEffect(minute, 6), layerInProcess(start))
+        const kept = yield* Effect.provide(
+          Effect.gen(function*() {
+            const sql = yield* SqlClient
+            return yield* sql<{ readonly rows: number }>`SELECT count(*) AS rows FROM arrivals`
+          }),
+          Database.layer(data)
+        )
+        assert.isAtMost(kept[0]?.rows ?? Infinity, 700)
+        assert.strictEqual(yield* Effect.provide(accepted(101), layerInProcess(start)), 100)
+      })
+    ))
 })

@@ -1,0 +1,27 @@
+/**
+ * A process that writes to a sandbox on a data file until it is killed.
+ */
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import { fileURLToPath, pathToFileURL } from "node:url"
+
+/** Kills the writer when so many of its posts were answered, and tells how many were. */
+export const whileWriting = (data: string, enough: number): Effect.Effect<number> =>
+  Effect.async<number>((resume) => {
+    const child = spawn(process.execPath, [
+      "--conditions=@plaza/source",
+      "--import",
+      pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href,
+      fileURLToPath(new URL("fixtures/writer.ts", import.meta.url)),
+      data
+    ], { stdio: ["ignore", "pipe", "inherit"] })
+    let written = 0
+    child.stdout.on("data", (chunk: Buffer) => {
+      written += chunk.toString().split("\n").length - 1
+      if (written >= enough) {
+        child.kill("SIGKILL")
+      }
+    })
+    child.on("exit", () => resume(Effect.succeed(written)))
+  })
