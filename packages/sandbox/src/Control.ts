@@ -49,7 +49,7 @@ export const layer = (
       const log = yield* RequestLog
       const clock = yield* VirtualClock
       const { maxBodyBytes } = yield* Assumed
-      const limits = { body: maxBodyBytes, file: maxBodyBytes }
+      const bodies = { most: maxBodyBytes, receive: () => Effect.dieMessage("no file is uploaded here") }
 
       const handlers: HandlersOf<typeof ControlApi, null> = {
         health: () => Effect.map(setup.seed, (seed) => ({ status: "ok", seed })),
@@ -71,7 +71,7 @@ export const layer = (
               return yield* new Forbidden({ message: "the sandbox is steered from its own machine alone" })
             }
             const found = yield* route(match(incoming.method, path), incoming.method, path)
-            const request = yield* decode(found, incoming, limits)
+            const request = yield* decode(found, incoming, bodies)
             const handler = table[found.operation.name]
             const result = handler === undefined
               ? yield* Effect.dieMessage(`no handler for ${found.operation.name}`)

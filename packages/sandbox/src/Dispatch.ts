@@ -21,7 +21,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
-import type { UploadedFile } from "./MultipartBody.js"
+import type { UploadedFile } from "./Upload.js"
 
 /**
  * What a handler is given of a request, by the endpoint's own schemas.

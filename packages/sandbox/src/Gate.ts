@@ -40,9 +40,11 @@ import type { Gone, Incoming } from "./Incoming.js"
 import { readBody, takeJson } from "./Incoming.js"
 import type { Caller } from "./Keys.js"
 import { Keys } from "./Keys.js"
-import * as MultipartBody from "./MultipartBody.js"
+import { MediaFiles } from "./MediaFiles.js"
 import { RateWindow } from "./RateWindow.js"
 import type { Entry } from "./RequestLog.js"
+import * as Upload from "./Upload.js"
+import type { UploadedFile } from "./Upload.js"
 
 /**
  * What a handler knows of its call beside the request.
@@ -102,6 +104,19 @@ export const route = (match: Match, method: string, path: string): Effect.Effect
 }
 
 /**
+ * How bodies are read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Bodies {
+  /** Most bytes of a JSON body. */
+  readonly most: number
+  /** Takes the one file of an upload. */
+  readonly receive: (incoming: Incoming) => Effect.Effect<UploadedFile, DocumentedError | Gone>
+}
+
+/**
  * Reads a request's body and decodes all its parts.
  *
  * @since 0.1.0
@@ -110,15 +125,15 @@ export const route = (match: Match, method: string, path: string): Effect.Effect
 export const decode = (
   { operation, params }: Extract<Match, { _tag: "Operation" }>,
   incoming: Incoming,
-  limits: { readonly body: number; readonly file: number }
+  bodies: Bodies
 ): Effect.Effect<Decoded, DocumentedError | Gone> =>
   Effect.gen(function*() {
     const contentType = incoming.headers["content-type"]
     let body: unknown
     if (operation.body === "json") {
-      body = yield* takeJson(contentType, yield* readBody(incoming, limits.body))
+      body = yield* takeJson(contentType, yield* readBody(incoming, bodies.most))
     } else if (operation.body === "file") {
-      body = yield* MultipartBody.parse(contentType ?? "", yield* readBody(incoming, limits.file))
+      body = yield* bodies.receive(incoming)
     }
     const mark = incoming.target.indexOf("?")
     return {
@@ -128,17 +143,18 @@ export const decode = (
     }
   })
 
-/** What stands around the bytes of the one file: delimiters and headers. */
-const multipartOverhead = 64 * 1024
-
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Gate, never, Keys | RateWindow | Assumed> = Layer.effect(
+export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | Assumed> = Layer.effect(
   Gate,
   Effect.gen(function*() {
     const keys = yield* Keys
     const window = yield* RateWindow
     const { maxBodyBytes, maxFileBytes, scopes, supportContact } = yield* Assumed
-    const limits = { body: maxBodyBytes, file: maxFileBytes + multipartOverhead }
+    const files = yield* MediaFiles
+    const bodies: Bodies = {
+      most: maxBodyBytes,
+      receive: (incoming) => Upload.receive(incoming, maxFileBytes, files)
+    }
 
     const identify = (incoming: Incoming, entry: Entry) =>
       Effect.gen(function*() {
@@ -173,7 +189,7 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | Assumed> = Laye
               message: "the account needs a profile photo and a cover before it may write"
             })
           }
-          const request = yield* decode(found, incoming, limits)
+          const request = yield* decode(found, incoming, bodies)
           return { operation: found.operation, request, caller }
         }),
 

@@ -94,7 +94,8 @@ const toIncoming = (request: HttpClientRequest.HttpClientRequest, url: URL): Inc
       ...(request.body._tag === "FormData" && contentType !== undefined ? { "content-type": contentType } : {})
     },
     remoteAddress: Option.none(),
-    read: (most) => collect(bytes, most)
+    read: (most) => collect(bytes, most),
+    bytes: Stream.mapError(bytes, (cause) => new Gone({ cause }))
   }
 }
 

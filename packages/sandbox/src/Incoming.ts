@@ -10,6 +10,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
 
 /**
@@ -32,7 +33,17 @@ export interface Incoming {
   readonly remoteAddress: Option.Option<string>
   /** Reads the body; none when it has more bytes than these. */
   readonly read: (most: number) => Effect.Effect<Option.Option<Uint8Array>, Gone>
+  /** The body piece by piece, for what is too large to be read. A body is taken once, in one of the two ways. */
+  readonly bytes: Stream.Stream<Uint8Array, Gone>
 }
+
+/**
+ * The size of the body as the request tells it; 0 when it doesn't.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const declaredLength = ({ headers }: Incoming): number => Number(headers["content-length"] ?? 0)
 
 /**
  * Reads a body up to a size, trusting a declared length only where it already says too much.
@@ -42,7 +53,7 @@ export interface Incoming {
  */
 export const readBody = (incoming: Incoming, most: number): Effect.Effect<Uint8Array, PayloadTooLarge | Gone> => {
   const tooLarge = new PayloadTooLarge({ message: `the body may have at most ${most} bytes` })
-  return Number(incoming.headers["content-length"] ?? 0) > most
+  return declaredLength(incoming) > most
     ? Effect.fail(tooLarge)
     : Effect.flatMap(
       // A caller who goes away while the body is on its way has asked for nothing yet.

@@ -1,6 +1,6 @@
 /**
- * Reads the body of an upload: exactly one file part named `file`. It is our own because the parser at hand loses every
- * file name that goes beyond Latin-1. Knows nothing of limits (the body was measured while it arrived) or storage.
+ * Reads the body of an upload piece by piece: exactly one file part named `file`. The headers of the part are read here
+ * because the parsers at hand lose every file name that goes beyond Latin-1. Knows nothing of limits or storage.
  *
  * Source: interface v1, "Endpoints", POST /media.
  *
@@ -8,13 +8,29 @@
  */
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Either from "effect/Either"
+import * as Search from "multipasta/Search"
 import { invalidField } from "./Envelope.js"
 
 /** @since 0.1.0 @category models */
-export interface UploadedFile {
+export interface FilePart {
   readonly name: string
   readonly contentType: string
-  readonly bytes: Uint8Array
+}
+
+/**
+ * A body on its way.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reader {
+  /** Takes the next piece of the body and gives the bytes of the file that became known by it. */
+  readonly write: (piece: Uint8Array) => ReadonlyArray<Uint8Array>
+  /** At the end of the body: the last bytes of the file, and what it is, or what is wrong with the body. */
+  readonly end: () => {
+    readonly rest: ReadonlyArray<Uint8Array>
+    readonly file: Either.Either<FilePart, ValidationError>
+  }
 }
 
 const refuse = (problem: string): Either.Either<never, ValidationError> =>
@@ -41,67 +57,106 @@ const headersOf = (block: string): ReadonlyMap<string, string> =>
     return colon === -1 ? [] : [[line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]]
   }))
 
-/**
- * The bytes between the first delimiter and the closing one, part by part; undefined when the body isn't closed.
- */
-const partsOf = (body: Buffer, boundary: string): ReadonlyArray<Buffer> | undefined => {
-  const delimiter = Buffer.from(`\r\n--${boundary}`)
-  // The first delimiter may open the body, without a line end before it.
-  const opening = delimiter.subarray(2)
-  let at = body.subarray(0, opening.length).equals(opening) ? opening.length : -1
-  if (at === -1) {
-    const preamble = body.indexOf(delimiter)
-    if (preamble === -1) {
-      return undefined
-    }
-    at = preamble + delimiter.length
-  }
-  const parts: Array<Buffer> = []
-  for (;;) {
-    if (body.toString("latin1", at, at + 2) === "--") {
-      return parts
-    }
-    const lineEnd = body.indexOf("\r\n", at)
-    const next = lineEnd === -1 ? -1 : body.indexOf(delimiter, lineEnd)
-    if (next === -1) {
-      return undefined
-    }
-    parts.push(body.subarray(lineEnd + 2, next))
-    at = next + delimiter.length
-  }
-}
-
-/**
- * Takes the one file of an upload, or tells what is wrong with it.
- *
- * @since 0.1.0
- * @category parsing
- */
-export const parse = (contentType: string, bytes: Uint8Array): Either.Either<UploadedFile, ValidationError> => {
-  const boundary = boundaryOf(contentType)
-  if (boundary === undefined) {
-    return refuse("the body has to be multipart/form-data with a boundary")
-  }
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const parts = partsOf(body, boundary)
-  const [part] = parts ?? []
-  if (parts === undefined || part === undefined || parts.length > 1) {
-    return refuse(`one part is expected, ${parts === undefined ? "and the body isn't complete" : `not ${parts.length}`}`)
-  }
-  // A part without headers begins with the empty line itself.
-  const blank = part.indexOf("\r\n\r\n")
-  const headers = headersOf(blank === -1 ? "" : part.toString("utf8", 0, blank))
+const readHead = (head: string): Either.Either<FilePart, ValidationError> => {
+  const headers = headersOf(head)
   const disposition = headers.get("content-disposition") ?? ""
   const name = parameterOf(disposition, "filename")
-  const type = headers.get("content-type")
+  const contentType = headers.get("content-type")
   if (!/^form-data\b/i.test(disposition) || parameterOf(disposition, "name") !== "file") {
     return refuse("the part has to be named \"file\"")
   }
   if (name === undefined || name === "") {
     return refuse("the part has to carry a file name")
   }
-  if (type === undefined || type === "") {
+  if (contentType === undefined || contentType === "") {
     return refuse("the part has to carry a content type")
   }
-  return Either.right({ name, contentType: type, bytes: part.subarray(blank + 4) })
+  return Either.right({ name, contentType })
+}
+
+/** More than the headers of a part with the longest file name take. */
+const maxHeadLength = 16 * 1024
+const blankLine = "\r\n\r\n"
+
+/** The headers of a part as far as they have come, the rest of the delimiter's line before them. */
+const readPart = () => {
+  let head = Buffer.alloc(0)
+  let file: Either.Either<FilePart, ValidationError> | undefined
+  return {
+    /** Gives what of the piece is content of the file. */
+    write: (piece: Uint8Array): Uint8Array | undefined => {
+      if (file !== undefined) {
+        return Either.isRight(file) ? piece : undefined
+      }
+      head = Buffer.concat([head, piece])
+      const blank = head.indexOf(blankLine)
+      if (blank === -1) {
+        file = head.length > maxHeadLength ? refuse("its headers are too long") : undefined
+        return undefined
+      }
+      file = readHead(head.toString("utf8", 0, blank))
+      return Either.isRight(file) ? head.subarray(blank + blankLine.length) : undefined
+    },
+    end: () => file ?? readHead("")
+  }
+}
+
+const withBoundary = (boundary: string): Reader => {
+  const part = readPart()
+  let bytes: Array<Uint8Array> = []
+  let parts = 0
+  // The two characters behind a delimiter, which tell whether it is the last one.
+  let mark = ""
+  const isClosed = () => mark === "--"
+  const search = Search.make(`\r\n--${boundary}`, (delimiters, piece) => {
+    // What stands before the first delimiter and behind the last one means nothing.
+    if (delimiters === 0 || isClosed()) {
+      return
+    }
+    if (delimiters - 1 !== parts) {
+      parts = delimiters - 1
+      mark = ""
+    }
+    mark += Buffer.from(piece.subarray(0, 2 - mark.length)).toString("latin1")
+    const content = parts === 0 && !isClosed() ? part.write(piece) : undefined
+    if (content !== undefined && content.length > 0) {
+      bytes.push(content)
+    }
+  })
+  // The first delimiter may open the body, without the line end that belongs to it.
+  search.write(Buffer.from("\r\n"))
+  return {
+    write: (piece) => {
+      bytes = []
+      search.write(piece)
+      return bytes
+    },
+    end: () => {
+      bytes = []
+      search.end()
+      const file = !isClosed()
+        ? refuse("one part is expected, and the body isn't complete")
+        : parts !== 1
+        ? refuse(`one part is expected, not ${parts}`)
+        : part.end()
+      return { rest: bytes, file }
+    }
+  }
+}
+
+/** Takes any body, for only its end is refused: what comes before may turn out to be too large, which is told first. */
+const withoutBoundary: Reader = {
+  write: () => [],
+  end: () => ({ rest: [], file: refuse("the body has to be multipart/form-data with a boundary") })
+}
+
+/**
+ * Begins to read a body of this content type.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const reader = (contentType: string): Reader => {
+  const boundary = boundaryOf(contentType)
+  return boundary === undefined ? withoutBoundary : withBoundary(boundary)
 }

@@ -8,10 +8,12 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import type { Duplex } from "node:stream"
 import type { Answer } from "./Envelope.js"
@@ -63,11 +65,21 @@ const read = (message: Http.IncomingMessage) => (most: number): Effect.Effect<Op
   })
 
 const toIncoming = (request: HttpServerRequest.HttpServerRequest): Incoming => ({
+/** The same, piece by piece; the source waits for whoever takes them. */
+const bytes = (message: Http.IncomingMessage): Stream.Stream<Uint8Array, Gone> =>
+  NodeStream.fromReadable<Gone, Uint8Array>(() => message, (cause) => new Gone({ cause }), { closeOnDone: false }).pipe(
+    Stream.ensuring(Effect.sync(() => {
+      message.on("error", () => {})
+      message.resume()
+    }))
+  )
+
   method: request.method,
   target: request.originalUrl,
   headers: request.headers,
   remoteAddress: request.remoteAddress,
-  read: read(NodeHttpServerRequest.toIncomingMessage(request))
+  read: read(NodeHttpServerRequest.toIncomingMessage(request)),
+  bytes: bytes(NodeHttpServerRequest.toIncomingMessage(request))
 })
 
 const lengthOf = ({ body }: Answer) => ({ "content-length": String(body.length) })

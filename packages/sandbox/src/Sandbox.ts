@@ -26,6 +26,7 @@ import * as Faults from "./Faults.js"
 import * as Gate from "./Gate.js"
 import { apart, makeClient, origin as originInProcess } from "./InProcess.js"
 import * as Keys from "./Keys.js"
+import * as MediaFiles from "./MediaFiles.js"
 import * as RateWindow from "./RateWindow.js"
 import type { RequestRecord } from "./RequestLog.js"
 import * as RequestLog from "./RequestLog.js"
@@ -99,7 +100,7 @@ const prepare = (file: string, wanted: number | undefined) =>
     const recorded = yield* Seed.recorded(sql)
     if (Number.isNaN(recorded)) {
       const seed = wanted ?? 1
-      yield* sql.withTransaction(Seed.plant(sql, seed))
+      yield* sql.withTransaction(Seed.plant(sql, yield* MediaFiles.MediaFiles, seed))
       return seed
     }
     if (wanted !== undefined && wanted !== recorded) {
@@ -115,7 +116,7 @@ type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestL
 /** Everything behind the two ways in. */
 const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed }: Options) =>
   Layer.unwrapEffect(
-    Effect.map(prepare(data, seed), (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient> => {
+    Effect.map(prepare(data, seed), (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient | MediaFiles.MediaFiles> => {
       const assumed = Layer.succeed(Assumed, { ...defaults, ...assumptions })
       const basics = Layer.mergeAll(
         Keys.layer,
@@ -135,6 +136,7 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed
       )
     })
   ).pipe(
+    Layer.provideMerge(MediaFiles.layer(data)),
     Layer.provideMerge(Database.layer(data))
   )
 

@@ -15,6 +15,7 @@ import type { Relation } from "./Accounts.js"
 import { allScopes } from "./Assumptions.js"
 import * as Chat from "./Chat.js"
 import * as Keys from "./Keys.js"
+import type { MediaFiles } from "./MediaFiles.js"
 import * as Posts from "./Posts.js"
 import { catalogue } from "./SeedCatalogue.js"
 import type { NewAccount } from "./Setup.js"
@@ -160,9 +161,10 @@ const plantPeople = (sql: SqlClient.SqlClient) =>
     }`
   ], { discard: true })
 
-const plantPosts = (sql: SqlClient.SqlClient, random: Random.Random, now: number) =>
+const plantPosts = (sql: SqlClient.SqlClient, files: MediaFiles["Type"], random: Random.Random, now: number) =>
   Effect.gen(function*() {
     const picture = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`)
+    const { file } = yield* files.write((append) => append(picture))
     yield* sql`INSERT INTO media ${
       sql.insert({
         id: "media-000001",
@@ -171,7 +173,7 @@ const plantPosts = (sql: SqlClient.SqlClient, random: Random.Random, now: number
         content_type: "image/svg+xml",
         size: picture.length,
         sha256: createHash("sha256").update(picture).digest("hex"),
-        bytes: picture
+        file
       })
     }`
     const authors = [...people.keys()].slice(1).map(idOf)
@@ -218,7 +220,11 @@ const plantStores = (sql: SqlClient.SqlClient, random: Random.Random) =>
  * @since 0.1.0
  * @category seeding
  */
-export const plant = (sql: SqlClient.SqlClient, seed: number): Effect.Effect<void, SqlError> =>
+export const plant = (
+  sql: SqlClient.SqlClient,
+  files: MediaFiles["Type"],
+  seed: number
+): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
     const random = Random.make(seed)
     yield* sql`INSERT INTO meta ${sql.insert({ key: "seed", value: String(seed) })}`
@@ -229,6 +235,6 @@ export const plant = (sql: SqlClient.SqlClient, seed: number): Effect.Effect<voi
         Keys.row({ id: "k1", accountId: shopId, name: "ready", value: Keys.ready(seed), scopes: allScopes, createdAt: now })
       )
     }`
-    yield* plantPosts(sql, random, now)
+    yield* plantPosts(sql, files, random, now)
     yield* plantStores(sql, random)
   })

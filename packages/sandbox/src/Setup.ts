@@ -24,6 +24,7 @@ import { Faults } from "./Faults.js"
 import { checkStock, checkText } from "./Fields.js"
 import type { CreatedKey } from "./Keys.js"
 import { Keys } from "./Keys.js"
+import { MediaFiles } from "./MediaFiles.js"
 import { RateWindow } from "./RateWindow.js"
 import * as ReadState from "./ReadState.js"
 import { RequestLog } from "./RequestLog.js"
@@ -123,7 +124,7 @@ const maxIdLength = 500
 export const layer: Layer.Layer<
   Setup,
   never,
-  SqlClient.SqlClient | AccessRequests | Accounts | Assumed | Keys | Faults | RateWindow | RequestLog | VirtualClock
+  SqlClient.SqlClient | AccessRequests | Accounts | Assumed | Keys | Faults | MediaFiles | RateWindow | RequestLog | VirtualClock
 > = Layer.effect(
   Setup,
   Effect.gen(function*() {
@@ -136,6 +137,7 @@ export const layer: Layer.Layer<
     const log = yield* RequestLog
     const clock = yield* VirtualClock
     const { maxStock } = yield* Assumed
+    const files = yield* MediaFiles
     const state = yield* ReadState.make
 
     const known = (id: string) =>
@@ -230,10 +232,13 @@ export const layer: Layer.Layer<
       reset: Effect.gen(function*() {
         const seed = yield* Seed.recorded(sql)
         yield* clock.reset
-        yield* sql.withTransaction(Effect.zipRight(
-          Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql(table)}`, { discard: true }),
-          Seed.plant(sql, seed)
-        ))
+        const uploaded = yield* Effect.gen(function*() {
+          const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
+          yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql(table)}`, { discard: true })
+          yield* Seed.plant(sql, files, seed)
+          return rows
+        }).pipe(sql.withTransaction)
+        yield* files.remove(uploaded.map(({ file }) => file))
         yield* faults.clear
         yield* window.reset
         yield* log.clear
