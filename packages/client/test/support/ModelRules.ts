@@ -190,7 +190,9 @@ const knowingRules = (call: Observed, { calls, requests }: Observation): Readonl
   const rivals = calls.filter((other) =>
     other !== call && write.kind === "ship" && other.write.kind === "ship" && other.write.target === write.target
   )
-  const conflicted = write.kind === "ship" && rivals.length === 0 && call.sent.at(-1)?.ended === 409
+  // A status alone doesn't tell which conflict it is; the code goes with the rest of an answer that is cut short.
+  const conflicted = write.kind === "ship" && rivals.length === 0 && call.sent.at(-1)?.ended === 409 &&
+    requests.every(({ delivered, operation }) => operation !== "shipOrder" || delivered !== "cut")
   const listedWell = write.kind === "post" && claim.failure.cause._tag !== "RateLimitWaitExceeded" &&
     requests.every(({ faults, operation }) => operation !== "listPosts" || faults.length === 0)
   return conflicted
