@@ -74,6 +74,7 @@ const bytes = (message: Http.IncomingMessage): Stream.Stream<Uint8Array, Gone> =
     }))
   )
 
+const toIncoming = (request: HttpServerRequest.HttpServerRequest): Incoming => ({
   method: request.method,
   target: request.originalUrl,
   headers: request.headers,
