@@ -35,6 +35,8 @@ const When = Schema.Literal("before", "after")
  */
 export type When = typeof When.Type
 
+/** How long it takes, in milliseconds. */
+const millis = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
 const status = Schema.Int.pipe(Schema.between(200, 599))
 const retryAfter = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 const contentType = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
@@ -64,8 +66,7 @@ export const Delay = Schema.Struct({
   kind: Schema.Literal("delay"),
   ...target,
   when: When,
-  /** In milliseconds. */
-  millis: Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
+  millis
 }).annotations({ identifier: "DelayFault" })
 
 /**
@@ -110,6 +111,22 @@ export const Cut = Schema.Struct({
 }).annotations({ identifier: "CutFault" })
 
 /**
+ * The head of the answer arrives at once and its body little by little, by Clock. The answer is the service's own, or one
+ * with the status told here.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Slow = Schema.Struct({
+  kind: Schema.Literal("slow"),
+  ...target,
+  when: When,
+  millis,
+  status: optional(status),
+  ...replacement
+}).annotations({ identifier: "SlowFault" })
+
+/**
  * The handler has run, and the answer is a 200 with a body that isn't JSON.
  *
  * @since 0.1.0
@@ -128,7 +145,11 @@ export const Garbage = Schema.Struct({
  * @since 0.1.0
  * @category models
  */
-export const Fault = Schema.Union(Delay, Status, Drop, Cut, Garbage).annotations({ identifier: "Fault" })
+export const Fault = Schema.Union(Delay, Status, Drop, Cut, Slow, Garbage).annotations({
+  identifier: "Fault",
+  // A misspelt field would ask for another fault than was meant.
+  parseOptions: { onExcessProperty: "error" }
+})
 /** @since 0.1.0 @category models */
 export type Fault = typeof Fault.Type
 /** @since 0.1.0 @category models */

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { ErrorCode } from "@plaza/domain/Errors"
+import * as Duration from "effect/Duration"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 import type { Outcome as Fault } from "./Faults.js"
@@ -19,6 +20,8 @@ export type Sent =
   | { readonly _tag: "Answer"; readonly answer: Answer }
   /** The head and the first half of the body, then the connection closes. The body is never empty. */
   | { readonly _tag: "Cut"; readonly answer: Answer }
+  /** The head, then the body in pieces, evenly over so many milliseconds. */
+  | { readonly _tag: "Slow"; readonly answer: Answer; readonly millis: number }
   /** The connection closes. */
   | { readonly _tag: "Drop" }
 
@@ -34,7 +37,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /** The documented code of a status, or of its kind where the document gives the status none. */
 const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? "INTERNAL_ERROR" : "VALIDATION_ERROR")
 
-const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" }>): Answer => {
+const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>): Answer => {
   const answer = fault.body !== undefined
     ? Envelope.raw(status, fault.body, fault.contentType ?? "text/html; charset=utf-8")
     : status < 400
@@ -44,6 +47,13 @@ const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "c
     })
   return fault.retryAfter === undefined ? answer : Envelope.withHeader(answer, "retry-after", fault.retryAfter)
 }
+
+type InPart = Extract<Fault, { kind: "cut" | "slow" }>
+
+const isOwn = ({ body, status }: InPart): boolean => status === undefined && body === undefined
+
+/** The service's own answer, unless another one was asked for. */
+const chosen = (fault: InPart, own: Answer): Answer => isOwn(fault) ? own : replacement(fault.status ?? 200, fault)
 
 /** Half of nothing can't be told from the whole, so an answer without a body is given one. */
 const withBody = (answer: Answer): Answer => answer.body.length > 0 ? answer : Envelope.json(200, {})
@@ -71,12 +81,28 @@ export const apply = (
         sent: { _tag: "Answer", answer: Envelope.raw(200, fault.body, fault.contentType ?? "application/json") },
         delivered: "replaced"
       }
-    case "cut": {
-      const isOwn = fault.status === undefined && fault.body === undefined
+    case "cut":
+      return { sent: { _tag: "Cut", answer: withBody(chosen(fault, unharmed)) }, delivered: "cut" }
+    case "slow":
       return {
-        sent: { _tag: "Cut", answer: withBody(isOwn ? unharmed : replacement(fault.status ?? 200, fault)) },
-        delivered: "cut"
+        sent: { _tag: "Slow", answer: chosen(fault, unharmed), millis: fault.millis },
+        delivered: isOwn(fault) ? "answered" : "replaced"
       }
-    }
   }
+}
+
+const pieces = 10
+
+/**
+ * A slow body as it is sent: the pieces, and how long to wait before each.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const trickle = (body: Uint8Array, millis: number): ReadonlyArray<{ readonly piece: Uint8Array; readonly after: Duration.Duration }> => {
+  const size = Math.max(1, Math.ceil(body.length / pieces))
+  const count = Math.ceil(body.length / size)
+  // Rounded up, for clocks that take whole milliseconds only.
+  const after = Duration.millis(Math.ceil(millis / count))
+  return Array.from({ length: count }, (_, index) => ({ piece: body.subarray(index * size, (index + 1) * size), after }))
 }

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Answer } from "./Envelope.js"
 import type { Sent } from "./FaultyAnswer.js"
+import * as FaultyAnswer from "./FaultyAnswer.js"
 import type { Incoming } from "./Incoming.js"
 import { Gone } from "./Incoming.js"
 import type { Service } from "./Service.js"
@@ -125,6 +126,15 @@ const half = (body: Uint8Array) => {
   }, { highWaterMark: 0 })
 }
 
+/** Piece after piece, by the caller's clock. */
+const slow = (body: Uint8Array, millis: number) =>
+  Stream.toReadableStreamEffect(
+    Stream.mapEffect(
+      Stream.fromIterable(FaultyAnswer.trickle(body, millis)),
+      ({ after, piece }) => Effect.as(Effect.sleep(after), piece)
+    )
+  )
+
 const deliver = (
   request: HttpClientRequest.HttpClientRequest,
   sent: Sent
@@ -134,6 +144,8 @@ const deliver = (
       return Effect.succeed(toResponse(request, sent.answer, sent.answer.body))
     case "Cut":
       return Effect.succeed(toResponse(request, sent.answer, half(sent.answer.body)))
+    case "Slow":
+      return Effect.map(slow(sent.answer.body, sent.millis), (body) => toResponse(request, sent.answer, body))
     case "Drop":
       return Effect.fail(connectionFailure(request, "ECONNRESET", "the connection was closed before an answer"))
   }

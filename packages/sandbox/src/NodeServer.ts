@@ -19,6 +19,7 @@ import type { Duplex } from "node:stream"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 import type { Sent } from "./FaultyAnswer.js"
+import * as FaultyAnswer from "./FaultyAnswer.js"
 import type { Incoming } from "./Incoming.js"
 import { Gone } from "./Incoming.js"
 import { SandboxError } from "./SandboxError.js"
@@ -113,6 +114,28 @@ const deliver = (
       return Effect.succeed(toResponse(sent.answer))
     case "Drop":
       return hangUp(request)
+    case "Slow": {
+      const { answer, millis } = sent
+      const response = NodeHttpServerRequest.toServerResponse(request)
+      const write = (piece: Uint8Array) =>
+        Effect.async<void>((resume) => {
+          // Called back in any case, also when the caller has gone away.
+          response.write(piece, () => resume(Effect.void))
+        })
+      return Effect.sync(() => {
+        response.writeHead(answer.status, { ...answer.headers, ...lengthOf(answer) }).flushHeaders()
+      }).pipe(
+        Effect.zipRight(Effect.forEach(
+          FaultyAnswer.trickle(answer.body, millis),
+          ({ after, piece }) => Effect.zipRight(Effect.sleep(after), write(piece)),
+          { discard: true }
+        )),
+        Effect.andThen(() => {
+          response.end()
+          return HttpServerResponse.empty()
+        })
+      )
+    }
     case "Cut": {
       const { answer } = sent
       const response = NodeHttpServerRequest.toServerResponse(request)

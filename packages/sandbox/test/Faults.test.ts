@@ -4,7 +4,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { type Fault, type RequestRecord, Sandbox } from "@plaza/sandbox"
-import { Cause, Effect, Exit, Fiber, Redacted, Schedule, TestClock } from "effect"
+import { Cause, Effect, Exit, Fiber, Option, Redacted, Schedule, TestClock } from "effect"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 
 const post = (text: string) => call("POST", "/posts", { json: { text } })
@@ -109,6 +109,57 @@ describe("a delay", () => {
     }).pipe(Effect.provide(layerSocket())))
 })
 
+describe("a slow body", () => {
+  it.effect("comes piece by piece by the caller's clock, and is whole in the end", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "slow", when: "after", millis: 1_000 })
+      const reply = yield* Effect.fork(post("a"))
+      yield* TestClock.adjust("999 millis")
+      assert.strictEqual(yield* count("a"), 1)
+      assert.isTrue(Option.isNone(yield* Fiber.poll(reply)))
+      yield* TestClock.adjust("1 millis")
+      const { headers, status, text } = yield* Fiber.join(reply)
+      assert.strictEqual(status, 200)
+      assert.include(text, "\"text\":\"a\"")
+      assert.strictEqual(headers["content-length"], String(text.length))
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("can be of any answer, an empty one included", () =>
+    Effect.gen(function*() {
+      yield* add({ kind: "slow", when: "before", millis: 50, status: 503, body: "<h1>Bad</h1>" })
+      const refused = yield* Effect.fork(post("a"))
+      yield* TestClock.adjust("100 millis")
+      const { status, text } = yield* Fiber.join(refused)
+      assert.deepStrictEqual([status, text], [503, "<h1>Bad</h1>"])
+      assert.strictEqual(yield* count("a"), 0)
+      assert.deepInclude(yield* last, { status: null, delivered: "replaced", deliveredStatus: 503 })
+      yield* add({ kind: "slow", when: "after", millis: 50 })
+      assert.strictEqual((yield* call("POST", "/users/1002/follow")).status, 204)
+      assert.deepInclude(yield* last, { status: 204, delivered: "answered", deliveredStatus: 204 })
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.live("over a socket: begins before it ends, and leaves the service well when the caller goes away", () =>
+    Effect.gen(function*() {
+      const { addFault, apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const get = Effect.promise(() => fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(apiKey)}` } }))
+      yield* addFault({ kind: "slow", when: "after", millis: 100 })
+      const whole = yield* get
+      const length = Number(whole.headers.get("content-length"))
+      const reader = whole.body?.getReader() ?? assert.fail("there is no body")
+      const first = yield* Effect.promise(() => reader.read())
+      assert.isBelow(first.value?.length ?? length, length)
+      let read = first.value?.length ?? 0
+      for (let next = yield* Effect.promise(() => reader.read()); !next.done; next = yield* Effect.promise(() => reader.read())) {
+        read += next.value.length
+      }
+      assert.strictEqual(read, length)
+      yield* addFault({ kind: "slow", when: "after", millis: 3_600_000 })
+      const left = yield* get
+      yield* Effect.promise(() => left.body?.cancel() ?? Promise.resolve())
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }).pipe(Effect.provide(layerSocket())))
+})
+
 describe("faults", () => {
   it.effect("hit the next calls as often as told, then no more", () =>
     Effect.gen(function*() {
@@ -148,6 +199,27 @@ describe("faults", () => {
       assert.notDeepEqual(yield* draw(2), first)
     }))
 
+  it.effect("of every kind at once hit the same calls again in a sandbox of the same seed", () =>
+    Effect.gen(function*() {
+      const run = Effect.gen(function*() {
+        const { requests } = yield* Sandbox.Sandbox
+        yield* add({ kind: "status", when: "before", status: 500, rate: 0.2 })
+        yield* add({ kind: "drop", when: "after", rate: 0.2, path: "/posts" })
+        yield* add({ kind: "cut", when: "after", rate: 0.2, times: 3 })
+        yield* add({ kind: "garbage", body: "", rate: 0.2 })
+        yield* add({ kind: "delay", when: "after", millis: 0, rate: 0.5 })
+        for (let round = 0; round < 20; round++) {
+          yield* Effect.exit(post(String(round)))
+          yield* Effect.exit(call("GET", "/me"))
+        }
+        return (yield* requests).map(({ delivered, deliveredStatus, faults }) => ({ delivered, deliveredStatus, faults }))
+      })
+      const [first, again, other] = yield* Effect.all([1, 1, 2].map((seed) => Effect.provide(run, layerInProcess({ seed }))))
+      assert.deepStrictEqual(again, first)
+      assert.notDeepEqual(other, first)
+      assert.deepStrictEqual([...new Set(first?.flatMap(({ faults }) => faults))].sort(), ["fault_1", "fault_2", "fault_3", "fault_4", "fault_5"])
+    }))
+
   it.effect("can stand in for an endpoint that the document doesn't show", () =>
     Effect.gen(function*() {
       yield* add({ kind: "status", when: "before", status: 200, path: "/store/products", body: "{\"data\":[]}", contentType: "application/json" })
@@ -181,6 +253,8 @@ describe("faults", () => {
         [{ kind: "drop", when: "before", times: 0 }, "times"],
         [{ kind: "drop", when: "before", rate: 2 }, "rate"],
         [{ kind: "delay", when: "before", millis: -1 }, "millis"],
+        [{ kind: "slow", when: "before" }, "millis"],
+        [{ kind: "drop", when: "before", rat: 0.5 }, "rat"],
         [{ kind: "status", when: "before", status: 429, retryAfter: "1\r\nx: y" }, "retryAfter"]
       ] as const) {
         assert.strictEqual(refusal(yield* control("POST", "/faults", { json: fault })), `400 VALIDATION_ERROR ${name}`)

@@ -108,7 +108,7 @@ const add = Command.make("add", {
     const output = yield* Output
     yield* output.one({ id }, [["id", id]])
   }))).pipe(Command.withDescription(about(
-    "Make something go wrong: delay, status, drop, cut or garbage, before or after the call has taken effect.",
+    "Make something go wrong: delay, status, drop, cut, slow or garbage, before or after the call has taken effect.",
     `sandbox faults add '{"kind":"status","when":"after","status":500,"method":"POST","path":"/posts"}'`,
     `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`
   )))
