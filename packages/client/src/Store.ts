@@ -53,7 +53,11 @@ const makeShipped = () => {
   }
 }
 
-/** Whether the order may be shipped after a call that ended so. */
+/**
+ * Whether the order may be shipped after a call that ended so. That it surely was shipped once proves no more: the
+ * document doesn't show all moves of an order, and who ships one anew has likely taken the first shipment back, so that a
+ * conflict after a failure may speak of the new one.
+ */
 const mayBeShipped = (exit: Exit.Exit<unknown, FailureOf<"shipOrder">>): boolean =>
   Exit.isSuccess(exit) || Option.match(Cause.failureOption(exit.cause), {
     onNone: () => true,

@@ -200,6 +200,18 @@ describe("a shipment of another call isn't taken for one's own", () => {
       expect(yield* shipmentOf).toBe("first")
     }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
 
+  it.effect("nor is one's own taken for that of another call, when the shop took the earlier one back", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.setOrder({ id: order })
+      yield* ship("first")
+      // The document shows the moves of the interface, not all those of an order.
+      yield* sandbox.setOrder({ id: order })
+      yield* sandbox.addFault({ ...drop, when: "after" })
+      expect(yield* Effect.flip(ship("second"))).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "Conflict" } })
+      expect(yield* shipmentOf).toBe("second")
+    }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
+
   it.effect("when two calls ship it at once", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
