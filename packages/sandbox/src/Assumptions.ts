@@ -14,7 +14,8 @@ const count = Schema.NonNegativeInt
 
 /**
  * The scope that each operation needs. The document tells that there are 13 and names only `posts:write`; these are 13
- * names of the form `<area>:<action>`, each needed by at least one operation.
+ * names of the form `<area>:<action>`, each needed by at least one operation of the document. Reading the store asks for
+ * the scopes of writing to it, so that there are no more.
  *
  * @since 0.1.0
  * @category assumptions
@@ -33,7 +34,16 @@ export const scopes = {
   setStock: "products:write",
   shipOrder: "orders:write",
   listConversations: "chat:read",
-  sendMessage: "chat:write"
+  sendMessage: "chat:write",
+  getPost: "posts:read",
+  editPost: "posts:write",
+  deletePost: "posts:write",
+  getStore: "products:write",
+  listProducts: "products:write",
+  getProduct: "products:write",
+  listOrders: "orders:write",
+  getOrder: "orders:write",
+  listMessages: "chat:read"
 } as const
 
 /**
@@ -46,6 +56,11 @@ export const allScopes: ReadonlyArray<string> = [...new Set(Object.values(scopes
 
 /** @since 0.1.0 @category models */
 export const Assumptions = Schema.Struct({
+  /**
+   * Whether there is more than the document shows: the paths of `AssumedApi`, and fields beyond the contract's in
+   * answers.
+   */
+  undocumented: Schema.Boolean,
   /** The scope that each operation needs; an operation without an entry needs none. */
   scopes: Schema.Record({ key: Schema.String, value: Schema.UndefinedOr(Schema.String) }),
   /**
@@ -77,6 +92,7 @@ export type Assumptions = typeof Assumptions.Type
 
 /** @since 0.1.0 @category assumptions */
 export const defaults: Assumptions = {
+  undocumented: true,
   scopes,
   requestsPerWindow: Limits.requestsPerWindow,
   rateWindow: Limits.rateWindow,

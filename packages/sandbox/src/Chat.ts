@@ -1,11 +1,13 @@
 /**
  * The area of chat: listing conversations, sending messages. Knows nothing of keys or limits.
  *
- * Source: interface v1, "Endpoints", conditional errors. Newest conversation first is assumed.
+ * Source: interface v1, "Endpoints", conditional errors.
  *
  * @since 0.1.0
  */
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { NotFound } from "@plaza/domain/Errors"
 import { ChatBlocked, ChatNotAllowed, UserUnavailable } from "@plaza/domain/Errors"
 import { ConversationId } from "@plaza/domain/Ids"
 import type { ChatGroup } from "@plaza/domain/PlazaApi"
@@ -15,11 +17,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
-import { Cursors } from "./Cursors.js"
+import type { Cursors } from "./Cursors.js"
 import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
+import * as Lists from "./Lists.js"
 
 /** @since 0.1.0 @category rows */
 export interface ConversationRow {
@@ -37,6 +40,55 @@ export interface ConversationRow {
  */
 export const idOf = (seq: number): string => `conv_${300 + seq}`
 
+/** @since 0.1.0 @category rows */
+export interface MessageRow {
+  readonly seq: number
+  readonly conversation_id: string
+  /** Who wrote it. */
+  readonly account_id: string
+  readonly text: string
+  readonly created_at: number
+}
+
+/**
+ * The name of two people who write to each other. Each has a conversation of their own with the other; the messages of
+ * both are one.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const pairOf = (one: string, other: string): string => JSON.stringify([one, other].sort())
+
+/**
+ * A message as whoever has the conversation is told of it.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const messageFromRow = ({ account_id, created_at, seq, text }: MessageRow, conversationId: string) => ({
+  id: String(seq),
+  conversationId,
+  senderId: account_id,
+  text,
+  createdAt: DateTime.formatIso(DateTime.unsafeMake(created_at))
+})
+
+/**
+ * Finds a conversation of an account. One of others can't be seen, so it isn't there.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const makeFind: Effect.Effect<
+  (id: string, accountId: string) => Effect.Effect<ConversationRow, NotFound | SqlError>,
+  never,
+  SqlClient.SqlClient
+> = Effect.map(SqlClient.SqlClient, (sql) => (id, accountId) =>
+  Effect.flatMap(
+    sql<ConversationRow>`SELECT * FROM conversations WHERE id = ${id} AND account_id = ${accountId}`,
+    ([row]) => row === undefined ? Envelope.notFound("conversation", id) : Effect.succeed(row)
+  ))
+
 /** @since 0.1.0 @category handlers */
 export const handlers: Effect.Effect<
   Handlers<typeof ChatGroup>,
@@ -45,8 +97,9 @@ export const handlers: Effect.Effect<
 > = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const accounts = yield* Accounts
-  const cursors = yield* Cursors
-  const { defaultPageSize, maxTextLength } = yield* Assumed
+  const { maxTextLength } = yield* Assumed
+  const find = yield* makeFind
+  const readPage = yield* Lists.makeReadPage
 
   /** The anti-spam rule: who has not written and does not follow isn't written to. */
   const mayWrite = (callerId: string, peerId: string) =>
@@ -68,46 +121,36 @@ export const handlers: Effect.Effect<
     })
 
   return {
-    listConversations: ({ urlParams: { cursor, limit = defaultPageSize } }, { caller }) =>
-      Effect.gen(function*() {
-        const [seq] = cursor === undefined ? [] : yield* cursors.open("conversations", caller.accountId, cursor)
-        const rows = yield* sql<ConversationRow>`SELECT * FROM conversations WHERE account_id = ${caller.accountId}
-          AND ${seq === undefined ? sql`1 = 1` : sql`seq < ${seq}`} ORDER BY seq DESC LIMIT ${limit + 1}`
-        const page = rows.slice(0, limit)
-        const last = page.at(-1)
-        return {
-          data: page.map(({ id, peer_id }) => ({ id: ConversationId.make(id), peerId: peer_id })),
-          nextCursor: rows.length > limit && last !== undefined
-            ? cursors.seal("conversations", caller.accountId, [last.seq])
-            : null
-        }
-      }).pipe(Database.orDefect),
+    listConversations: ({ urlParams }, { caller: { accountId } }) =>
+      readPage({
+        name: "conversations",
+        accountId,
+        older: ([seq = Lists.newest], most) =>
+          sql<ConversationRow>`SELECT * FROM conversations WHERE account_id = ${accountId} AND seq < ${seq}
+            ORDER BY seq DESC LIMIT ${most}`,
+        placeOf: ({ seq }) => [seq],
+        item: ({ id, peer_id }) => ({ id: ConversationId.make(id), peerId: peer_id })
+      }, urlParams),
 
     sendMessage: ({ path, payload: { text } }, { caller }) =>
       Effect.gen(function*() {
         yield* checkText("text", text, maxTextLength)
-        // A conversation of others can't be seen, so it isn't there.
-        const [conversation] = yield* sql<ConversationRow>`SELECT * FROM conversations
-          WHERE id = ${path.id} AND account_id = ${caller.accountId}`
-        if (conversation === undefined) {
-          return yield* Envelope.notFound("conversation", path.id)
-        }
+        const conversation = yield* find(path.id, caller.accountId)
         yield* mayWrite(caller.accountId, conversation.peer_id)
-        const now = yield* Clock.currentTimeMillis
-        const [created] = yield* sql<{ readonly seq: number }>`INSERT INTO messages ${
-          sql.insert({ conversation_id: path.id, account_id: caller.accountId, text, created_at: now })
+        const message = {
+          conversation_id: path.id,
+          account_id: caller.accountId,
+          text,
+          created_at: yield* Clock.currentTimeMillis
+        }
+        const [{ seq } = { seq: 0 }] = yield* sql<{ readonly seq: number }>`INSERT INTO messages ${
+          sql.insert({ ...message, pair: pairOf(caller.accountId, conversation.peer_id) })
         } RETURNING seq`
         // What was written to is remembered, so the peer may answer.
         yield* sql`INSERT INTO relations (from_id, to_id, has_written)
           VALUES (${caller.accountId}, ${conversation.peer_id}, 1)
           ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1`
-        return {
-          id: String(created?.seq),
-          conversationId: path.id,
-          senderId: caller.accountId,
-          text,
-          createdAt: DateTime.formatIso(DateTime.unsafeMake(now))
-        }
+        return messageFromRow({ ...message, seq }, path.id)
       }).pipe(sql.withTransaction, Database.orDefect)
   }
 })

@@ -41,14 +41,17 @@ const tables = [
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
     content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
   )`,
+  // A deleted post's number is never given to another.
   `CREATE TABLE posts (
-    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
     media_ids TEXT NOT NULL, created_at INTEGER NOT NULL
   )`,
   `CREATE INDEX posts_of_account ON posts (account_id, created_at, seq)`,
   `CREATE TABLE comments (
-    seq INTEGER PRIMARY KEY, post_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL, created_at INTEGER NOT NULL
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, post_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
+    created_at INTEGER NOT NULL
   )`,
+  `CREATE INDEX comments_of_post ON comments (post_id)`,
   `CREATE TABLE likes (post_id TEXT NOT NULL, account_id TEXT NOT NULL, PRIMARY KEY (post_id, account_id)) WITHOUT ROWID`,
   `CREATE TABLE stories (
     seq INTEGER PRIMARY KEY, account_id TEXT NOT NULL, payload TEXT NOT NULL, created_at INTEGER NOT NULL
@@ -56,32 +59,36 @@ const tables = [
   `CREATE TABLE products (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL, stock INTEGER NOT NULL
   )`,
+  `CREATE INDEX products_of_account ON products (account_id, seq)`,
   `CREATE TABLE orders (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, carrier TEXT, tracking_number TEXT,
     shipped_at INTEGER
   )`,
+  `CREATE INDEX orders_of_account ON orders (account_id, seq)`,
   `CREATE TABLE conversations (
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, peer_id TEXT NOT NULL
   )`,
   `CREATE INDEX conversations_of_account ON conversations (account_id, seq)`,
   `CREATE TABLE messages (
-    seq INTEGER PRIMARY KEY, conversation_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    seq INTEGER PRIMARY KEY, conversation_id TEXT NOT NULL, account_id TEXT NOT NULL, pair TEXT NOT NULL,
+    text TEXT NOT NULL, created_at INTEGER NOT NULL
   )`,
+  `CREATE INDEX messages_of_pair ON messages (pair, seq)`,
   `CREATE TABLE arrivals (
     seq INTEGER PRIMARY KEY, key_id TEXT NOT NULL, account_id TEXT NOT NULL, at INTEGER NOT NULL, used INTEGER NOT NULL
   )`
 ]
 
 /**
- * Every table that holds state, in an order in which they may be emptied.
+ * Every table that holds state, in an order in which they may be emptied; the last one is SQLite's own and holds the
+ * greatest numbers that were given.
  *
  * @since 0.1.0
  * @category schema
  */
 export const tableNames = [
   "meta", "accounts", "keys", "access_requests", "relations", "media", "posts", "comments", "likes", "stories", "products",
-  "orders", "conversations", "messages", "arrivals"
+  "orders", "conversations", "messages", "arrivals", "sqlite_sequence"
 ] as const
 
 const advice = (reason: string): string =>

@@ -157,13 +157,21 @@ interface AnyEndpoint {
   readonly successSchema: Schema.Schema.All
 }
 
-const toOperation = (group: string, endpoint: AnyEndpoint): Operation => {
+/**
+ * What becomes of fields of an answer that the contract doesn't have. Both are allowed: clients ignore what they don't
+ * know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type FurtherFields = "preserve" | "ignore"
+
+const toOperation = (group: string, endpoint: AnyEndpoint, furtherFields: FurtherFields): Operation => {
   const decodeQuery = decoder("urlParams", endpoint.urlParamsSchema)
   const isFile = Option.exists(endpoint.payloadSchema, ({ ast }) => HttpApiSchema.getMultipartStream(ast) !== undefined)
   // See `decoder`.
   const encode = Schema.encodeUnknownSync(endpoint.successSchema as Schema.Schema<unknown, unknown>, {
-    // Fields beyond the documented ones are allowed in answers, and clients have to ignore them.
-    onExcessProperty: "preserve"
+    onExcessProperty: furtherFields
   })
   return {
     name: endpoint.name,
@@ -185,13 +193,14 @@ const toOperation = (group: string, endpoint: AnyEndpoint): Operation => {
  * @category constructors
  */
 export const operationsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>
+  api: HttpApi.HttpApi<Id, Groups, E, R>,
+  furtherFields: FurtherFields
 ): ReadonlyArray<Operation> => {
   const operations: Array<Operation> = []
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
-      operations.push(toOperation(group.identifier, endpoint))
+      operations.push(toOperation(group.identifier, endpoint, furtherFields))
     }
   })
   return operations

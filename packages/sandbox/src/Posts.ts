@@ -1,12 +1,13 @@
 /**
  * The area of posts: creating and listing them, comments and likes. Knows nothing of keys or limits.
  *
- * Source: interface v1, "Endpoints" and "List behaviour". Newest first, which lists that grow keep stable by their
- * cursors, is assumed.
+ * Source: interface v1, "Endpoints".
  *
  * @since 0.1.0
  */
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { NotFound, UserUnavailable, ValidationError } from "@plaza/domain/Errors"
 import { MediaId, PostId, ProfileId } from "@plaza/domain/Ids"
 import type { PostsGroup } from "@plaza/domain/PlazaApi"
 import * as Clock from "effect/Clock"
@@ -16,11 +17,12 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
-import { Cursors } from "./Cursors.js"
+import type { Cursors } from "./Cursors.js"
 import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
+import * as Lists from "./Lists.js"
 
 /** @since 0.1.0 @category rows */
 export interface PostRow {
@@ -55,19 +57,53 @@ export const fromRow = (row: PostRow) => ({
   createdAt: DateTime.unsafeMake(row.created_at)
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof PostsGroup>,
+/** @since 0.1.0 @category models */
+export interface PostFields {
+  readonly text?: string
+  readonly mediaIds?: ReadonlyArray<string>
+}
+
+/**
+ * Refuses fields that a post of an account can't have.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const makeCheckFields: Effect.Effect<
+  (fields: PostFields, accountId: string) => Effect.Effect<void, ValidationError | SqlError>,
   never,
-  SqlClient.SqlClient | Accounts | Assumed | Cursors
+  SqlClient.SqlClient | Assumed
+> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const { maxTextLength } = yield* Assumed
+  return ({ mediaIds = [], text }, accountId) =>
+    Effect.gen(function*() {
+      if (text !== undefined) {
+        yield* checkText("text", text, maxTextLength)
+      }
+      for (const [index, id] of mediaIds.entries()) {
+        const held = yield* sql`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`
+        if (held.length === 0) {
+          return yield* Envelope.invalidField(`mediaIds.${index}`, "names no media that this account uploaded")
+        }
+      }
+    })
+})
+
+/**
+ * Finds a post whose author the caller can reach.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const makeReach: Effect.Effect<
+  (id: string, callerId: string) => Effect.Effect<PostRow, NotFound | UserUnavailable>,
+  never,
+  SqlClient.SqlClient | Accounts
 > = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const accounts = yield* Accounts
-  const cursors = yield* Cursors
-  const { defaultPageSize, maxTextLength } = yield* Assumed
-
-  /** A post that the caller may act on. */
-  const reachable = (id: string, callerId: string) =>
+  return (id, callerId) =>
     Effect.gen(function*() {
       const [post] = yield* Database.orDefect(sql<PostRow>`SELECT * FROM posts WHERE id = ${id}`)
       if (post === undefined) {
@@ -77,55 +113,55 @@ export const handlers: Effect.Effect<
       yield* accounts.reach(callerId, Option.getOrThrow(author))
       return post
     })
+})
+
+/** @since 0.1.0 @category handlers */
+export const handlers: Effect.Effect<
+  Handlers<typeof PostsGroup>,
+  never,
+  SqlClient.SqlClient | Accounts | Assumed | Cursors
+> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const { maxTextLength } = yield* Assumed
+  const checkFields = yield* makeCheckFields
+  const reach = yield* makeReach
+  const readPage = yield* Lists.makeReadPage
 
   return {
     createPost: ({ payload }, { caller }) =>
       Effect.gen(function*() {
-        yield* checkText("text", payload.text, maxTextLength)
-        const mediaIds = payload.mediaIds ?? []
-        for (const [index, id] of mediaIds.entries()) {
-          const held = yield* sql`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${caller.accountId}`
-          if (held.length === 0) {
-            return yield* Envelope.invalidField(`mediaIds.${index}`, "names no media that this account uploaded")
-          }
-        }
+        yield* checkFields(payload, caller.accountId)
         const now = yield* Clock.currentTimeMillis
-        const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM posts`
+        // Not the greatest that is left: a deleted post's id must not become another's.
+        const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`
+          SELECT seq + 1 AS seq FROM sqlite_sequence WHERE name = 'posts'`
         const row: PostRow = {
           seq,
           id: idOf(seq),
           account_id: caller.accountId,
           text: payload.text,
-          media_ids: JSON.stringify(mediaIds),
+          media_ids: JSON.stringify(payload.mediaIds ?? []),
           created_at: now
         }
         yield* sql`INSERT INTO posts ${sql.insert({ ...row })}`
         return fromRow(row)
       }).pipe(sql.withTransaction, Database.orDefect),
 
-    listPosts: ({ urlParams: { cursor, limit = defaultPageSize } }, { caller }) =>
-      Effect.gen(function*() {
-        const [createdAt, seq] = cursor === undefined ? [] : yield* cursors.open("posts", caller.accountId, cursor)
-        const after = createdAt === undefined || seq === undefined
-          ? sql`1 = 1`
-          : sql`(created_at, seq) < (${createdAt}, ${seq})`
-        // One more than asked for tells whether there is a next page.
-        const rows = yield* sql<PostRow>`SELECT * FROM posts WHERE account_id = ${caller.accountId} AND ${after}
-          ORDER BY created_at DESC, seq DESC LIMIT ${limit + 1}`
-        const page = rows.slice(0, limit)
-        const last = page.at(-1)
-        return {
-          data: page.map(fromRow),
-          nextCursor: rows.length > limit && last !== undefined
-            ? cursors.seal("posts", caller.accountId, [last.created_at, last.seq])
-            : null
-        }
-      }).pipe(Database.orDefect),
+    listPosts: ({ urlParams }, { caller: { accountId } }) =>
+      readPage({
+        name: "posts",
+        accountId,
+        older: ([createdAt = Lists.newest, seq = Lists.newest], most) =>
+          sql<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, seq) < (${createdAt}, ${seq})
+            ORDER BY created_at DESC, seq DESC LIMIT ${most}`,
+        placeOf: ({ created_at, seq }) => [created_at, seq],
+        item: fromRow
+      }, urlParams),
 
     createComment: ({ path, payload }, { caller }) =>
       Effect.gen(function*() {
         yield* checkText("text", payload.text, maxTextLength)
-        yield* reachable(path.id, caller.accountId)
+        yield* reach(path.id, caller.accountId)
         const now = yield* Clock.currentTimeMillis
         const [created] = yield* sql<{ readonly seq: number }>`INSERT INTO comments ${
           sql.insert({ post_id: path.id, account_id: caller.accountId, text: payload.text, created_at: now })
@@ -141,7 +177,7 @@ export const handlers: Effect.Effect<
 
     likePost: ({ path }, { caller }) =>
       Effect.gen(function*() {
-        yield* reachable(path.id, caller.accountId)
+        yield* reach(path.id, caller.accountId)
         yield* sql`INSERT OR IGNORE INTO likes ${sql.insert({ post_id: path.id, account_id: caller.accountId })}`
       }).pipe(sql.withTransaction, Database.orDefect)
   }

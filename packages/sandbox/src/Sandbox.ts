@@ -77,8 +77,11 @@ export interface Options {
   readonly data?: string
   /** What new data is planted with, 1 unless told. A file that has data keeps its own. */
   readonly seed?: number
-  /** What is assumed other than by default. */
-  readonly assumptions?: Partial<Assumptions>
+  /**
+   * What is assumed other than by default. With `false` there is nothing that the document doesn't show: assumed paths
+   * are unknown, and answers have the contract's fields alone.
+   */
+  readonly assumptions?: Partial<Assumptions> | false
   /** Who may call the control interface over a socket: programs on this machine unless told. */
   readonly control?: "loopback" | "anyone"
 }
@@ -117,7 +120,10 @@ type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestL
 const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed }: Options) =>
   Layer.unwrapEffect(
     Effect.map(prepare(data, seed), (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient | MediaFiles.MediaFiles> => {
-      const assumed = Layer.succeed(Assumed, { ...defaults, ...assumptions })
+      const assumed = Layer.succeed(Assumed, {
+        ...defaults,
+        ...(assumptions === false ? { undocumented: false } : assumptions)
+      })
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,

@@ -7,35 +7,26 @@
  *
  * @since 0.1.0
  */
-import type { DocumentedError } from "@plaza/domain/Errors"
-import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Chat from "./Chat.js"
 import * as Control from "./Control.js"
-import type { AnyHandler, Decoded, HandlersOf, Match } from "./Dispatch.js"
-import { matcher, operationsOf } from "./Dispatch.js"
+import type { Match } from "./Dispatch.js"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 import type { Delay } from "./Faults.js"
 import { Faults } from "./Faults.js"
 import type { Sent } from "./FaultyAnswer.js"
 import * as FaultyAnswer from "./FaultyAnswer.js"
-import type { Call } from "./Gate.js"
 import { Gate } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
-import * as Media from "./Media.js"
-import * as Posts from "./Posts.js"
-import * as Profiles from "./Profiles.js"
+import * as Operations from "./Operations.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
-import * as Store from "./Store.js"
-import * as Stories from "./Stories.js"
 import { VirtualClock } from "./VirtualClock.js"
 
 /**
@@ -51,8 +42,6 @@ export class Service extends Context.Tag("@plaza/sandbox/Service")<Service, {
   readonly answer: (incoming: Incoming) => Effect.Effect<Sent, Gone>
 }>() {}
 
-const match = matcher(operationsOf(PlazaApiWithStories))
-
 const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
   delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
 
@@ -66,33 +55,13 @@ const split = (target: string): readonly [path: string, query: string] => {
 
 const note = (entry: Entry, decision: Rule.Decision) => Effect.sync(() => Object.assign(entry, decision))
 
-const makeHandlers = Effect.gen(function*() {
-  const handlers: HandlersOf<typeof PlazaApiWithStories, Call> = {
-    ...(yield* Profiles.handlers),
-    ...(yield* Media.handlers),
-    ...(yield* Posts.handlers),
-    ...(yield* Store.handlers),
-    ...(yield* Chat.handlers),
-    ...(yield* Stories.handlers)
-  }
-  return handlers
-})
-
 const make = Effect.gen(function*() {
   const gate = yield* Gate
   const faults = yield* Faults
   const log = yield* RequestLog
   const control = yield* Control.Control
   const clock = yield* VirtualClock
-  const handlers: Readonly<Record<string, AnyHandler<Call>>> = yield* makeHandlers
-
-  const handle = (name: string, request: Decoded, call: Call): Effect.Effect<unknown, DocumentedError> => {
-    const handler = handlers[name]
-    return handler === undefined
-      ? Effect.dieMessage(`no handler for ${name}`)
-      // Decoded by the schemas of the operation that the handler was written for.
-      : handler(request as never, call)
-  }
+  const { handle, match } = yield* Operations.make
 
   /** What the service decides by itself. */
   const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> =>

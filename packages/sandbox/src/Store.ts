@@ -6,6 +6,8 @@
  * @since 0.1.0
  */
 import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { NotFound } from "@plaza/domain/Errors"
 import { Conflict, Forbidden, StoreBlocked } from "@plaza/domain/Errors"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
 import type { StoreGroup } from "@plaza/domain/PlazaApi"
@@ -22,6 +24,7 @@ import type { Handlers } from "./Gate.js"
 
 /** @since 0.1.0 @category rows */
 export interface ProductRow {
+  readonly seq: number
   readonly id: string
   readonly account_id: string
   readonly name: string
@@ -30,6 +33,7 @@ export interface ProductRow {
 
 /** @since 0.1.0 @category rows */
 export interface OrderRow {
+  readonly seq: number
   readonly id: string
   readonly account_id: string
   readonly carrier: string | null
@@ -47,55 +51,95 @@ export const shippingState = ({ carrier, tracking_number }: OrderRow): Shipping.
     ? Shipping.ShippingState.NotShipped()
     : Shipping.ShippingState.Shipped({ shipment: { carrier, trackingNumber: tracking_number } })
 
+/** @since 0.1.0 @category rows */
+export const productFromRow = ({ id, name, stock }: ProductRow) => ({ id: ProductId.make(id), name, stock })
+
+/**
+ * An order as it is told. The names of its states are the document's, the field is assumed.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const orderFromRow = (row: OrderRow) => ({
+  id: OrderId.make(row.id),
+  ...Shipping.ShippingState.$match(shippingState(row), {
+    NotShipped: () => ({ state: "not shipped" }),
+    Shipped: ({ shipment }) => ({ state: "shipped", ...shipment })
+  })
+})
+
+/**
+ * Finds products and orders, and tells who may act on them.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const makeParts: Effect.Effect<{
+  readonly product: (id: string) => Effect.Effect<ProductRow, NotFound | SqlError>
+  readonly order: (id: string) => Effect.Effect<OrderRow, NotFound | SqlError>
+  /** Refuses whom the store of another has blocked. */
+  readonly letIn: (callerId: string, ownerId: string) => Effect.Effect<void, StoreBlocked>
+  /** Only the owner of a store acts in it; whom the store blocked is told so first. */
+  readonly mayAct: (callerId: string, ownerId: string) => Effect.Effect<void, StoreBlocked | Forbidden>
+}, never, SqlClient.SqlClient | Accounts> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const accounts = yield* Accounts
+  const letIn = (callerId: string, ownerId: string) =>
+    callerId === ownerId ? Effect.void : Effect.flatMap(
+      accounts.relation(ownerId, callerId),
+      ({ blocksFromStore }) =>
+        blocksFromStore ? new StoreBlocked({ message: "the store has blocked this account" }) : Effect.void
+    )
+  return {
+    product: (id) =>
+      Effect.flatMap(
+        sql<ProductRow>`SELECT * FROM products WHERE id = ${id}`,
+        ([row]) => row === undefined ? Envelope.notFound("product", id) : Effect.succeed(row)
+      ),
+    order: (id) =>
+      Effect.flatMap(
+        sql<OrderRow>`SELECT * FROM orders WHERE id = ${id}`,
+        ([row]) => row === undefined ? Envelope.notFound("order", id) : Effect.succeed(row)
+      ),
+    letIn,
+    mayAct: (callerId, ownerId) =>
+      callerId === ownerId ? Effect.void : Effect.zipRight(
+        letIn(callerId, ownerId),
+        new Forbidden({ message: "this belongs to the store of another account" })
+      )
+  }
+})
+
 /** @since 0.1.0 @category handlers */
 export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, SqlClient.SqlClient | Accounts | Assumed> = Effect
   .gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const accounts = yield* Accounts
+    const parts = yield* makeParts
     const { maxShippingFieldLength, maxStock } = yield* Assumed
-
-    /** Only the owner of a store acts in it; whom the store blocked is told so first. */
-    const mayAct = (callerId: string, ownerId: string) =>
-      Effect.gen(function*() {
-        if (callerId === ownerId) {
-          return
-        }
-        const { blocksFromStore } = yield* accounts.relation(ownerId, callerId)
-        if (blocksFromStore) {
-          return yield* new StoreBlocked({ message: "the store has blocked this account" })
-        }
-        return yield* new Forbidden({ message: "this belongs to the store of another account" })
-      })
 
     return {
       setStock: ({ path, payload: { stock } }, { caller }) =>
         Effect.gen(function*() {
           yield* checkStock("stock", stock, maxStock)
-          const [product] = yield* sql<ProductRow>`SELECT * FROM products WHERE id = ${path.id}`
-          if (product === undefined) {
-            return yield* Envelope.notFound("product", path.id)
-          }
-          yield* mayAct(caller.accountId, product.account_id)
+          const product = yield* parts.product(path.id)
+          yield* parts.mayAct(caller.accountId, product.account_id)
           yield* sql`UPDATE products SET stock = ${stock} WHERE id = ${path.id}`
-          return { id: ProductId.make(product.id), name: product.name, stock }
+          return productFromRow({ ...product, stock })
         }).pipe(sql.withTransaction, Database.orDefect),
 
       shipOrder: ({ path, payload: { carrier, trackingNumber } }, { caller }) =>
         Effect.gen(function*() {
           yield* checkText("carrier", carrier, maxShippingFieldLength)
           yield* checkText("trackingNumber", trackingNumber, maxShippingFieldLength)
-          const [order] = yield* sql<OrderRow>`SELECT * FROM orders WHERE id = ${path.id}`
-          if (order === undefined) {
-            return yield* Envelope.notFound("order", path.id)
-          }
-          yield* mayAct(caller.accountId, order.account_id)
+          const order = yield* parts.order(path.id)
+          yield* parts.mayAct(caller.accountId, order.account_id)
           if (Either.isLeft(Shipping.ship(shippingState(order), { carrier, trackingNumber }))) {
             return yield* new Conflict({ message: `the order "${path.id}" has been shipped already` })
           }
           const now = yield* Clock.currentTimeMillis
           yield* sql`UPDATE orders SET carrier = ${carrier}, tracking_number = ${trackingNumber}, shipped_at = ${now}
             WHERE id = ${path.id}`
-          return { id: OrderId.make(order.id), carrier, trackingNumber, state: "shipped" }
+          return orderFromRow({ ...order, carrier, tracking_number: trackingNumber })
         }).pipe(sql.withTransaction, Database.orDefect)
     }
   })

@@ -106,7 +106,7 @@ describe("a defect", () => {
 
   it.effect("is what a handler that breaks the contract ends in", () =>
     Effect.sync(() => {
-      const match = matcher(operationsOf(PlazaApiWithStories))("GET", "/me")
+      const match = matcher(operationsOf(PlazaApiWithStories, "preserve"))("GET", "/me")
       assert.throws(() => match._tag === "Operation" ? match.operation.encode({ username: 5 }) : undefined)
     }))
 })

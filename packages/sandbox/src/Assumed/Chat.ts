@@ -1,0 +1,43 @@
+/**
+ * Reading the messages of a conversation, which the document names without showing: what both sides wrote, whatever has
+ * become of them since. Knows nothing of keys or limits.
+ *
+ * @since 0.1.0
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Effect from "effect/Effect"
+import type { AssumedChatGroup } from "../AssumedApi.js"
+import type { Assumed } from "../Assumptions.js"
+import * as Chat from "../Chat.js"
+import type { Cursors } from "../Cursors.js"
+import * as Database from "../Database.js"
+import type { Handlers } from "../Gate.js"
+import * as Lists from "../Lists.js"
+
+/** @since 0.1.0 @category handlers */
+export const handlers: Effect.Effect<
+  Handlers<typeof AssumedChatGroup>,
+  never,
+  SqlClient.SqlClient | Assumed | Cursors
+> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const find = yield* Chat.makeFind
+  const readPage = yield* Lists.makeReadPage
+
+  return {
+    listMessages: ({ path, urlParams }, { caller: { accountId } }) =>
+      Effect.gen(function*() {
+        const { peer_id } = yield* find(path.id, accountId)
+        const pair = Chat.pairOf(accountId, peer_id)
+        return yield* readPage({
+          name: `messages of ${path.id}`,
+          accountId,
+          older: ([seq = Lists.newest], most) =>
+            sql<Chat.MessageRow>`SELECT * FROM messages WHERE pair = ${pair} AND seq < ${seq}
+              ORDER BY seq DESC LIMIT ${most}`,
+          placeOf: ({ seq }) => [seq],
+          item: (row) => Chat.messageFromRow(row, path.id)
+        }, urlParams)
+      }).pipe(Database.orDefect)
+  }
+})

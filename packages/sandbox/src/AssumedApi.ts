@@ -1,0 +1,186 @@
+/**
+ * What the document names without showing it: reading, editing and deleting a post, reading the store and the messages
+ * of a conversation. Paths, payloads and answers are assumed, so they stand here and not in the contract; resources,
+ * errors and lists are the contract's own. Knows nothing of how any of it is done.
+ *
+ * Source: interface v1, "Endpoints", gaps.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
+import { onWire } from "@plaza/domain/Errors"
+import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain/Ids"
+import { tidy } from "@plaza/domain/OpenApiFile"
+import { inPath } from "@plaza/domain/PathSegment"
+import { Authorization, StoriesGroup } from "@plaza/domain/PlazaApi"
+import { PageQuery } from "@plaza/domain/Requests"
+import { Message, optional, Order, Page, Post, Product } from "@plaza/domain/Resources"
+import * as Schema from "effect/Schema"
+
+/**
+ * What is to change of a post; what is left out stays. An edit that names nothing is refused.
+ *
+ * @since 0.1.0
+ * @category requests
+ */
+export const PostEdit = Schema.Struct({
+  text: optional(Schema.String),
+  mediaIds: optional(Schema.Array(MediaId))
+}).annotations({ identifier: "PostEdit" })
+/** @since 0.1.0 @category requests */
+export interface PostEdit extends Schema.Schema.Type<typeof PostEdit> {}
+
+/** @since 0.1.0 @category resources */
+export const StoreDetails = Schema.Struct({
+  /** The account whose store it is. */
+  ownerId: ProfileId,
+  name: optional(Schema.String)
+}).annotations({ identifier: "StoreDetails" })
+/** @since 0.1.0 @category resources */
+export interface StoreDetails extends Schema.Schema.Type<typeof StoreDetails> {}
+
+const invalid = onWire("VALIDATION_ERROR")
+const notFound = onWire("NOT_FOUND")
+const userUnavailable = onWire("USER_UNAVAILABLE")
+const storeBlocked = onWire("STORE_BLOCKED")
+const profileIncomplete = onWire("PROFILE_INCOMPLETE")
+
+const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
+
+/** How an assumed operation is told from the document's own in the OpenAPI file. */
+const mark = (operation: Record<string, unknown>): Record<string, unknown> => ({
+  ...operation,
+  description: `${String(operation["description"])} Assumed: the interface names this without showing it.`,
+  "x-plaza-assumed": true
+})
+
+/** @since 0.1.0 @category groups */
+export class AssumedPostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("getPost", "/posts/:id")
+      .setPath(byId(PostId))
+      .addSuccess(Post)
+      .addError(invalid)
+      .addError(notFound)
+      .addError(userUnavailable)
+      .annotate(OpenApi.Summary, "Read a post")
+      .annotate(OpenApi.Description, "Reads a post of any account that can be reached.")
+  )
+  .add(
+    HttpApiEndpoint.patch("editPost", "/posts/:id")
+      .setPath(byId(PostId))
+      .setPayload(PostEdit)
+      .addSuccess(Post)
+      .addError(invalid)
+      .addError(onWire("INVALID_JSON"))
+      .addError(onWire("PAYLOAD_TOO_LARGE"))
+      .addError(profileIncomplete)
+      .addError(notFound)
+      .addError(userUnavailable)
+      .annotate(OpenApi.Summary, "Edit a post")
+      .annotate(OpenApi.Description, "Changes the text or the media of a post of the account's own.")
+  )
+  .add(
+    HttpApiEndpoint.del("deletePost", "/posts/:id")
+      .setPath(byId(PostId))
+      .addError(invalid)
+      .addError(profileIncomplete)
+      .addError(notFound)
+      .addError(userUnavailable)
+      .annotate(OpenApi.Summary, "Delete a post")
+      .annotate(OpenApi.Description, "Deletes a post of the account's own, with its comments and likes.")
+  )
+  .annotateEndpoints(OpenApi.Transform, mark)
+{}
+
+/** @since 0.1.0 @category groups */
+export class AssumedStoreGroup extends HttpApiGroup.make("store", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("getStore", "/store")
+      .addSuccess(StoreDetails)
+      .annotate(OpenApi.Summary, "Read the account's store")
+      .annotate(OpenApi.Description, "Describes the store of the account that owns the key.")
+  )
+  .add(
+    HttpApiEndpoint.get("listProducts", "/store/products")
+      .setUrlParams(PageQuery)
+      .addSuccess(Page(Product))
+      .addError(invalid)
+      .annotate(OpenApi.Summary, "List the store's products")
+      .annotate(OpenApi.Description, "Lists the products of the account's store, a page at a time.")
+  )
+  .add(
+    HttpApiEndpoint.get("getProduct", "/store/products/:id")
+      .setPath(byId(ProductId))
+      .addSuccess(Product)
+      .addError(invalid)
+      .addError(notFound)
+      .addError(userUnavailable)
+      .addError(storeBlocked)
+      .annotate(OpenApi.Summary, "Read a product")
+      .annotate(OpenApi.Description, "Reads a product of any store that the account is let into.")
+  )
+  .add(
+    HttpApiEndpoint.get("listOrders", "/store/orders")
+      .setUrlParams(PageQuery)
+      .addSuccess(Page(Order))
+      .addError(invalid)
+      .annotate(OpenApi.Summary, "List the store's orders")
+      .annotate(OpenApi.Description, "Lists the orders of the account's store, a page at a time.")
+  )
+  .add(
+    HttpApiEndpoint.get("getOrder", "/store/orders/:id")
+      .setPath(byId(OrderId))
+      .addSuccess(Order)
+      .addError(invalid)
+      .addError(notFound)
+      .addError(storeBlocked)
+      .annotate(OpenApi.Summary, "Read an order")
+      .annotate(OpenApi.Description, "Reads an order of the account's store.")
+  )
+  .annotateEndpoints(OpenApi.Transform, mark)
+{}
+
+/** @since 0.1.0 @category groups */
+export class AssumedChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listMessages", "/conversations/:id/messages")
+      .setPath(byId(ConversationId))
+      .setUrlParams(PageQuery)
+      .addSuccess(Page(Message))
+      .addError(invalid)
+      .addError(notFound)
+      .annotate(OpenApi.Summary, "List a conversation's messages")
+      .annotate(OpenApi.Description, "Lists what the two sides of a conversation wrote to each other, a page at a time.")
+  )
+  .annotateEndpoints(OpenApi.Transform, mark)
+{}
+
+/**
+ * The assumed operations. None of them is the contract's.
+ *
+ * @since 0.1.0
+ * @category api
+ */
+export class AssumedApi extends HttpApi.make("assumed")
+  .add(AssumedPostsGroup)
+  .add(AssumedStoreGroup)
+  .add(AssumedChatGroup)
+  .middleware(Authorization)
+  .annotate(OpenApi.Transform, tidy)
+{}
+
+/**
+ * The one operation whose path is the document's while its payload and answer are assumed.
+ *
+ * @since 0.1.0
+ * @category api
+ */
+export class StoriesApi extends HttpApi.make("stories")
+  .add(StoriesGroup.annotateEndpoints(OpenApi.Transform, mark))
+  .middleware(Authorization)
+  .annotate(OpenApi.Transform, tidy)
+{}

@@ -1,0 +1,69 @@
+/**
+ * Everything that the interface can be asked for, with what does it: the contract's operations and, unless they are left
+ * out, those that the document names without showing. Knows nothing of who may ask.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
+import * as Effect from "effect/Effect"
+import * as AssumedChat from "./Assumed/Chat.js"
+import * as AssumedPosts from "./Assumed/Posts.js"
+import * as AssumedStore from "./Assumed/Store.js"
+import { AssumedApi } from "./AssumedApi.js"
+import { Assumed } from "./Assumptions.js"
+import * as Chat from "./Chat.js"
+import type { AnyHandler, Decoded, HandlersOf } from "./Dispatch.js"
+import { matcher, operationsOf } from "./Dispatch.js"
+import type { Call } from "./Gate.js"
+import * as Media from "./Media.js"
+import * as Posts from "./Posts.js"
+import * as Profiles from "./Profiles.js"
+import * as Store from "./Store.js"
+import * as Stories from "./Stories.js"
+
+const makeDocumented = Effect.gen(function*() {
+  const handlers: HandlersOf<typeof PlazaApiWithStories, Call> = {
+    ...(yield* Profiles.handlers),
+    ...(yield* Media.handlers),
+    ...(yield* Posts.handlers),
+    ...(yield* Store.handlers),
+    ...(yield* Chat.handlers),
+    ...(yield* Stories.handlers)
+  }
+  return handlers
+})
+
+const makeAssumed = Effect.gen(function*() {
+  const handlers: HandlersOf<typeof AssumedApi, Call> = {
+    ...(yield* AssumedPosts.handlers),
+    ...(yield* AssumedStore.handlers),
+    ...(yield* AssumedChat.handlers)
+  }
+  return handlers
+})
+
+/** @since 0.1.0 @category constructors */
+export const make = Effect.gen(function*() {
+  const { undocumented } = yield* Assumed
+  const handlers: Readonly<Record<string, AnyHandler<Call>>> = {
+    ...(yield* makeDocumented),
+    ...(undocumented ? yield* makeAssumed : {})
+  }
+  return {
+    /** The operation that a method and a path mean. */
+    match: matcher(
+      undocumented
+        ? [...operationsOf(PlazaApiWithStories, "preserve"), ...operationsOf(AssumedApi, "preserve")]
+        : operationsOf(PlazaApiWithStories, "ignore")
+    ),
+    /** Does an operation. */
+    handle: (name: string, request: Decoded, call: Call): Effect.Effect<unknown, DocumentedError> => {
+      const handler = handlers[name]
+      return handler === undefined
+        ? Effect.dieMessage(`no handler for ${name}`)
+        // Decoded by the schemas of the operation that the handler was written for.
+        : handler(request as never, call)
+    }
+  }
+})

@@ -1,0 +1,73 @@
+/**
+ * The OpenAPI file of the sandbox: what it answers, with the document's own told from what is assumed.
+ */
+import { OpenApi } from "@effect/platform"
+import { PlazaApi } from "@plaza/domain"
+import { Predicate } from "effect"
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
+import { path, render } from "../scripts/openapi.js"
+import { openApi } from "../src/OpenApiDocument.js"
+
+const text = readFileSync(path, "utf8")
+const documented = OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" })
+
+const operationsOf = (file: OpenApi.OpenAPISpec) =>
+  new Map(Object.entries(file.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
+
+const isAssumed = (operation: unknown) => Predicate.isReadonlyRecord(operation) && operation["x-plaza-assumed"] === true
+
+describe("the OpenAPI file of the sandbox", () => {
+  const whole = operationsOf(openApi({ undocumented: true }))
+  const contract = operationsOf(documented)
+
+  it("is what the contract and the assumptions generate", () => {
+    expect(text, "openapi.json is out of date: run `pnpm --filter @plaza/sandbox openapi` and commit it").toBe(render())
+  })
+
+  it("holds every operation of the contract as it stands there", () => {
+    expect([...whole].filter(([route]) => contract.has(route))).toEqual([...contract])
+  })
+
+  it("marks every operation beside the contract, says so, and marks no other", () => {
+    expect([...whole].filter(([, operation]) => isAssumed(operation)).map(([route]) => route).sort()).toEqual([
+      "DELETE /posts/{id}",
+      "GET /conversations/{id}/messages",
+      "GET /posts/{id}",
+      "GET /store",
+      "GET /store/orders",
+      "GET /store/orders/{id}",
+      "GET /store/products",
+      "GET /store/products/{id}",
+      "PATCH /posts/{id}",
+      "POST /stories"
+    ])
+    const saysSo = [...whole].filter(([, operation]) => operation.description?.includes("Assumed:") === true)
+    expect(saysSo.map(([route]) => route)).toEqual([...whole.keys()].filter((route) => !contract.has(route)))
+  })
+
+  it("has a name of its own for each operation", () => {
+    expect(new Set([...whole.values()].map(({ operationId }) => operationId)).size).toBe(23)
+  })
+
+  it("is the contract and POST /stories alone where nothing undocumented is answered", () => {
+    const bare = operationsOf(openApi({ undocumented: false }))
+    expect([...bare.keys()].filter((route) => !contract.has(route))).toEqual(["POST /stories"])
+    expect(JSON.stringify(openApi({ undocumented: false }))).not.toContain("StoreDetails")
+  })
+
+  it("refers only to schemas that it has, has none that nothing refers to, and names each tag once", () => {
+    const { components, tags } = openApi({ undocumented: true })
+    const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]))
+    expect(referred).toEqual(new Set(Object.keys(components.schemas)))
+    expect(new Set(tags.map(({ name }) => name)).size).toBe(tags.length)
+    for (const operation of whole.values()) {
+      expect(tags.map(({ name }) => name)).toEqual(expect.arrayContaining(operation.tags))
+    }
+  })
+
+  it("shows nothing of the framework that made it", () => {
+    expect(text).not.toMatch(/HttpApi|"Issue"|PropertyKey|effect|\/schemas\/unknown|@plaza/i)
+  })
+})
