@@ -1,0 +1,130 @@
+import { SqlClient } from "@effect/sql"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import { describe, expect, it } from "@effect/vitest"
+import { RateLimit } from "@plaza/client"
+import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
+import { makeFrom, patient, takeAll } from "./support/AllowanceRules.js"
+import * as Database from "./support/Database.js"
+import { join, killable, rows } from "./support/Sharing.js"
+import * as Virtual from "./support/Virtual.js"
+
+describe("the database of an allowance", () => {
+  it.scoped("learns no key, and holds no more rows than there are slots", () =>
+    Effect.gen(function*() {
+      const limit = yield* join({ limit: 5, window: "1 second" })
+      yield* Virtual.run(takeAll(limit, 200))
+      const sql = yield* SqlClient.SqlClient
+      const all = yield* rows
+      expect(all).toHaveLength(5)
+      expect(JSON.stringify(all)).not.toContain("a1B2c3D4")
+      expect(yield* sql`SELECT * FROM plaza_rate_waiting`).toHaveLength(0)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("is asked about once a second while slots are in flight elsewhere, and not at all while none can come free", () =>
+    Effect.gen(function*() {
+      const holder = yield* join({ limit: 2, window: "60 seconds" })
+      const { database, limit } = yield* killable({ limit: 2, window: "60 seconds" })
+      yield* holder.withSlot(patient, Effect.void)
+      const inFlight = yield* Effect.fork(holder.withSlot(patient, Effect.sleep("10 seconds")))
+      yield* TestClock.adjust("1 second")
+      const waiting = yield* Effect.fork(takeAll(limit, 1_000))
+      const before = database.statements
+      yield* TestClock.adjust("8 seconds")
+      // A claim, a look and an entry each time.
+      expect(database.statements - before).toBeLessThanOrEqual(9 * 3)
+      yield* Fiber.join(inFlight).pipe(Effect.zipLeft(TestClock.adjust("3 seconds")), Effect.fork)
+      yield* TestClock.adjust("3 seconds")
+      const quiet = database.statements
+      yield* TestClock.adjust("45 seconds")
+      expect(database.statements).toBe(quiet)
+      yield* Fiber.interrupt(waiting)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("stops everything while it is away: nothing is sent, and who has no patience left is told why", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 5, window: "60 seconds" })
+      database.away = true
+      const hasty = yield* Effect.fork(Effect.either(limit.withSlot(Duration.seconds(10), Effect.void)))
+      const waiting = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
+      yield* TestClock.adjust("30 seconds")
+      const told = yield* Fiber.join(hasty)
+      expect(Either.isLeft(told) && told.left.message).toContain("the database is away")
+      expect(waiting.unsafePoll()).toBeNull()
+      database.away = false
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* Fiber.join(waiting)).toBeLessThanOrEqual(32_000)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("hears of an answer when it is back, and of its own time", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
+      const request = yield* Effect.fork(limit.withSlot(patient, Effect.sleep("5 seconds")))
+      yield* TestClock.adjust("1 second")
+      database.away = true
+      yield* TestClock.adjust("4 seconds")
+      // The caller has its answer; it doesn't wait for the database.
+      yield* Fiber.join(request)
+      yield* TestClock.adjust("10 seconds")
+      database.away = false
+      yield* TestClock.adjust("3 seconds")
+      const [row] = yield* rows
+      expect(row).toMatchObject({ taken_by: "", free_at: 65_001 })
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("is left unlocked and up to date after another process has kept it locked for a while", () =>
+    Effect.gen(function*() {
+      const filename = yield* Database.file
+      const client = Layer.build(Layer.fresh(SqliteClient.layer({ filename })))
+      const here = yield* Effect.map(client, Context.get(SqlClient.SqlClient))
+      const there = yield* Effect.map(client, Context.get(SqlClient.SqlClient))
+      const limit = yield* Effect.provideService(join({ limit: 2 }), SqlClient.SqlClient, here)
+      const { use } = yield* limit.reserve(patient)
+
+      yield* there.unsafe("BEGIN IMMEDIATE").raw
+      const calls = yield* Effect.fork(Effect.all(
+        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.closeFor(Duration.seconds(10))],
+        { concurrency: "unbounded", discard: true }
+      ))
+      yield* TestClock.adjust("2 seconds")
+      yield* there.unsafe("COMMIT").raw
+      yield* TestClock.adjust("15 seconds")
+
+      // All is committed, and no transaction has been left open that would turn away others.
+      yield* there`UPDATE plaza_rate_gates SET closed_until = closed_until`
+      const seen = yield* there<{ taken_by: string }>`SELECT taken_by FROM plaza_rate_slots`
+      expect(seen.filter(({ taken_by }) => taken_by !== "")).toHaveLength(1)
+      expect(yield* there`SELECT * FROM plaza_rate_gates`).toHaveLength(1)
+      yield* Fiber.interrupt(calls)
+    }))
+
+  it.scoped("gets its slots again when someone has cleared its tables", () =>
+    Effect.gen(function*() {
+      const limit = yield* join({ limit: 2, window: "1 second" })
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM plaza_rate_slots`
+      const next = yield* Effect.fork(takeAll(limit, 2))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(next)
+      expect(yield* rows).toHaveLength(2)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("is cleared of keys that nobody has used for a month", () =>
+    Effect.gen(function*() {
+      yield* Effect.scoped(Layer.build(RateLimit.layerSql({ name: "old", limit: 3 })))
+      yield* TestClock.adjust("31 days")
+      yield* join({ limit: 2 })
+      expect((yield* rows).map(({ name }) => name)).not.toContain("name:old")
+      expect(yield* rows).toHaveLength(2)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
+  it.scoped("keeps one name's allowance apart from another's", () =>
+    Effect.gen(function*() {
+      const make = (name: string) =>
+        makeFrom(RateLimit.layerSql({ name, limit: 1 }))
+      const [one, other, same] = yield* Effect.all([make("one"), make("other"), make("one")])
+      yield* one.withSlot(patient, Effect.void)
+      yield* other.withSlot(patient, Effect.void)
+      const result = yield* Virtual.run(Effect.either(same.withSlot(Duration.seconds(1), Effect.void)), "1 second")
+      expect(Either.isLeft(result)).toBe(true)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+})

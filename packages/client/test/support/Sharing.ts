@@ -1,0 +1,27 @@
+/**
+ * Processes that share an allowance, played by one: each has a layer of its own on the same database. Knows nothing of
+ * what they send.
+ */
+import { SqlClient } from "@effect/sql"
+import { RateLimit } from "@plaza/client"
+import { type Duration, Effect, Redacted } from "effect"
+import { makeFrom } from "./AllowanceRules.js"
+import * as Database from "./Database.js"
+
+export const apiKey = Redacted.make(`plaza_${"a1B2c3D4".repeat(5)}`)
+
+/** One process that shares the allowance; each call makes another one. */
+export const join = (allowance: RateLimit.Allowance & { readonly lease?: Duration.DurationInput }) =>
+  makeFrom(RateLimit.layerSql({ ...allowance, apiKey }))
+
+/** A process that can be stopped from the outside: without its database it does nothing more that others could see. */
+export const killable = (allowance: RateLimit.Allowance) =>
+  Effect.gen(function*() {
+    const database = yield* Database.watched
+    const limit = yield* Effect.provideService(join(allowance), SqlClient.SqlClient, database.client)
+    return { database, limit }
+  })
+
+/** What the database holds of every slot. */
+export const rows = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql<{ name: string; taken_by: string; free_at: number }>`SELECT name, taken_by, free_at FROM plaza_rate_slots ORDER BY slot`)
