@@ -27,6 +27,7 @@ import * as Gate from "./Gate.js"
 import { apart, makeClient, origin as originInProcess } from "./InProcess.js"
 import * as Keys from "./Keys.js"
 import * as MediaFiles from "./MediaFiles.js"
+import type { Patience } from "./NodeServer.js"
 import * as RateWindow from "./RateWindow.js"
 import type { RequestRecord } from "./RequestLog.js"
 import * as RequestLog from "./RequestLog.js"
@@ -38,6 +39,7 @@ import * as Setup from "./Setup.js"
 import type { State } from "./State.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
+import * as Web from "./Web.js"
 
 /**
  * A running sandbox, seen from the side of whoever runs it.
@@ -48,6 +50,8 @@ import * as VirtualClock from "./VirtualClock.js"
 export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, SetupCalls & {
   /** The base address of the interface; ends with `/open/v1`. */
   readonly baseUrl: string
+  /** Where the pages are; ends with a slash. */
+  readonly webUrl: string
   /** The base address of the control interface; ends with `/sandbox`. */
   readonly controlUrl: string
   /** A ready key of the seeded shop, with all scopes. It follows from the seed and is no secret. */
@@ -92,6 +96,8 @@ export interface ServerOptions extends Options {
   readonly host?: string
   /** 0, which takes one that is free, unless told. */
   readonly port?: number
+  /** How long callers are waited for, where other than by default. */
+  readonly patience?: Partial<Patience>
 }
 
 const validFault = Schema.validate(Faults.Fault)
@@ -136,6 +142,7 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed
       ).pipe(Layer.provideMerge(assumed))
       return Service.layer.pipe(
         Layer.provide(Control.layer(control)),
+        Layer.provide(Web.layer(control, { interface: Service.basePath, control: Control.basePath })),
         Layer.provideMerge(Setup.layer),
         Layer.provide(Gate.layer),
         Layer.provideMerge(basics)
@@ -157,6 +164,7 @@ const make = (origin: string) =>
     const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
     return Sandbox.of({
       baseUrl: `${origin}${Service.basePath}`,
+      webUrl: `${origin}${Web.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
       apiKey: Keys.ready(seed),
       seed,
@@ -179,6 +187,7 @@ const make = (origin: string) =>
       setRelation: (from, to, relation) => inside(calls.setRelation(from, to, relation)),
       setProduct: (product) => inside(calls.setProduct(product)),
       setOrder: (order) => inside(calls.setOrder(order)),
+      createPost: (post) => inside(calls.createPost(post)),
       createConversation: (conversation) => inside(calls.createConversation(conversation))
     })
   })
@@ -204,14 +213,14 @@ export const layerHttpClient = (
  * @category layers
  */
 export const layerServer = (
-  { host = "127.0.0.1", port = 0, ...options }: ServerOptions = {}
+  { host = "127.0.0.1", patience, port = 0, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
   Layer.scoped(
     Sandbox,
     Effect.gen(function*() {
       const service = yield* Service.Service
       const { listen } = yield* Effect.promise(() => import("./NodeServer.js"))
-      const { origin } = yield* listen(service, { host, port })
+      const { origin } = yield* listen(service, { host, port, patience })
       return yield* make(origin)
     })
   ).pipe(Layer.provide(parts(options)))

@@ -28,6 +28,7 @@ import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
 import { VirtualClock } from "./VirtualClock.js"
+import * as Web from "./Web.js"
 
 /**
  * Where the interface begins; the base address of a sandbox ends with it.
@@ -55,11 +56,14 @@ const split = (target: string): readonly [path: string, query: string] => {
 
 const note = (entry: Entry, decision: Rule.Decision) => Effect.sync(() => Object.assign(entry, decision))
 
+const asItIs = (answer: Answer): Sent => ({ _tag: "Answer", answer })
+
 const make = Effect.gen(function*() {
   const gate = yield* Gate
   const faults = yield* Faults
   const log = yield* RequestLog
   const control = yield* Control.Control
+  const web = yield* Web.Web
   const clock = yield* VirtualClock
   const { handle, match } = yield* Operations.make
 
@@ -130,7 +134,9 @@ const make = Effect.gen(function*() {
       const isControl = path === Control.basePath || path.startsWith(`${Control.basePath}/`)
       return Effect.uninterruptible(clock.within(
         isControl
-          ? Effect.map(control.answer(incoming, path), (answer): Sent => ({ _tag: "Answer", answer }))
+          ? Effect.map(control.answer(incoming, path), asItIs)
+          : web.owns(path)
+          ? Effect.map(web.answer(incoming, path, query), asItIs)
           : answerInterface(incoming, path, query)
       ))
     }

@@ -1,0 +1,38 @@
+/**
+ * Where everything is.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import { html } from "./Html.js"
+import * as Page from "./Page.js"
+
+/** @since 0.1.0 @category pages */
+export const routes = (addresses: { readonly interface: string; readonly control: string }) =>
+  [{
+    method: "GET",
+    path: Page.paths.home,
+    handle: () =>
+      Effect.succeed(Page.page({
+        path: Page.paths.home,
+        title: "Plaza sandbox",
+        lead: "The whole interface as a service on this machine.",
+        body: html`<section>
+<h2>Pages</h2>
+<dl>
+<dt><a href="${Page.paths.developers}">Settings, Developers</a></dt><dd>Ask for access, and make and revoke keys once it is granted.</dd>
+<dt><a href="${Page.paths.operator}">Operator</a></dt><dd>Approve and decline requests; suspend, revoke and restore access.</dd>
+<dt><a href="${Page.paths.inspector}">Inspector</a></dt><dd>What is asked and answered right now, what the sandbox holds, faults and the clock.</dd>
+<dt><a href="${Page.paths.reference}">Reference</a></dt><dd>Every operation with what it takes, gives and refuses.</dd>
+<dt><a href="${Page.paths.openApi}">openapi.json</a></dt><dd>The same for programs.</dd>
+</dl>
+</section>
+<section>
+<h2>Addresses</h2>
+<dl>
+<dt><code>${addresses.interface}</code></dt><dd>The interface; a base address ends with this.</dd>
+<dt><code>${addresses.control}</code></dt><dd>Steers the sandbox: state, requests, faults, clock, accounts.</dd>
+</dl>
+</section>`
+      }))
+  }] satisfies ReadonlyArray<Page.Route>

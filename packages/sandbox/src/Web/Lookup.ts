@@ -1,0 +1,44 @@
+/**
+ * What the pages show beyond what the services tell: whom there is, and how much of everything. Knows nothing of pages.
+ *
+ * @since 0.1.0
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Effect from "effect/Effect"
+import type { Account, AccountRow } from "../Accounts.js"
+import { fromRow } from "../Accounts.js"
+import * as Database from "../Database.js"
+
+/** @since 0.1.0 @category models */
+export interface Lookup {
+  /** At most {@link shown} accounts, by username, those alone whose username begins so. */
+  readonly accounts: (start: string) => Effect.Effect<ReadonlyArray<Account>>
+  /** How many rows each table holds. */
+  readonly counts: Effect.Effect<ReadonlyArray<readonly [table: string, rows: number]>>
+}
+
+/**
+ * Accounts on one page.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const shown = 100
+
+const counted = Database.tableNames.filter((table) => table !== "meta")
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Lookup, never, SqlClient.SqlClient> = Effect.map(SqlClient.SqlClient, (sql) => ({
+  accounts: (start) =>
+    Effect.map(
+      // Two bounds instead of LIKE, which would read every account.
+      Database.orDefect(sql<AccountRow>`
+        SELECT * FROM accounts WHERE username >= ${start} AND username < ${`${start}\u{10FFFF}`} ORDER BY username LIMIT ${shown}`),
+      (rows) => rows.map(fromRow)
+    ),
+  counts: Effect.forEach(counted, (table) =>
+    Effect.map(
+      Database.orDefect(sql<{ readonly rows: number }>`SELECT count(*) AS rows FROM ${sql(table)}`),
+      ([row]) => [table, row?.rows ?? 0] as const
+    ))
+}))

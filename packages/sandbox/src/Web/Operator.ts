@@ -1,0 +1,175 @@
+/**
+ * The operator's side: deciding on requests for access, and suspending, revoking and restoring what was granted. On the real
+ * service a person does this; here it is whoever opens the page.
+ *
+ * Source: interface v1, "Rules for getting access" and "States and transitions".
+ *
+ * @since 0.1.0
+ */
+import type { AccessMove } from "@plaza/domain/DeveloperAccess"
+import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
+import { ValidationError } from "@plaza/domain/Errors"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type { AccessRequest } from "../AccessRequests.js"
+import { AccessRequests } from "../AccessRequests.js"
+import type { Account } from "../Accounts.js"
+import { Accounts } from "../Accounts.js"
+import * as Form from "./Form.js"
+import type { Html } from "./Html.js"
+import { html } from "./Html.js"
+import * as Lookup from "./Lookup.js"
+import * as Page from "./Page.js"
+
+const path = Page.paths.operator
+
+const sentences = {
+  approve: "The request is approved, and access granted.",
+  decline: "The request is declined.",
+  grant: "Access is granted.",
+  suspend: "Access is suspended: every call is refused.",
+  revoke: "Access is revoked: every call is refused.",
+  restore: "Access is given back."
+}
+
+const moves: ReadonlyArray<readonly [AccessMove, string]> = [
+  ["grant", "Grant"],
+  ["suspend", "Suspend"],
+  ["revoke", "Revoke"],
+  ["restore", "Restore"]
+]
+const isMove = (move: string): move is AccessMove => moves.some(([known]) => known === move)
+const isDecision = (decision: string): decision is "approve" | "decline" => decision === "approve" || decision === "decline"
+
+/** Decided requests that are shown; the others are told by the account. */
+const decidedShown = 20
+
+interface Asked {
+  readonly request: AccessRequest
+  readonly account: string
+}
+
+const requestRow = ({ account, request: { botName, createdAt, id, status, useCase, website } }: Asked): Html =>
+  html`<tr>
+<th scope="row">${botName}</th>
+<td>${account}</td>
+<td class="long">${useCase}</td>
+<td>${website !== null && html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</td>
+<td>${Page.moment(createdAt)}</td>
+<td>${
+    status === "pending"
+      ? html`<div class="actions">
+${Form.button({ action: path, values: { do: "decide", request: id, decision: "approve" }, text: "Approve", of: botName })}
+${Form.button({ action: path, values: { do: "decide", request: id, decision: "decline" }, text: "Decline", of: botName, kind: "danger" })}
+</div>`
+      : Page.badge(status)
+  }</td>
+</tr>`
+
+const requestHeads = ["Bot name", "Account", "Use case", "Website", "Asked", "Decision"]
+
+const accountRow = ({ access, cover, id, name, photo, username }: Account): Html =>
+  html`<tr>
+<th scope="row">${username}</th>
+<td>${name}</td>
+<td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
+<td>${Page.badge(access)}</td>
+<td><div class="actions">${
+    moves.filter(([move]) => Either.isRight(DeveloperAccess.moveAccess(access, move))).map(([move, text]) =>
+      Form.button({
+        action: path,
+        values: { do: "move", account: id, move },
+        text,
+        of: username,
+        kind: move === "revoke" ? "danger" : "quiet"
+      })
+    )
+  }</div></td>
+</tr>`
+
+const view = (options: {
+  readonly visit: Page.Visit
+  readonly start: string
+  readonly requests: ReadonlyArray<Asked>
+  readonly accounts: ReadonlyArray<Account>
+}) => {
+  const pending = options.requests.filter(({ request }) => request.status === "pending")
+  const decided = options.requests.filter(({ request }) => request.status !== "pending").slice(0, decidedShown)
+  return Page.page({
+    path,
+    title: "Operator",
+    lead: "On the real service a person reviews every request. Here it is you.",
+    message: Page.done(options.visit, sentences),
+    body: html`<section aria-labelledby="pending">
+<h2 id="pending">Pending requests</h2>
+${pending.length === 0 ? html`<p>Nobody waits.</p>` : Page.table("Pending requests", requestHeads, pending.map(requestRow))}
+</section>
+<section aria-labelledby="accounts">
+<h2 id="accounts">Developer access by account</h2>
+<form method="get" action="${path}">
+${Form.field({ values: new URLSearchParams({ start: options.start }) }, {
+      name: "start",
+      label: "Username begins with",
+      hint: `At most ${Lookup.shown} accounts are shown.`
+    })}
+<p><button type="submit" class="quiet">Show</button></p>
+</form>
+${options.accounts.length === 0
+  ? html`<p>No account.</p>`
+  : Page.table("Accounts", ["Username", "Name", "Profile", "Access", "Action"], options.accounts.map(accountRow))}
+</section>
+${decided.length > 0 && html`<section aria-labelledby="decided">
+<h2 id="decided">Decided lately</h2>
+${Page.table("Decided requests", requestHeads, decided.map(requestRow))}
+</section>`}`
+  })
+}
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const accounts = yield* Accounts
+  const requests = yield* AccessRequests
+  const lookup = yield* Lookup.make
+
+  const named = (request: AccessRequest) =>
+    Effect.map(accounts.find(request.accountId), (account): Asked => ({
+      request,
+      account: Option.match(account, { onNone: () => request.accountId, onSome: ({ username }) => username })
+    }))
+
+  return [
+    {
+      method: "GET",
+      path,
+      handle: (visit) =>
+        Effect.gen(function*() {
+          const start = (visit.query.get("start") ?? "").trim()
+          return view({
+            visit,
+            start,
+            requests: yield* Effect.forEach(yield* requests.list(), named),
+            accounts: yield* lookup.accounts(start)
+          })
+        })
+    },
+    {
+      method: "POST",
+      path,
+      handle: Page.byAction({
+        decide: ({ form }) => {
+          const decision = form.get("decision") ?? ""
+          return isDecision(decision)
+            ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(`${path}?done=${decision}`))
+            : Effect.fail(new ValidationError({ message: "a request is approved or declined" }))
+        },
+        move: ({ form }) => {
+          const move = form.get("move") ?? ""
+          return isMove(move)
+            ? Effect.as(requests.move(form.get("account") ?? "", move), Page.seeOther(`${path}?done=${move}`))
+            : Effect.fail(new ValidationError({ message: "access is granted, suspended, revoked or restored" }))
+        }
+      })
+    }
+  ] satisfies ReadonlyArray<Page.Route>
+})

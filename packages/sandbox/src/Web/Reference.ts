@@ -1,0 +1,124 @@
+/**
+ * The reference: every operation by area, and the schemas they name, made from the OpenAPI document. The document itself is
+ * served beside it.
+ *
+ * @since 0.1.0
+ */
+import type * as OpenApi from "@effect/platform/OpenApi"
+import * as Effect from "effect/Effect"
+import { Assumed } from "../Assumptions.js"
+import type { Answer } from "../Envelope.js"
+import * as Envelope from "../Envelope.js"
+import { openApi } from "../OpenApiDocument.js"
+import type { Html } from "./Html.js"
+import { html } from "./Html.js"
+import * as Page from "./Page.js"
+import * as SchemaView from "./SchemaView.js"
+
+/** What the sandbox knows of an operation beyond its document. */
+type Scopes = Readonly<Record<string, string | undefined>>
+
+const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): Html | false =>
+  parameters.length > 0 && html`<h4>Parameters</h4>
+${Page.table(
+    `Parameters of ${of}`,
+    ["Name", "In", "Type", "Needed", "Means"],
+    parameters.map(({ description, in: place, name, required, schema }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${SchemaView.type(schema)}</td><td>${
+        required ? "yes" : "no"
+      }</td><td>${description ?? schema.description}</td></tr>`
+    )
+  )}`
+
+const media = (content: OpenApi.OpenApiSpecContent | undefined): ReadonlyArray<Html> =>
+  Object.entries(content ?? {}).map(([type, { schema }]) => html`<code>${type}</code> ${SchemaView.type(schema)}`)
+
+const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
+  html`<h4>Answers</h4>
+${Page.table(
+    `Answers of ${of}`,
+    ["Status", "Codes or content", "Body"],
+    Object.entries(responses).map(([status, { content, description }]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
+      html`<tr><th scope="row">${status}</th><td>${description}</td><td>${
+        // Every refusal has the one envelope, which needs no telling again.
+        Number(status) < 400 ? content === undefined ? "none" : media(content) : html`<a href="#schema-${envelope}">error envelope</a>`
+      }</td></tr>`
+    )
+  )}`
+
+/** Any error's schema shows the envelope of all. */
+const envelope = "InternalError"
+
+const operation = (method: string, path: string, described: OpenApi.OpenAPISpecOperation, scopes: Scopes): Html => {
+  const { description, operationId, requestBody, summary } = described
+  const scope = scopes[operationId]
+  const name = `${method.toUpperCase()} ${path}`
+  return html`<section aria-labelledby="${operationId}">
+<h3 id="${operationId}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
+<p>${summary !== undefined && html`<strong>${summary}.</strong> `}${description}</p>
+<p>${"x-plaza-assumed" in described && html`<span class="badge note">assumed</span> `}${
+    scope === undefined ? "Needs no scope." : html`Needs the scope <code>${scope}</code>.`
+  }</p>
+${parameters(described, name)}
+${requestBody !== undefined && html`<h4>Body</h4><p>${media(requestBody.content)}</p>`}
+${responses(described, name)}
+</section>`
+}
+
+interface Described {
+  readonly method: string
+  readonly path: string
+  readonly described: OpenApi.OpenAPISpecOperation
+}
+
+const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<Described> =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ method, path, described }))
+  )
+
+/**
+ * The page of a document.
+ *
+ * @since 0.1.0
+ * @category pages
+ */
+export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): Answer => {
+  const operations = operationsOf(document)
+  return Page.page({
+    path: Page.paths.reference,
+    title: "Reference",
+    lead: document.info.title,
+    body: html`${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${paragraph}</p>`)}
+<p><a href="${Page.paths.openApi}">openapi.json</a></p>
+<nav aria-label="Operations"><ul class="index">${
+      operations.map(({ described, method, path }) =>
+        html`<li><a href="#${described.operationId}">${method.toUpperCase()} ${path}</a></li>`)
+    }</ul></nav>
+${
+      document.tags.map(({ description, name }) =>
+        html`<h2 id="area-${name}">${name}</h2>
+<p class="soft">${description}</p>
+${
+          operations.filter(({ described }) => described.tags.includes(name))
+            .map(({ described, method, path }) => operation(method, path, described, scopes))
+        }`
+      )
+    }
+<h2 id="schemas">Schemas</h2>
+${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView.section(name, schema))}`
+  })
+}
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const assumed = yield* Assumed
+  // Made when it is first asked for: most sandboxes live for a test, and nobody reads in them.
+  const made = yield* Effect.cached(Effect.sync(() => {
+    const document = openApi(assumed)
+    return { shown: page(document, assumed.scopes), published: Envelope.json(200, document) }
+  }))
+  return [
+    { method: "GET", path: Page.paths.reference, handle: () => Effect.map(made, ({ shown }) => shown) },
+    { method: "GET", path: Page.paths.openApi, handle: () => Effect.map(made, ({ published }) => published) }
+  ] satisfies ReadonlyArray<Page.Route>
+})
