@@ -1,27 +1,20 @@
 /**
- * The way in by a socket, on Node. It alone knows of node:http, so that use in process loads nothing of it.
+ * The way in by a socket, on Node: who is let in, how long anyone is waited for, and how it ends. It and its parts alone
+ * know of node:http, so that use in process loads nothing of it.
  *
  * @since 0.1.0
  */
-import type * as HttpServer from "@effect/platform/HttpServer"
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import * as NodeStream from "@effect/platform-node/NodeStream"
-import { ValidationError } from "@plaza/domain/Errors"
+import { NotFound, ValidationError } from "@plaza/domain/Errors"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
+import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import type { Duplex } from "node:stream"
-import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
-import type { Sent } from "./FaultyAnswer.js"
-import * as FaultyAnswer from "./FaultyAnswer.js"
-import type { Incoming } from "./Incoming.js"
-import { Gone } from "./Incoming.js"
+import * as NodeAnswer from "./NodeAnswer.js"
+import { toIncoming } from "./NodeMessage.js"
 import { SandboxError } from "./SandboxError.js"
 import type { Service } from "./Service.js"
 
@@ -32,146 +25,93 @@ export interface Listening {
 }
 
 /**
- * Reads a body without ever destroying its stream: what is refused as too large must still be answered.
+ * How long a caller is waited for before the connection is closed.
+ *
+ * @since 0.1.0
+ * @category models
  */
-const read = (message: Http.IncomingMessage) => (most: number): Effect.Effect<Option.Option<Uint8Array>, Gone> =>
-  Effect.async((resume) => {
-    const chunks: Array<Buffer> = []
-    let size = 0
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > most) {
-        stop()
-        resume(Effect.succeed(Option.none()))
-      } else {
-        chunks.push(chunk)
-      }
-    }
-    const onEnd = () => {
-      stop()
-      resume(Effect.succeed(Option.some(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))))
-    }
-    const onGone = (cause?: unknown) => {
-      stop()
-      resume(Effect.fail(new Gone({ cause })))
-    }
-    // What is still to come is let go, so that a caller who is writing gets to read.
-    const stop = () => {
-      message.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone)
-      message.on("error", () => {})
-      message.resume()
-    }
-    message.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone)
-    return Effect.sync(stop)
-  })
-
-const toIncoming = (request: HttpServerRequest.HttpServerRequest): Incoming => ({
-/** The same, piece by piece; the source waits for whoever takes them. */
-const bytes = (message: Http.IncomingMessage): Stream.Stream<Uint8Array, Gone> =>
-  NodeStream.fromReadable<Gone, Uint8Array>(() => message, (cause) => new Gone({ cause }), { closeOnDone: false }).pipe(
-    Stream.ensuring(Effect.sync(() => {
-      message.on("error", () => {})
-      message.resume()
-    }))
-  )
-
-const toIncoming = (request: HttpServerRequest.HttpServerRequest): Incoming => ({
-  method: request.method,
-  target: request.originalUrl,
-  headers: request.headers,
-  remoteAddress: request.remoteAddress,
-  read: read(NodeHttpServerRequest.toIncomingMessage(request)),
-  bytes: bytes(NodeHttpServerRequest.toIncomingMessage(request))
-})
-
-const lengthOf = ({ body }: Answer) => ({ "content-length": String(body.length) })
-
-const toResponse = (answer: Answer): HttpServerResponse.HttpServerResponse => {
-  const contentType = answer.headers["content-type"]
-  return answer.body.length === 0
-    ? HttpServerResponse.empty({ status: answer.status, headers: answer.headers })
-    : HttpServerResponse.uint8Array(answer.body, {
-      status: answer.status,
-      headers: answer.headers,
-      ...(contentType === undefined ? {} : { contentType })
-    })
+export interface Patience {
+  /** From the first byte of a request to the end of its headers; 10 seconds unless told. */
+  readonly headers: Duration.Duration
+  /** From the first byte of a request to its last; 5 minutes unless told. */
+  readonly request: Duration.Duration
+  /** Without taking anything of an answer; 30 seconds unless told. */
+  readonly answer: Duration.Duration
+  /** Between an answer and the next request; 65 seconds unless told. */
+  readonly idle: Duration.Duration
+  /** For the answers that are on their way when the sandbox stops; 2 seconds unless told. */
+  readonly stop: Duration.Duration
 }
 
-/** Ends the response object too, so that the server under it takes it for delivered. */
-const hangUp = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Effect.sync(() => {
-    NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
-    NodeHttpServerRequest.toServerResponse(request).end()
-    return HttpServerResponse.empty()
-  })
+/** @since 0.1.0 @category constants */
+export const patience: Patience = {
+  headers: Duration.seconds(10),
+  request: Duration.minutes(5),
+  answer: Duration.seconds(30),
+  // Longer than the 60 seconds that clients and proxies keep connections for.
+  idle: Duration.seconds(65),
+  stop: Duration.seconds(2)
+}
 
-const deliver = (
-  request: HttpServerRequest.HttpServerRequest,
-  sent: Sent
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  switch (sent._tag) {
-    case "Answer":
-      return Effect.succeed(toResponse(sent.answer))
-    case "Drop":
-      return hangUp(request)
-    case "Slow": {
-      const { answer, millis } = sent
-      const response = NodeHttpServerRequest.toServerResponse(request)
-      const write = (piece: Uint8Array) =>
-        Effect.async<void>((resume) => {
-          // Called back in any case, also when the caller has gone away.
-          response.write(piece, () => resume(Effect.void))
-        })
-      return Effect.sync(() => {
-        response.writeHead(answer.status, { ...answer.headers, ...lengthOf(answer) }).flushHeaders()
-      }).pipe(
-        Effect.zipRight(Effect.forEach(
-          FaultyAnswer.trickle(answer.body, millis),
-          ({ after, piece }) => Effect.zipRight(Effect.sleep(after), write(piece)),
-          { discard: true }
-        )),
-        Effect.andThen(() => {
-          response.end()
-          return HttpServerResponse.empty()
-        })
-      )
-    }
-    case "Cut": {
-      const { answer } = sent
-      const response = NodeHttpServerRequest.toServerResponse(request)
-      return Effect.zipRight(
-        Effect.async<void>((resume) => {
-          response.writeHead(answer.status, { ...answer.headers, ...lengthOf(answer) })
-          response.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)), () => resume(Effect.void))
-        }),
-        hangUp(request)
-      )
-    }
+/** Of the request line and the headers together, as they are sent. */
+const maxHeaderBytes = 16 * 1024
+
+const problemOf = (error: Error): string => {
+  switch ("code" in error ? error.code : undefined) {
+    case "HPE_HEADER_OVERFLOW":
+      return `the headers are larger than ${maxHeaderBytes} bytes`
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return "the request took too long to arrive"
+    default:
+      return "the request is not well-formed HTTP"
   }
 }
 
-/** What can't be read as HTTP leaves in the envelope as well. */
-const onClientError = (_: Error, socket: Duplex) => {
-  if (!socket.writable) {
+/**
+ * What can't be read as HTTP leaves in the envelope as well. The document has no status for it but 400.
+ */
+const onClientError = (isAnswering: (socket: Duplex) => boolean) => (error: Error, socket: Duplex) => {
+  if (!socket.writable || isAnswering(socket)) {
     socket.destroy()
-    return
+  } else {
+    NodeAnswer.lastWords(
+      socket,
+      Envelope.failure(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
+    )
   }
-  const answer = Envelope.failure(
-    new ValidationError({ message: "the request is not well-formed HTTP", details: { field: "headers" } })
-  )
-  const head = [
-    "HTTP/1.1 400 Bad Request",
-    ...Object.entries({ ...answer.headers, ...lengthOf(answer), connection: "close" }).map(([name, value]) => `${name}: ${value}`)
-  ]
-  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), answer.body]))
 }
 
-const makeServer = (): Http.Server => {
-  const server = Http.createServer({ requireHostHeader: false, keepAliveTimeout: 65_000 })
-  server.on("clientError", onClientError)
+const makeServer = (waits: Patience): Http.Server => {
+  const headersTimeout = Duration.toMillis(waits.headers)
+  const requestTimeout = Math.max(headersTimeout, Duration.toMillis(waits.request))
+  const server = Http.createServer({
+    requireHostHeader: false,
+    maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: Duration.toMillis(waits.idle),
+    headersTimeout,
+    requestTimeout,
+    // How often the two are looked at.
+    connectionsCheckingInterval: Math.min(5_000, Math.ceil(headersTimeout / 2))
+  })
+  // Their size is bounded; beyond a number Node would leave them out without a word.
+  server.maxHeadersCount = 0
+  const latest = new WeakMap<Duplex, Http.ServerResponse>()
+  server.prependListener("request", (message, response) => {
+    latest.set(message.socket, response)
+  })
+  server.on("clientError", onClientError((socket) => {
+    const response = latest.get(socket)
+    return response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete)
+  }))
   // Node would answer an expectation that it doesn't know by itself, with an empty body.
   server.on("checkExpectation", (request, response) => {
     server.emit("request", request, response)
+  })
+  server.on("connect", (request, socket) => {
+    NodeAnswer.lastWords(
+      socket,
+      Envelope.failure(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
+    )
   })
   return server
 }
@@ -191,33 +131,75 @@ const reasonOf = (cause: unknown, host: string, port: number): string => {
   }
 }
 
-const originOf = (address: HttpServer.Address, host: string): string => {
-  const port = address._tag === "TcpAddress" ? address.port : 0
+const start = (server: Http.Server, host: string, port: number) =>
+  Effect.async<void, SandboxError>((resume) => {
+    const onError = (cause: Error) => {
+      resume(Effect.fail(new SandboxError({ message: reasonOf(cause, host, port), cause })))
+    }
+    server.once("error", onError)
+    server.listen({ host, port }, () => {
+      server.off("error", onError)
+      resume(Effect.void)
+    })
+  })
+
+const close = (server: Http.Server) =>
+  Effect.async<void>((resume) => {
+    // Fails only when it has never listened.
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })
+
+/** Hears of nobody new; whoever is still there after the wait is cut off. In real time, whatever the caller's clock is. */
+const beginToStop = (server: Http.Server, wait: Duration.Duration) =>
+  Effect.zipRight(
+    Effect.sync(() => server.close()),
+    Effect.forkDaemon(
+      Effect.withClock(Effect.andThen(Effect.sleep(wait), () => server.closeAllConnections()), Clock.make())
+    )
+  )
+
+const originOf = (server: Http.Server, host: string): string => {
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
   const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`
 }
 
 /**
- * Listens until its scope closes, which ends every connection.
+ * Listens until its scope closes. Then whoever is waited for is hung up on, and whoever is being answered still gets the
+ * answer.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const listen = (
   service: Service["Type"],
-  { host, port }: { readonly host: string; readonly port: number }
+  options: { readonly host: string; readonly port: number; readonly patience?: Partial<Patience> | undefined }
 ): Effect.Effect<Listening, SandboxError, Scope.Scope> =>
   Effect.gen(function*() {
-    const node = makeServer()
-    const server = yield* NodeHttpServer.make(() => node, { host, port }).pipe(
-      Effect.mapError(({ cause }) => new SandboxError({ message: reasonOf(cause, host, port), cause }))
-    )
-    // Runs before the server is closed, which waits for every connection.
-    yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
-    yield* server.serve(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      Effect.matchEffect(service.answer(toIncoming(request)), {
-        onFailure: () => hangUp(request),
-        onSuccess: (sent) => deliver(request, sent)
-      }))).pipe(Effect.withTracerEnabled(false))
-    return { origin: originOf(server.address, host) }
+    const { host, port } = options
+    const waits = { ...patience, ...options.patience }
+    const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits)), close)
+    const fork = yield* FiberSet.makeRuntime()
+    server.on("request", (message, response) => {
+      const fiber = fork(
+        service.answer(toIncoming(message)).pipe(
+          Effect.flatMap((sent) => NodeAnswer.deliver(response, sent, waits.answer)),
+          Effect.onError(() => NodeAnswer.hangUp(response)),
+          // What was decided is delivered; only waiting ends when the caller is gone or the sandbox stops.
+          Effect.uninterruptible,
+          Effect.ignore,
+          Effect.withTracerEnabled(false)
+        )
+      )
+      response.on("close", () => {
+        if (!response.writableFinished) {
+          fiber.unsafeInterruptAsFork(fiber.id())
+        }
+      })
+    })
+    yield* start(server, host, port)
+    yield* Effect.addFinalizer(() => beginToStop(server, waits.stop))
+    return { origin: originOf(server, host) }
   })

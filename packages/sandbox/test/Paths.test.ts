@@ -70,7 +70,7 @@ describe("paths", () => {
 
     it.effect("a method that a path doesn't have is not found", () =>
       Effect.gen(function*() {
-        for (const [method, path] of [["POST", "/me"], ["GET", "/posts"], ["DELETE", "/posts/1"], ["PUT", "/me/posts"], ["OPTIONS", "/me"], ["PATCH", "/stories"]] as const) {
+        for (const [method, path] of [["POST", "/me"], ["GET", "/posts"], ["DELETE", "/me/posts"], ["PUT", "/posts/1"], ["POST", "/store"], ["OPTIONS", "/me"], ["PATCH", "/stories"]] as const) {
           assert.strictEqual(refusal(yield* call(method, path)), "404 NOT_FOUND", `${method} ${path}`)
         }
         const head = yield* call("HEAD", "/me")
@@ -147,7 +147,7 @@ describe("paths", () => {
         for (const lines of [
           ["GET /open/v1/me HTTP/1.1", "connection: close"],
           ["GET /open/v1/me HTTP/1.1", "host: x", "expect: wonders", "connection: close"],
-          ["GET /open/v1/me HTTP/1.1", "host: x", "connection: upgrade", "upgrade: h2c"],
+          ["GET /open/v1/me HTTP/1.1", "host: x", "connection: upgrade, close", "upgrade: h2c"],
           ["GET http://elsewhere/open/v1/me HTTP/1.1", "host: elsewhere", "connection: close"]
         ]) {
           const received = yield* exchange(lines)
