@@ -2,7 +2,7 @@
  * Every row of the document's error table, and the order in which a request is refused.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { allScopes, Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
 import { call, layerInProcess, refusal } from "./support.js"
 
@@ -86,9 +86,39 @@ describe("the gate", () => {
         }
         assert.strictEqual(needed.size, 13)
         assert.isTrue(needed.has("posts:write"))
+        assert.deepStrictEqual(new Set(allScopes), needed)
         const { apiKey: reader } = yield* sandbox.createKey(id, { scopes: ["users:read"] })
         assert.strictEqual((yield* call("GET", "/users/by-username/corner-shop", { key: reader })).status, 200)
         assert.strictEqual(refusal(yield* call("GET", "/me", { key: reader })), "403 INSUFFICIENT_SCOPE")
+      }))
+
+    it.effect("what is assumed beside the document needs a scope of these, and is done with it", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        for (
+          const [method, path, scope, status] of [
+            ["GET", "/posts/9007199254740993", "posts:read", 200],
+            ["PATCH", "/posts/9007199254740993", "posts:write", 400],
+            ["DELETE", "/posts/9007199254740993", "posts:write", 403],
+            ["GET", "/store", "products:write", 200],
+            ["GET", "/store/products", "products:write", 200],
+            ["GET", "/store/products/0042", "products:write", 200],
+            ["GET", "/store/orders", "orders:write", 200],
+            ["GET", "/store/orders/none", "orders:write", 404],
+            ["GET", "/conversations/none/messages", "chat:read", 404]
+          ] as const
+        ) {
+          const { id } = yield* sandbox.createAccount()
+          const without = yield* sandbox.createKey(id, { scopes: allScopes.filter((name) => name !== scope) })
+          const withIt = yield* sandbox.createKey(id, { scopes: [scope] })
+          const request = method === "PATCH" ? { json: {} } : {}
+          const refused = yield* call(method, path, { ...request, key: without.apiKey })
+          assert.strictEqual(refusal(refused), "403 INSUFFICIENT_SCOPE", `${method} ${path}`)
+          assert.include(refused.text, `"scope":"${scope}"`)
+          const done = yield* call(method, path, { ...request, key: withIt.apiKey })
+          assert.strictEqual(done.status, status, `${method} ${path}`)
+          assert.notInclude(done.text, "INSUFFICIENT_SCOPE")
+        }
       }))
 
     it.effect("an account without photo or cover may read but not write", () =>
@@ -158,6 +188,10 @@ describe("the gate", () => {
           ["GET", "/me/posts?limit=2.5", undefined, "limit"],
           ["GET", "/me/posts?limit=", undefined, "limit"],
           ["GET", "/me/posts?limit=ten", undefined, "limit"],
+          ["GET", "/me/posts?limit=1e1", undefined, "limit"],
+          ["GET", "/me/posts?limit=0x10", undefined, "limit"],
+          ["GET", "/me/posts?limit=%2B5", undefined, "limit"],
+          ["GET", "/me/posts?limit=%2010", undefined, "limit"],
           ["GET", "/me/posts?limit=5&limit=6", undefined, "limit"],
           ["GET", "/conversations?cursor=invented", undefined, "cursor"],
           ["POST", "/users/1001/follow", undefined, "id"]

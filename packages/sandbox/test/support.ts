@@ -137,6 +137,14 @@ export const refusal = (reply: Reply): string => {
 export const field = (reply: Reply, name: string): unknown =>
   typeof reply.json === "object" && reply.json !== null ? Object.entries(reply.json).find(([key]) => key === name)?.[1] : undefined
 
+/** Another account, with a key of its own. */
+export const someone = Effect.gen(function*() {
+  const sandbox = yield* Sandbox.Sandbox
+  const { id, username } = yield* sandbox.createAccount()
+  const { apiKey } = yield* sandbox.createKey(id)
+  return { id, username, key: apiKey }
+})
+
 const Ids = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })), next_cursor: Schema.NullOr(Schema.String) })
 const readIds = Schema.decodeUnknownSync(Ids)
 

@@ -1,0 +1,77 @@
+/**
+ * A sandbox without assumptions: exactly the document.
+ */
+import { OpenApi } from "@effect/platform"
+import { assert, layer } from "@effect/vitest"
+import { PlazaApi } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect } from "effect"
+import { openApi } from "../src/OpenApiDocument.js"
+import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
+
+const bare = { assumptions: false } as const
+const json = { text: "hello", mediaIds: ["media-000001"] }
+
+const assumed = Object.entries(openApi({ undocumented: true }).paths).flatMap(([path, operations]) =>
+  Object.keys(operations).filter((method) => !(method in (openApi({ undocumented: false }).paths[path] ?? {})))
+    .map((method) => [method, path.replace("{id}", "1")] as const))
+
+for (const [way, world] of [["in process", layerInProcess(bare)], ["over a socket", layerSocket(bare)]] as const) {
+  layer(world, { excludeTestServices: true })(`without assumptions, ${way}`, (it) => {
+    it.effect("an assumed path is as unknown as any other, before the key is looked at", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(assumed.length, 9)
+        for (const [name, path] of assumed) {
+          const method = name === "get" ? "GET" : name === "patch" ? "PATCH" : "DELETE"
+          const reply = yield* call(method, path, { key: null })
+          assert.strictEqual(refusal(reply), "404 NOT_FOUND", `${method} ${path}`)
+          assert.include(reply.text, "there is no endpoint")
+        }
+      }))
+
+    it.effect("an answer has the fields of the document and no more", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual((yield* call("GET", "/me")).json, { id: "1001", username: "corner-shop" })
+        const post = yield* call("POST", "/posts", { json })
+        assert.hasAllKeys(post.json, ["createdAt", "id", "mediaIds", "text"])
+        const path = `/posts/${String(field(post, "id"))}`
+        assert.deepStrictEqual((yield* call("POST", `${path}/comments`, { json: { text: "nice" } })).json, { text: "nice" })
+        assert.deepStrictEqual((yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 3 } })).json, { id: "0042", stock: 3 })
+        const shipment = { carrier: "DHL", trackingNumber: "0034" }
+        assert.deepStrictEqual((yield* call("POST", "/store/orders/000021/ship", { json: shipment })).json, { id: "000021", ...shipment })
+        assert.deepStrictEqual((yield* call("POST", "/conversations/conv_301/messages", { json: { text: "hi" } })).json, { text: "hi" })
+        const list = field(yield* call("GET", "/conversations?limit=1"), "data")
+        assert.deepStrictEqual(list, [{ id: "conv_308" }])
+      }))
+
+    it.effect("a story is taken, whatever is in it, and the answer says nothing", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const reply = yield* call("POST", "/stories", { json: { any: ["thing"] } })
+        assert.deepStrictEqual([reply.status, reply.text], [204, ""])
+        assert.deepStrictEqual((yield* sandbox.state).stories.at(-1)?.payload, { any: ["thing"] })
+      }))
+
+    it.effect("the operations of the document are all there", () =>
+      Effect.gen(function*() {
+        const { key } = yield* someone
+        let operations = 0
+        for (const [path, methods] of Object.entries(OpenApi.fromApi(PlazaApi).paths)) {
+          for (const method of Object.keys(methods)) {
+            operations++
+            const reply = yield* call(method === "get" ? "GET" : method === "post" ? "POST" : "PATCH", path.replace(/\{\w+\}/, "none"), { key })
+            assert.notInclude(reply.text, "there is no endpoint", `${method} ${path}`)
+          }
+        }
+        assert.strictEqual(operations, 13)
+      }))
+  })
+}
+
+layer(layerInProcess({ assumptions: { undocumented: false, maxTextLength: 3 } }))("some assumptions beside", (it) => {
+  it.effect("what is assumed can be changed without bringing the paths back", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(refusal(yield* call("POST", "/posts", { json: { text: "four" } })), "400 VALIDATION_ERROR text")
+      assert.strictEqual(refusal(yield* call("GET", "/store")), "404 NOT_FOUND")
+    }))
+})
