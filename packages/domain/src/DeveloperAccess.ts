@@ -63,7 +63,9 @@ const accessMoves: Readonly<Record<string, Readonly<Partial<Record<AccessState, 
 }
 
 /** @since 0.1.0 @category models */
-export type AccessMove = "grant" | "suspend" | "revoke" | "restore"
+export const AccessMove = Schema.Literal("grant", "suspend", "revoke", "restore")
+/** @since 0.1.0 @category models */
+export type AccessMove = typeof AccessMove.Type
 
 /**
  * The operator's moves on an account's access. `restore` is assumed; the others are the document's.

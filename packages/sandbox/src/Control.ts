@@ -8,9 +8,12 @@ import { Forbidden } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { AccessRequests } from "./AccessRequests.js"
 import { Assumed } from "./Assumptions.js"
+import * as Scene from "./Control/Scene.js"
+import type { ControlGroup } from "./ControlApi.js"
 import { ControlApi } from "./ControlApi.js"
-import type { AnyHandler, HandlersOf } from "./Dispatch.js"
+import type { AnyHandler, HandlersOfGroup } from "./Dispatch.js"
 import { matcher, operationsOf } from "./Dispatch.js"
 import type { Answer } from "./Envelope.js"
 import { Faults } from "./Faults.js"
@@ -35,12 +38,12 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
   readonly answer: (incoming: Incoming, path: string) => Effect.Effect<Answer, Gone>
 }>() {}
 
-const match = matcher(operationsOf(ControlApi))
+const match = matcher(operationsOf(ControlApi, "ignore"))
 
 /** @since 0.1.0 @category layers */
 export const layer = (
   access: "loopback" | "anyone"
-): Layer.Layer<Control, never, Setup | Faults | RequestLog | VirtualClock | Assumed> =>
+): Layer.Layer<Control, never, Setup | AccessRequests | Faults | RequestLog | VirtualClock | Assumed> =>
   Layer.effect(
     Control,
     Effect.gen(function*() {
@@ -51,7 +54,7 @@ export const layer = (
       const { maxBodyBytes } = yield* Assumed
       const bodies = { most: maxBodyBytes, receive: () => Effect.dieMessage("no file is uploaded here") }
 
-      const handlers: HandlersOf<typeof ControlApi, null> = {
+      const handlers: HandlersOfGroup<typeof ControlGroup, never, null> = {
         health: () => Effect.map(setup.seed, (seed) => ({ status: "ok", seed })),
         reset: () => setup.reset,
         state: () => setup.state,
@@ -62,7 +65,7 @@ export const layer = (
         listFaults: () => Effect.map(faults.list, (data) => ({ data })),
         clearFaults: () => faults.clear
       }
-      const table: Readonly<Record<string, AnyHandler<null>>> = handlers
+      const table: Readonly<Record<string, AnyHandler<null>>> = { ...handlers, ...(yield* Scene.handlers) }
 
       return {
         answer: (incoming, path) =>

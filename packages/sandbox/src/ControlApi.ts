@@ -11,6 +11,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { onWire } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
+import { SceneGroup } from "./Control/SceneApi.js"
 import { ActiveFault, Fault, FaultId } from "./Faults.js"
 import { RequestQuery, RequestRecord } from "./RequestLog.js"
 import { State } from "./State.js"
@@ -59,4 +60,4 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
 {}
 
 /** @since 0.1.0 @category api */
-export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup) {}
+export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup).add(SceneGroup) {}

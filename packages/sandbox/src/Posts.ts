@@ -57,6 +57,19 @@ export const fromRow = (row: PostRow) => ({
   createdAt: DateTime.unsafeMake(row.created_at)
 })
 
+/**
+ * The sequence number of the next post: not one above the greatest that is left, since a deleted post's id must not
+ * become another's.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const nextSeq = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError> =>
+  Effect.map(
+    sql<{ readonly seq: number }>`SELECT seq + 1 AS seq FROM sqlite_sequence WHERE name = 'posts'`,
+    ([row]) => row?.seq ?? 1
+  )
+
 /** @since 0.1.0 @category models */
 export interface PostFields {
   readonly text?: string
@@ -132,9 +145,7 @@ export const handlers: Effect.Effect<
       Effect.gen(function*() {
         yield* checkFields(payload, caller.accountId)
         const now = yield* Clock.currentTimeMillis
-        // Not the greatest that is left: a deleted post's id must not become another's.
-        const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`
-          SELECT seq + 1 AS seq FROM sqlite_sequence WHERE name = 'posts'`
+        const seq = yield* nextSeq(sql)
         const row: PostRow = {
           seq,
           id: idOf(seq),

@@ -188,6 +188,7 @@ const make = (origin: string) =>
       setProduct: (product) => inside(calls.setProduct(product)),
       setOrder: (order) => inside(calls.setOrder(order)),
       createPost: (post) => inside(calls.createPost(post)),
+      createPost: (post) => inside(calls.createPost(post)),
       createConversation: (conversation) => inside(calls.createConversation(conversation))
     })
   })

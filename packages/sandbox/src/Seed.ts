@@ -18,7 +18,7 @@ import * as Keys from "./Keys.js"
 import type { MediaFiles } from "./MediaFiles.js"
 import * as Posts from "./Posts.js"
 import { catalogue } from "./SeedCatalogue.js"
-import type { NewAccount } from "./Setup.js"
+import type { NewAccount } from "./Setup/Models.js"
 
 /**
  * The number that the ids of accounts are counted from.

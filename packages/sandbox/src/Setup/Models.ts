@@ -1,0 +1,130 @@
+/**
+ * What can be set up, as it is told by a program, over the control interface or in a file of fixtures. Knows nothing of
+ * how it is kept. An account that isn't told is the seeded shop's.
+ *
+ * @since 0.1.0
+ */
+import { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
+import { Timestamp } from "@plaza/domain/Resources"
+import * as Schema from "effect/Schema"
+import { Availability } from "../State.js"
+
+const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+/** A misspelt field would set up something else than was meant. */
+const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const
+
+/** @since 0.1.0 @category models */
+export const NewAccount = Schema.Struct({
+  /** The next free number unless told. */
+  id: optional(Schema.String),
+  /** Made of the id unless told. */
+  username: optional(Schema.String),
+  /** The username unless told. */
+  name: optional(Schema.String),
+  /** True unless told. */
+  photo: optional(Schema.Boolean),
+  /** True unless told. */
+  cover: optional(Schema.Boolean),
+  /** `granted` unless told. */
+  access: optional(AccessState),
+  /** `available` unless told. */
+  availability: optional(Availability)
+}).annotations(strict("NewAccount"))
+/** @since 0.1.0 @category models */
+export interface NewAccount extends Schema.Schema.Type<typeof NewAccount> {}
+
+/**
+ * What isn't told stays.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ProfileChange = Schema.Struct({
+  photo: optional(Schema.Boolean),
+  cover: optional(Schema.Boolean),
+  availability: optional(Availability)
+}).annotations(strict("ProfileChange"))
+/** @since 0.1.0 @category models */
+export interface ProfileChange extends Schema.Schema.Type<typeof ProfileChange> {}
+
+/** @since 0.1.0 @category models */
+export const AccessChange = Schema.Struct({ move: AccessMove }).annotations(strict("AccessChange"))
+
+/** @since 0.1.0 @category models */
+export const AccessDecision = Schema.Struct({ decision: Schema.Literal("approve", "decline") })
+  .annotations(strict("AccessDecision"))
+
+/** @since 0.1.0 @category models */
+export const NewKey = Schema.Struct({
+  /** The key's id unless told. */
+  name: optional(Schema.String),
+  /** All unless told. */
+  scopes: optional(Schema.Array(Schema.String))
+}).annotations(strict("NewKey"))
+/** @since 0.1.0 @category models */
+export interface NewKey extends Schema.Schema.Type<typeof NewKey> {}
+
+const relation = {
+  follows: optional(Schema.Boolean),
+  blocks: optional(Schema.Boolean),
+  /** Whether the one has written to the other. */
+  hasWritten: optional(Schema.Boolean),
+  /** Whether the store of the one is closed to the other. */
+  blocksFromStore: optional(Schema.Boolean)
+}
+
+/**
+ * What the first account does to the second; what isn't told stays.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RelationChange = Schema.Struct({ from: Schema.String, to: Schema.String, ...relation })
+  .annotations(strict("RelationChange"))
+
+/** @since 0.1.0 @category models */
+export const NewPost = Schema.Struct({
+  accountId: optional(Schema.String),
+  text: Schema.String,
+  mediaIds: optional(Schema.Array(Schema.String)),
+  /** Now unless told. */
+  createdAt: optional(Timestamp)
+}).annotations(strict("NewPost"))
+/** @since 0.1.0 @category models */
+export interface NewPost extends Schema.Schema.Type<typeof NewPost> {}
+
+/** @since 0.1.0 @category models */
+export const NewProduct = Schema.Struct({
+  id: Schema.String,
+  accountId: optional(Schema.String),
+  /** The id unless told. */
+  name: optional(Schema.String),
+  /** 0 unless told. */
+  stock: optional(Schema.Number)
+}).annotations(strict("NewProduct"))
+/** @since 0.1.0 @category models */
+export interface NewProduct extends Schema.Schema.Type<typeof NewProduct> {}
+
+/** @since 0.1.0 @category models */
+export const NewOrder = Schema.Struct({
+  id: Schema.String,
+  accountId: optional(Schema.String)
+}).annotations(strict("NewOrder"))
+/** @since 0.1.0 @category models */
+export interface NewOrder extends Schema.Schema.Type<typeof NewOrder> {}
+
+/** @since 0.1.0 @category models */
+export const NewConversation = Schema.Struct({
+  accountId: optional(Schema.String),
+  /** Whom it is with. */
+  peerId: Schema.String,
+  /** What has been written already, oldest first; who was written to may answer. */
+  messages: optional(Schema.Array(Schema.Struct({
+    text: Schema.String,
+    /** Whether the account wrote it, and not its peer. */
+    isOwn: optional(Schema.Boolean)
+  })))
+}).annotations(strict("NewConversation"))
+/** @since 0.1.0 @category models */
+export interface NewConversation extends Schema.Schema.Type<typeof NewConversation> {}

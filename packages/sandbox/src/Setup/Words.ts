@@ -1,0 +1,82 @@
+/**
+ * Setting up what people have written: posts and conversations. Knows nothing of requests.
+ *
+ * @since 0.1.0
+ */
+import * as SqlClient from "@effect/sql/SqlClient"
+import { ConversationId, PostId } from "@plaza/domain/Ids"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import { Accounts } from "../Accounts.js"
+import { Assumed } from "../Assumptions.js"
+import * as Chat from "../Chat.js"
+import * as Database from "../Database.js"
+import { checkText } from "../Fields.js"
+import * as Posts from "../Posts.js"
+import * as Seed from "../Seed.js"
+import type { SetupCalls } from "../Setup.js"
+import * as Parts from "./Parts.js"
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<
+  Pick<SetupCalls, "createPost" | "createConversation">,
+  never,
+  SqlClient.SqlClient | Accounts | Assumed
+> = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const accounts = yield* Accounts
+  const { maxTextLength } = yield* Assumed
+  const { known, next } = yield* Parts.make
+  const checkFields = yield* Posts.makeCheckFields
+
+  /** Who has written to whom decides who may write. */
+  const noteWritten = (from: string, to: string) =>
+    Effect.flatMap(accounts.relation(from, to), (relation) =>
+      sql`INSERT OR REPLACE INTO relations ${sql.insert(Seed.relationRow(from, to, { ...relation, hasWritten: true }))}`)
+
+  return {
+    createPost: ({ accountId = Seed.shopId, createdAt, mediaIds = [], text }) =>
+      Effect.gen(function*() {
+        yield* known(accountId)
+        yield* checkFields({ text, mediaIds }, accountId)
+        const seq = yield* Posts.nextSeq(sql)
+        const id = PostId.make(Posts.idOf(seq))
+        yield* sql`INSERT INTO posts ${
+          sql.insert({
+            seq,
+            id,
+            account_id: accountId,
+            text,
+            media_ids: JSON.stringify(mediaIds),
+            created_at: createdAt === undefined ? yield* Clock.currentTimeMillis : DateTime.toEpochMillis(createdAt)
+          })
+        }`
+        return id
+      }).pipe(sql.withTransaction, Database.orDefect),
+
+    createConversation: ({ accountId = Seed.shopId, messages = [], peerId }) =>
+      Effect.gen(function*() {
+        yield* known(accountId)
+        yield* known(peerId)
+        const seq = yield* next("conversations")
+        const id = ConversationId.make(Chat.idOf(seq))
+        yield* sql`INSERT INTO conversations ${sql.insert({ seq, id, account_id: accountId, peer_id: peerId })}`
+        for (const [index, { isOwn = false, text }] of messages.entries()) {
+          yield* checkText(`messages.${index}.text`, text, maxTextLength)
+          const [from, to] = isOwn ? [accountId, peerId] : [peerId, accountId]
+          yield* sql`INSERT INTO messages ${
+            sql.insert({
+              conversation_id: id,
+              account_id: from,
+              pair: Chat.pairOf(accountId, peerId),
+              text,
+              created_at: yield* Clock.currentTimeMillis
+            })
+          }`
+          yield* noteWritten(from, to)
+        }
+        return id
+      }).pipe(sql.withTransaction, Database.orDefect)
+  }
+})
