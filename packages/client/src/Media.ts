@@ -18,6 +18,7 @@ import * as Stream from "effect/Stream"
 import mime from "mime/lite"
 import type { FailureOf } from "./Contract.js"
 import { ConnectionLost, InvalidInput } from "./Failures.js"
+import * as FileContent from "./FileContent.js"
 import * as Multipart from "./Multipart.js"
 import { Operations } from "./Operations.js"
 
@@ -52,9 +53,6 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
     options?: UploadOptions
   ) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | PlatformError, FileSystem.FileSystem>
 }>() {}
-
-// Of a file, at a time. The platform's 64 KiB cost noticeably more CPU, and more than this only more memory.
-const chunkSize = FileSystem.KiB(256)
 
 const unknownType = "application/octet-stream"
 
@@ -181,7 +179,7 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
         }
         const fileName = path.split(/[\\/]/).at(-1) ?? path
         return yield* uploadPart(
-          { ...options, fileName, size: Number(size), content: fs.stream(path, { chunkSize }) },
+          { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
           () => refuse("path", `must name a file that nobody writes to meanwhile; the length of ${path} changed`)
         )
       })

@@ -9,6 +9,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Exchange from "./Exchange.js"
+import * as Connections from "./node/Connections.js"
 import * as UndiciExchange from "./node/UndiciExchange.js"
 
 /**
@@ -20,7 +21,7 @@ import * as UndiciExchange from "./node/UndiciExchange.js"
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
   HttpClient.HttpClient,
   Effect.map(
-    NodeHttpClient.makeDispatcher,
+    Connections.make,
     (dispatcher) => Exchange.offer(NodeHttpClient.makeUndici(dispatcher), UndiciExchange.make(dispatcher))
   )
 )

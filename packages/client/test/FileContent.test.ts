@@ -1,0 +1,65 @@
+import { FileSystem } from "@effect/platform"
+import { NodeFileSystem } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Stream, TestClock } from "effect"
+import * as Buffers from "../src/Buffers.js"
+import * as FileContent from "../src/FileContent.js"
+
+const KiB = 1024
+const bytes = Uint8Array.from({ length: 5_000 * KiB }, (_, index) => (index * 31 + (index >> 10)) % 251)
+
+/** Lengths in KiB of the pieces that a consumer was given, and all that was in them. */
+const consumed = (consume: (piece: Uint8Array, index: number) => Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* fs.makeTempFileScoped()
+    yield* fs.writeFile(path, bytes)
+    const lengths: Array<number> = []
+    const seen: Array<Uint8Array> = []
+    yield* Stream.runForEach(FileContent.make(fs, path), (piece) => {
+      seen.push(piece.slice())
+      return consume(piece, lengths.push(piece.length / KiB) - 1)
+    })
+    expect(Buffer.concat(seen).equals(bytes)).toBe(true)
+    return lengths
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+
+const givenBack = (piece: Uint8Array) => Effect.sync(() => Buffers.giveBack(piece))
+
+describe("the content of a file", () => {
+  it.effect("comes in pieces that grow as long as they go out in no time", () =>
+    Effect.gen(function*() {
+      const lengths = yield* consumed(givenBack)
+      expect(lengths).toEqual([64, 128, 256, 512, 1_024, 1_024, 1_024, 968])
+    }))
+
+  it.effect("comes in pieces that stay as long as they are while they go out in a moment", () =>
+    Effect.gen(function*() {
+      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 2 ? 0 : "500 millis")))
+      expect(new Set(lengths.slice(2, -1))).toEqual(new Set([256]))
+    }))
+
+  it.effect("comes in pieces that get shorter when they go out slowly, so that what moves is seen to move", () =>
+    Effect.gen(function*() {
+      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 4 ? 0 : "2 seconds")))
+      expect(lengths.slice(0, 9)).toEqual([64, 128, 256, 512, 1_024, 512, 256, 128, 64])
+      expect(new Set(lengths.slice(8, -1))).toEqual(new Set([64]))
+    }))
+
+  it.effect("stays as it was given to whoever keeps it, in pieces that cost little to collect", () =>
+    Effect.gen(function*() {
+      const kept: Array<Uint8Array> = []
+      const lengths = yield* consumed((piece) => Effect.sync(() => kept.push(piece)))
+      expect(Buffer.concat(kept).equals(bytes)).toBe(true)
+      expect(lengths.slice(0, 4)).toEqual([64, 128, 256, 256])
+      expect(Math.max(...lengths)).toBe(256)
+    }))
+
+  it.effect("fails as the file does", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      expect(yield* Effect.flip(Stream.runDrain(FileContent.make(fs, `${folder}/nothing`)))).toMatchObject({ reason: "NotFound" })
+      expect(yield* Effect.flip(Stream.runDrain(FileContent.make(fs, folder)))).toMatchObject({ _tag: "SystemError", method: "read" })
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)))
+})
