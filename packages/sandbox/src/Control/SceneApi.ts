@@ -30,7 +30,7 @@ const listOf = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ data: S
 const CreatedKey = Schema.Struct({ id: Schema.String, apiKey: Schema.Redacted(Schema.String) })
 
 /** @since 0.1.0 @category groups */
-export class SceneGroup extends HttpApiGroup.make("scene", { topLevel: true })
+export class SceneGroup extends HttpApiGroup.make("scene")
   .add(
     HttpApiEndpoint.post("createAccount", "/accounts")
       .setPayload(Models.NewAccount)

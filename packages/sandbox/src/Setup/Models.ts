@@ -32,7 +32,7 @@ export const NewAccount = Schema.Struct({
   availability: optional(Availability)
 }).annotations(strict("NewAccount"))
 /** @since 0.1.0 @category models */
-export interface NewAccount extends Schema.Schema.Type<typeof NewAccount> {}
+export type NewAccount = typeof NewAccount.Type
 
 /**
  * What isn't told stays.
@@ -46,7 +46,7 @@ export const ProfileChange = Schema.Struct({
   availability: optional(Availability)
 }).annotations(strict("ProfileChange"))
 /** @since 0.1.0 @category models */
-export interface ProfileChange extends Schema.Schema.Type<typeof ProfileChange> {}
+export type ProfileChange = typeof ProfileChange.Type
 
 /** @since 0.1.0 @category models */
 export const AccessChange = Schema.Struct({ move: AccessMove }).annotations(strict("AccessChange"))
@@ -63,7 +63,7 @@ export const NewKey = Schema.Struct({
   scopes: optional(Schema.Array(Schema.String))
 }).annotations(strict("NewKey"))
 /** @since 0.1.0 @category models */
-export interface NewKey extends Schema.Schema.Type<typeof NewKey> {}
+export type NewKey = typeof NewKey.Type
 
 const relation = {
   follows: optional(Schema.Boolean),
@@ -92,7 +92,7 @@ export const NewPost = Schema.Struct({
   createdAt: optional(Timestamp)
 }).annotations(strict("NewPost"))
 /** @since 0.1.0 @category models */
-export interface NewPost extends Schema.Schema.Type<typeof NewPost> {}
+export type NewPost = typeof NewPost.Type
 
 /** @since 0.1.0 @category models */
 export const NewProduct = Schema.Struct({
@@ -104,7 +104,7 @@ export const NewProduct = Schema.Struct({
   stock: optional(Schema.Number)
 }).annotations(strict("NewProduct"))
 /** @since 0.1.0 @category models */
-export interface NewProduct extends Schema.Schema.Type<typeof NewProduct> {}
+export type NewProduct = typeof NewProduct.Type
 
 /** @since 0.1.0 @category models */
 export const NewOrder = Schema.Struct({
@@ -112,7 +112,7 @@ export const NewOrder = Schema.Struct({
   accountId: optional(Schema.String)
 }).annotations(strict("NewOrder"))
 /** @since 0.1.0 @category models */
-export interface NewOrder extends Schema.Schema.Type<typeof NewOrder> {}
+export type NewOrder = typeof NewOrder.Type
 
 /** @since 0.1.0 @category models */
 export const NewConversation = Schema.Struct({
@@ -127,4 +127,4 @@ export const NewConversation = Schema.Struct({
   })))
 }).annotations(strict("NewConversation"))
 /** @since 0.1.0 @category models */
-export interface NewConversation extends Schema.Schema.Type<typeof NewConversation> {}
+export type NewConversation = typeof NewConversation.Type
