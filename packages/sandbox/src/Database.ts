@@ -41,12 +41,13 @@ const tables = [
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
     content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
   )`,
-  // A deleted post's number is never given to another.
+  // A deleted post's number is never given to another. It stands a second time as `turn`, since SQLite seeks a pair of
+  // columns in an index only where neither of them is the row's own number.
   `CREATE TABLE posts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
-    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL
+    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, turn INTEGER AS (seq)
   )`,
-  `CREATE INDEX posts_of_account ON posts (account_id, created_at, seq)`,
+  `CREATE INDEX posts_of_account ON posts (account_id, created_at, turn)`,
   `CREATE TABLE comments (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, post_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
     created_at INTEGER NOT NULL

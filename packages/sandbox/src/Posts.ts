@@ -163,8 +163,8 @@ export const handlers: Effect.Effect<
         name: "posts",
         accountId,
         older: ([createdAt = Lists.newest, seq = Lists.newest], most) =>
-          sql<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, seq) < (${createdAt}, ${seq})
-            ORDER BY created_at DESC, seq DESC LIMIT ${most}`,
+          sql<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, turn) < (${createdAt}, ${seq})
+            ORDER BY created_at DESC, turn DESC LIMIT ${most}`,
         placeOf: ({ created_at, seq }) => [created_at, seq],
         item: fromRow
       }, urlParams),
