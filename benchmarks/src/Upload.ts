@@ -1,12 +1,12 @@
 /**
  * A large file sent to a server on loopback that throws it away: how fast, and how much the sending process grows, by
- * Plaza on undici and by curl.
+ * Plaza on undici, by undici alone and by curl.
  *
  * @since 0.1.0
  */
 import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
-import { Effect, Schema } from "effect"
+import { Effect, Record, Schema } from "effect"
 import { execFile } from "node:child_process"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, ProgramFailed, service, start } from "./Programs.js"
@@ -23,7 +23,16 @@ const Sent = Schema.Struct({
 })
 type Sent = typeof Sent.Type
 
-const program = "upload/PlazaUpload"
+/** What a sender did in a new process, and what it did when it was asked once more. */
+interface Both {
+  readonly first: Sent
+  readonly second?: Sent
+}
+
+const programs = {
+  "undici.request, fs.createReadStream": "upload/StreamOnUndici",
+  "Plaza on undici": "upload/PlazaUpload"
+}
 const patience = "2 minutes"
 
 const byCurl = (address: string, path: string): Effect.Effect<Sent, ProgramFailed> =>
@@ -40,7 +49,7 @@ const inTime = (name: string) =>
   Effect.timeoutFail({ duration: patience, onTimeout: () => new ProgramFailed({ program: name, cause: `it did not end within ${patience}` }) })
 
 const whole = (size: number, name: string) => (sent: Sent): Effect.Effect<Sent, ProgramFailed> =>
-  sent.bytes > size ? Effect.succeed(sent) : new ProgramFailed({ program: name, cause: `only ${sent.bytes} of ${size} bytes arrived` })
+  sent.bytes >= size ? Effect.succeed(sent) : new ProgramFailed({ program: name, cause: `only ${sent.bytes} of ${size} bytes arrived` })
 
 const hasCurl = Effect.async<boolean>((resume) => {
   execFile("curl", ["--version"], (error) => resume(Effect.succeed(error === null)))
@@ -51,39 +60,49 @@ export const report = (size: number, rounds: number): Effect.Effect<Report, Prog
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
-    const pathOf = yield* bundle(["LocalService", program])
+    const pathOf = yield* bundle(["LocalService", ...Object.values(programs)])
     const address = yield* service(pathOf("LocalService"))
     const folder = yield* files.makeTempDirectoryScoped()
     const path = paths.join(folder, "holes.bin")
     // All holes: it takes no room and costs next to nothing to read.
     yield* files.writeFile(path, new Uint8Array())
     yield* files.truncate(path, size)
-    const plaza = Effect.scoped(Effect.flatMap(start(pathOf(program)), ({ ask }) => ask({ address, path }, Sent)))
+    const by = (program: string): Effect.Effect<Both, ProgramFailed> =>
+      Effect.scoped(Effect.gen(function*() {
+        const { ask } = yield* start(pathOf(program))
+        const sent = Effect.flatMap(ask({ address, path }, Sent), whole(size, program))
+        return { first: yield* sent, second: yield* sent }
+      }))
     const curl = yield* hasCurl
-    const contenders: Readonly<Record<string, Effect.Effect<Sent, ProgramFailed>>> = {
-      ...(curl ? { "curl -F": byCurl(address, path) } : {}),
-      "Plaza on undici": plaza
+    const contenders: Readonly<Record<string, Effect.Effect<Both, ProgramFailed>>> = {
+      ...(curl ? { "curl -F": Effect.map(Effect.flatMap(byCurl(address, path), whole(size, "curl")), (first) => ({ first })) } : {}),
+      ...Record.map(programs, by)
     }
-    const measures = Object.fromEntries(Object.entries(contenders).map(([name, sent]) =>
-      [name, sent.pipe(inTime(name), Effect.flatMap(whole(size, name)))]))
-    const all = yield* interleave(measures, rounds)
+    const all = yield* interleave(Record.map(contenders, (sent, name) => inTime(name)(sent)), rounds)
     const speed = (samples: ReadonlyArray<Sent>) => median(samples.map(({ bytes, seconds }) => bytes / seconds / 1_048_576))
-    const base = speed(all.get("curl -F") ?? [])
+    const base = speed((all.get("curl -F") ?? []).map(({ first }) => first))
+    const ofCurl = (samples: ReadonlyArray<Sent>) => curl ? `${round(speed(samples) / base)}x` : "-"
+    const figure = (samples: ReadonlyArray<Sent>, of: "cpu" | "growth" | "growthInHalf", unit: number, digits = 0) => {
+      const known = samples.flatMap((sent) => sent[of] ?? [])
+      return known.length === 0 ? "-" : round(median(known) / unit, digits)
+    }
     return {
       name: "upload",
       about: `${round(size / 1_073_741_824, 1)} GiB of a sparse file on loopback, median of ${rounds} interleaved runs${curl ? "" : "; there is no curl here to compare with"}`,
-      columns: ["sender", "MiB a second", "of curl", "CPU s", "growth, MiB", "growth by half of it"],
+      columns: ["sender", "MiB a second", "of curl", "CPU s", "growth, MiB", "growth by half of it", "second one, of curl", "CPU s", "growth, MiB"],
       rows: [...all].map(([name, samples]) => {
-        const known = samples.flatMap(({ cpu, growth, growthInHalf }) =>
-          cpu === undefined || growth === undefined || growthInHalf === undefined ? [] : [{ cpu, growth, growthInHalf }])
-        const figure = (of: (sent: (typeof known)[number]) => number, digits: number) => known.length === 0 ? "-" : round(median(known.map(of)), digits)
+        const first = samples.map(({ first }) => first)
+        const second = samples.flatMap(({ second }) => second ?? [])
         return [
           name,
-          round(speed(samples), 0),
-          curl ? `${round(speed(samples) / base)}x` : "-",
-          figure(({ cpu }) => cpu, 1),
-          figure(({ growth }) => growth / 1_048_576, 0),
-          figure(({ growthInHalf }) => growthInHalf / 1_048_576, 0)
+          round(speed(first), 0),
+          ofCurl(first),
+          figure(first, "cpu", 1, 1),
+          figure(first, "growth", 1_048_576),
+          figure(first, "growthInHalf", 1_048_576),
+          second.length === 0 ? "-" : ofCurl(second),
+          figure(second, "cpu", 1, 1),
+          figure(second, "growth", 1_048_576)
         ]
       })
     }

@@ -19,9 +19,10 @@ const longest = 1024 * 1024
 // Of others, whose collection costs more the longer they are.
 const longestOnce = 256 * 1024
 
-// Between one piece and the next.
-const quickMillis = 100
-const slowMillis = 1_000
+// Between one piece and the next. A line that was quick until now has taken as much as the next piece holds already, so
+// that no buffer on the way makes a slow one look quick for long.
+const quickMillis = 50
+const slowMillis = 250
 
 const lengthAfter = (length: number, millis: number): number =>
   millis < quickMillis ? length * 2 : millis > slowMillis ? Math.max(length / 2, shortest) : length

@@ -35,13 +35,13 @@ describe("the content of a file", () => {
 
   it.effect("comes in pieces that stay as long as they are while they go out in a moment", () =>
     Effect.gen(function*() {
-      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 2 ? 0 : "500 millis")))
+      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 2 ? 0 : "100 millis")))
       expect(new Set(lengths.slice(2, -1))).toEqual(new Set([256]))
     }))
 
   it.effect("comes in pieces that get shorter when they go out slowly, so that what moves is seen to move", () =>
     Effect.gen(function*() {
-      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 4 ? 0 : "2 seconds")))
+      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 4 ? 0 : "300 millis")))
       expect(lengths.slice(0, 9)).toEqual([64, 128, 256, 512, 1_024, 512, 256, 128, 64])
       expect(new Set(lengths.slice(8, -1))).toEqual(new Set([64]))
     }))

@@ -1,0 +1,33 @@
+/**
+ * A file sent as it is by undici alone, in pieces of node's own choice: no parts, no progress, nothing that is repeated.
+ *
+ * @since 0.1.0
+ */
+import { createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
+import { Agent } from "undici"
+import { apiKey } from "../apiKey.js"
+import { sending } from "./sending.js"
+
+sending(async ({ address, path }) => {
+  const agent = new Agent()
+  const headers = { authorization: `Bearer ${apiKey}` }
+  const { body } = await agent.request({ origin: address, path: "/open/v1/me", method: "GET", headers })
+  await body.dump()
+  const { size } = await stat(path)
+  return {
+    upload: async () => {
+      const answer = await agent.request({
+        origin: address,
+        path: "/open/v1/media",
+        method: "POST",
+        headers: { ...headers, "content-length": String(size) },
+        body: createReadStream(path)
+      })
+      // The local service answers with a count in place of an id.
+      const { mediaId } = await answer.body.json() as { readonly mediaId: string }
+      return Number(mediaId)
+    },
+    end: () => agent.close()
+  }
+})
