@@ -26,6 +26,8 @@ const all = (path: string, limit: number) =>
     return { ids, sizes }
   })
 
+const lists = ["/me/posts", "/conversations", "/store/products", "/store/orders", "/conversations/conv_301/messages"]
+
 describe("lists", () => {
   it.effect("stay stable while items are added: nothing comes twice, nothing is left out", () =>
     Effect.gen(function*() {
@@ -39,6 +41,40 @@ describe("lists", () => {
       assert.strictEqual((yield* all("/me/posts", 7)).ids.length, 28)
     }).pipe(Effect.provide(layerInProcess())))
 
+  it.effect("stay stable while items go: the place of a cursor outlives the item it was taken at", () =>
+    Effect.gen(function*() {
+      const before = yield* all("/me/posts", 100)
+      const first = yield* page("/me/posts", { limit: "10" })
+      // One of those read, the one the cursor was taken at, and the one that comes next.
+      const gone = [before.ids[3], before.ids[9], before.ids[10]].map(String)
+      for (const id of gone) {
+        assert.strictEqual((yield* call("DELETE", `/posts/${id}`)).status, 204)
+      }
+      const second = yield* page("/me/posts", { limit: "100", cursor: first.next ?? "" })
+      assert.deepStrictEqual(second.ids, before.ids.slice(11))
+      assert.deepStrictEqual((yield* all("/me/posts", 7)).ids, before.ids.filter((id) => !gone.includes(id)))
+    }).pipe(Effect.provide(layerInProcess())))
+
+  for (const [path, add] of [
+    ["/store/products", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setProduct({ id, accountId })],
+    ["/store/orders", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setOrder({ id, accountId })]
+  ] as const) {
+    it.effect(`stay stable while items come and go in ${path}, and while they change`, () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const before = (yield* all(path, 100)).ids
+        const first = yield* page(path, { limit: "10" })
+        yield* add(sandbox, "new", "1001")
+        // To another's store, where they can't be seen.
+        yield* add(sandbox, String(before[9]), "1002")
+        yield* add(sandbox, String(before[10]), "1002")
+        yield* add(sandbox, String(before[12]), "1001")
+        const second = yield* page(path, { limit: "15", cursor: first.next ?? "" })
+        assert.deepStrictEqual(second.ids, before.slice(11, 26))
+        assert.deepStrictEqual((yield* all(path, 9)).ids, ["new", ...before.filter((_, index) => index !== 9 && index !== 10)])
+      }).pipe(Effect.provide(layerInProcess())))
+  }
+
   it.effect("have the newest post first, by the clock and then by the order of creation", () =>
     Effect.gen(function*() {
       const create = (text: string) => Effect.map(call("POST", "/posts", { json: { text } }), (reply) => String(field(reply, "id")))
@@ -50,7 +86,7 @@ describe("lists", () => {
       assert.deepStrictEqual((yield* all("/me/posts", 1)).ids.slice(0, 3), [third, second, first])
     }).pipe(Effect.provide(layerInProcess())))
 
-  layer(layerInProcess())((it) => {
+  layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))((it) => {
     it.effect("hold 20 items a page unless told, and 1 to 100 when told", () =>
       Effect.gen(function*() {
         assert.strictEqual((yield* page("/me/posts")).ids.length, 20)
@@ -66,7 +102,40 @@ describe("lists", () => {
         for (const [limit, sizes] of [[1, Array<number>(25).fill(1)], [5, [5, 5, 5, 5, 5]], [10, [10, 10, 5]], [24, [24, 1]], [25, [25]]] as const) {
           assert.deepStrictEqual(yield* all("/me/posts", limit), { ids, sizes: [...sizes] })
         }
-        assert.strictEqual(new Set((yield* all("/conversations", 3)).ids).size, 8)
+        for (const [path, length] of [["/conversations", 8], ["/store/products", 110], ["/store/orders", 30]] as const) {
+          for (const limit of [3, 10, 100]) {
+            const found = yield* all(path, limit)
+            assert.strictEqual(new Set(found.ids).size, length, path)
+            assert.strictEqual(found.ids.length, length, path)
+            assert.isTrue(found.sizes.slice(0, -1).every((size) => size === limit), path)
+          }
+        }
+      }))
+
+    it.effect("of messages give every one once too, the newest first", () =>
+      Effect.gen(function*() {
+        const path = "/conversations/conv_301/messages"
+        const sent: Array<string> = []
+        for (const text of ["one", "two", "three", "four", "five"]) {
+          sent.unshift(String(field(yield* call("POST", path, { json: { text } }), "id")))
+        }
+        assert.deepStrictEqual(yield* all(path, 2), { ids: sent, sizes: [2, 2, 1] })
+        const first = yield* page(path, { limit: "2" })
+        yield* call("POST", path, { json: { text: "six" } })
+        assert.deepStrictEqual((yield* page(path, { limit: "100", cursor: first.next ?? "" })).ids, sent.slice(2))
+        const elsewhere = yield* call("GET", `/conversations/conv_303/messages?cursor=${first.next ?? ""}`)
+        assert.strictEqual(refusal(elsewhere), "400 VALIDATION_ERROR cursor")
+      }))
+
+    it.effect("take a limit from 1 to 100 in digits, each of them", () =>
+      Effect.gen(function*() {
+        for (const path of lists) {
+          for (const limit of ["0", "101", "1e1", "+5", "-1", "2.5", "", "ten"]) {
+            const reply = yield* call("GET", `${path}?limit=${encodeURIComponent(limit)}`)
+            assert.strictEqual(refusal(reply), "400 VALIDATION_ERROR limit", `${path} ${limit}`)
+          }
+          assert.strictEqual((yield* call("GET", `${path}?limit=100`)).status, 200)
+        }
       }))
 
     it.effect("say that they are at their end with next_cursor null, an empty list too", () =>
@@ -92,6 +161,15 @@ describe("lists", () => {
           assert.strictEqual(yield* refused("/me/posts", text), "400 VALIDATION_ERROR cursor", text)
         }
         assert.strictEqual(yield* refused("/conversations", own), "400 VALIDATION_ERROR cursor")
+        for (const path of lists.slice(0, -1)) {
+          const { next } = yield* page(path, { limit: "1" })
+          for (const other of [...lists, "/conversations/conv_303/messages"].filter((list) => list !== path)) {
+            assert.strictEqual(yield* refused(other, next ?? ""), "400 VALIDATION_ERROR cursor", `${other} by a cursor of ${path}`)
+          }
+          assert.strictEqual((yield* call("GET", `${path}?cursor=${next ?? ""}`)).status, 200)
+          const theirs = yield* call("GET", `${path}?cursor=${next ?? ""}`, { key })
+          assert.strictEqual(refusal(theirs), "400 VALIDATION_ERROR cursor", `${path} of another account`)
+        }
         const foreign = yield* call("GET", `/me/posts?cursor=${own}`, { key })
         assert.strictEqual(refusal(foreign), "400 VALIDATION_ERROR cursor")
         assert.strictEqual((yield* call("GET", `/me/posts?cursor=${own}`)).status, 200)
