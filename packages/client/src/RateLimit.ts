@@ -34,7 +34,10 @@ export interface Allowance {
  * @category models
  */
 export interface Slot {
-  /** Runs the request. The slot counts as used from then on, until a window after the request has ended. */
+  /**
+   * Runs the request. The slot counts as used from then on, until a window after the request has ended. A second request,
+   * or one after the scope of the slot has closed, is a defect.
+   */
   readonly use: <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 

@@ -40,6 +40,23 @@ describe("the database of an allowance", () => {
       yield* Fiber.interrupt(waiting)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
+  it.scoped("is told of answers together that came while it was away", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 100, window: "60 seconds" })
+      yield* Effect.fork(Effect.replicateEffect(limit.withSlot(patient, Effect.sleep("5 seconds")), 100, {
+        concurrency: "unbounded"
+      }))
+      yield* TestClock.adjust("4 seconds")
+      database.away = true
+      yield* TestClock.adjust("2 seconds")
+      database.away = false
+      const before = database.statements
+      yield* TestClock.adjust("2 seconds")
+      expect((yield* rows).filter(({ taken_by }) => taken_by !== "")).toEqual([])
+      // The first one, and all others.
+      expect(database.statements - before).toBeLessThanOrEqual(2)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
   it.scoped("stops everything while it is away: nothing is sent, and who has no patience left is told why", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 5, window: "60 seconds" })

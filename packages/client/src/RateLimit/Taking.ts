@@ -32,18 +32,25 @@ export const from = <S>({ giveBack, spend, take }: Source<S>): Pick<RateLimit["T
   reserve: (patience) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(take(patience, restore), (taken) => {
-        let used = false
+        let gone = false
         const slot: Slot = {
           use: (request) =>
             Effect.uninterruptibleMask((restore) => {
-              if (used) {
-                return Effect.dieMessage("a slot of the allowance serves one request")
+              if (gone) {
+                return Effect.dieMessage("a slot of the allowance serves one request, as long as its scope is open")
               }
-              used = true
+              gone = true
               return spend(taken, request, restore)
             })
         }
-        return Effect.as(Effect.addFinalizer(() => used ? Effect.void : giveBack(taken)), slot)
+        const giveBackUnused = Effect.suspend(() => {
+          if (gone) {
+            return Effect.void
+          }
+          gone = true
+          return giveBack(taken)
+        })
+        return Effect.as(Effect.addFinalizer(() => giveBackUnused), slot)
       })
     ),
   withSlot: (patience, request) =>

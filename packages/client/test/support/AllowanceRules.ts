@@ -144,7 +144,8 @@ const waitingRules = (layerOf: LayerOf): void => {
     [fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 25 }), fc.constantFrom(...ways)],
     ([leaveAfter, [, send]]) =>
       Effect.gen(function*() {
-        const limit = yield* makeFrom(layerOf({ limit: 2, window: "5 seconds" }))
+        // Slots come free at whole seconds, the very moments at which waiters go away.
+        const limit = yield* makeFrom(layerOf({ limit: 2, window: "4999 millis" }))
         yield* Effect.forEach(
           leaveAfter,
           (seconds) => Effect.timeoutOption(send(limit, Effect.sleep("1 second")), Duration.seconds(seconds)),
@@ -216,6 +217,20 @@ const reservedRules = (layerOf: LayerOf): void => {
     }))
 }
 
+const escapedRules = (layerOf: LayerOf): void => {
+  it.scoped("sends nothing in a reserved slot that has gone to the next one", () =>
+    Effect.gen(function*() {
+      const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
+      const { use } = yield* Effect.scoped(limit.reserve(patient))
+      const late = yield* Effect.exit(use(Effect.void))
+      expect(Exit.isFailure(late) && Cause.isDie(late.cause)).toBe(true)
+      yield* limit.withSlot(patient, Effect.void)
+      const next = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(next)).toBe(60_001)
+    }))
+}
+
 const closingRules = (layerOf: LayerOf): void => {
   it.scoped("stops every waiting request after a 429 from elsewhere, until its time has passed", () =>
     Effect.gen(function*() {
@@ -253,6 +268,7 @@ export const inVirtualTime = (layerOf: LayerOf, numRuns: number): void => {
   windowRules(layerOf, numRuns)
   waitingRules(layerOf)
   reservedRules(layerOf)
+  escapedRules(layerOf)
   closingRules(layerOf)
   inAnyTime({ test: it.scoped, run: Virtual.run }, layerOf)
 }

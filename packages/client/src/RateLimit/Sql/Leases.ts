@@ -49,7 +49,7 @@ export class Leases {
 
   /** False where the lease may have run out while the process or the database stood still. */
   mayBeSpent(slot: Held, at: number): boolean {
-    return this.held.has(slot) && at <= slot.renewedAt + this.graceMillis
+    return at <= slot.renewedAt + this.graceMillis
   }
 
   /** Those with requests in them. */
