@@ -21,6 +21,7 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
+import { decodeUnknownEither } from "./Decoder.js"
 import { InvalidInput } from "./Failures.js"
 import type { CallFailure, OutcomeUnknown } from "./Failures.js"
 
@@ -139,7 +140,7 @@ export const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
  * @category encoding
  */
 export const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
-  const decode = Schema.decodeUnknownEither(schema)
+  const decode = decodeUnknownEither(schema)
   return (body: unknown): Either.Either<A, string> =>
     Either.mapLeft(decode(body), (error) => summary(ParseResult.ArrayFormatter.formatErrorSync(error)).message)
 }
