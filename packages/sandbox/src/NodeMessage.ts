@@ -51,7 +51,7 @@ const read = (message: IncomingMessage) => (most: number): Effect.Effect<Option.
 
 /** The same, piece by piece; the caller waits for whoever takes them. */
 const bytes = (message: IncomingMessage): Stream.Stream<Uint8Array, Gone> =>
-  NodeStream.fromReadable<Gone, Uint8Array>(() => message, (cause) => new Gone({ cause }), { closeOnDone: false }).pipe(
+  NodeStream.fromReadable<Gone>(() => message, (cause) => new Gone({ cause }), { closeOnDone: false }).pipe(
     Stream.ensuring(Effect.sync(() => letGo(message)))
   )
 

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
+import * as Net from "node:net"
 import type { Duplex } from "node:stream"
 import * as Envelope from "./Envelope.js"
 import * as NodeAnswer from "./NodeAnswer.js"
@@ -153,7 +154,8 @@ const close = (server: Http.Server) =>
 /** Hears of nobody new; whoever is still there after the wait is cut off. In real time, whatever the caller's clock is. */
 const beginToStop = (server: Http.Server, wait: Duration.Duration) =>
   Effect.zipRight(
-    Effect.sync(() => server.close()),
+    // That of node:http takes a connection for idle whose answer is still on its way, and cuts it.
+    Effect.sync(() => Net.Server.prototype.close.call(server)),
     Effect.forkDaemon(
       Effect.withClock(Effect.andThen(Effect.sleep(wait), () => server.closeAllConnections()), Clock.make())
     )

@@ -1,0 +1,80 @@
+/**
+ * A sandbox on a socket among callers who take their time: nobody is waited for without an end.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, Exit, Layer, Schedule, Scope } from "effect"
+import * as Sockets from "./sockets.js"
+import { call, layerSocket } from "./support.js"
+
+const short = Duration.millis(100)
+const long = Duration.minutes(10)
+const patience = { headers: long, request: long, answer: long, idle: long, stop: long }
+
+describe("a caller who is slow", () => {
+  it.scopedLive("to send the headers, or to send anything, is told so and hung up on", () =>
+    Effect.gen(function*() {
+      const silent = yield* Sockets.open
+      const slow = yield* Sockets.open
+      slow.socket.write("GET /open/v1/me HTTP/1.1\r\nhost: x\r\n")
+      for (const { closed } of [silent, slow]) {
+        const received = yield* closed
+        assert.strictEqual(Sockets.statusOf(received), "400")
+        assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
+      }
+    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short } }))))
+
+  it.scopedLive("to send a body is told so and hung up on, and nothing has happened", () =>
+    Effect.gen(function*() {
+      const before = yield* (yield* Sandbox.Sandbox).state
+      for (const [path, type] of [["/posts", "application/json"], ["/media", "multipart/form-data; boundary=b"]] as const) {
+        const { closed, socket } = yield* Sockets.open
+        socket.write(Sockets.lines(`POST /open/v1${path} HTTP/1.1`, "host: x", yield* Sockets.bearer, `content-type: ${type}`, "content-length: 100", "", "{\"text\":"))
+        const received = yield* closed
+        assert.strictEqual(Sockets.statusOf(received), "400", path)
+        assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
+      }
+      assert.deepStrictEqual(yield* (yield* Sandbox.Sandbox).state, before)
+    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short, request: short } }))))
+
+  it.scopedLive("to send the rest of what was refused gets one answer, not two", () =>
+    Effect.gen(function*() {
+      const { closed, socket } = yield* Sockets.open
+      socket.write(Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: x", yield* Sockets.bearer, "content-type: application/json", "content-length: 9999999", "", "{"))
+      const received = yield* closed
+      assert.strictEqual(Sockets.statusOf(received), "413")
+      assert.strictEqual(received.split("HTTP/1.1").length, 2)
+    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short, request: short } }))))
+
+  it.scopedLive("to ask for more is hung up on without a word", () =>
+    Effect.gen(function*() {
+      const { closed, socket } = yield* Sockets.open
+      socket.write(Sockets.lines("GET /open/v1/me HTTP/1.1", "host: x", "", ""))
+      const received = yield* closed
+      assert.strictEqual(Sockets.statusOf(received), "401")
+      assert.strictEqual(received.split("HTTP/1.1").length, 2)
+    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, idle: short } }))))
+
+  it.live("to read what they asked for is hung up on", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(
+        layerSocket({ patience: { ...patience, answer: short }, assumptions: { maxTextLength: 500_000 } }),
+        scope
+      )
+      yield* Effect.gen(function*() {
+        const text = "x".repeat(500_000)
+        yield* Effect.replicateEffect(call("POST", "/posts", { json: { text } }), 40, { discard: true })
+        const { closed, socket } = yield* Sockets.open
+        socket.pause()
+        socket.write(Sockets.lines("GET /open/v1/me/posts?limit=100 HTTP/1.1", "host: x", yield* Sockets.bearer, "", ""))
+        const { requests } = yield* Sandbox.Sandbox
+        yield* requests.pipe(Effect.repeat({ until: (all) => all.at(-1)?.operation === "listPosts", schedule: Schedule.spaced("5 millis") }))
+        // Waits for every answer on its way, so it ends because this one was given up.
+        yield* Scope.close(scope, Exit.void)
+        // What is in the buffers of the system can still be read; the rest will never come.
+        socket.resume()
+        assert.isBelow((yield* closed).length, 40 * text.length)
+      }).pipe(Effect.provide(context), Effect.scoped)
+    }))
+})
