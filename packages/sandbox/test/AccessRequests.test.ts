@@ -98,7 +98,6 @@ layer(layerInProcess())("a request for access", (it) => {
       }
       const { useCase, botName } = form
       assert.isNull((yield* sandbox.requestAccess(account, { useCase, botName })).website)
-      assert.isNull((yield* sandbox.requestAccess(yield* newcomer, { useCase, botName, website: null })).website)
     }))
 
   it.effect("and its decision need an account and a request that are there", () =>

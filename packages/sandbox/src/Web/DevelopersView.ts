@@ -103,13 +103,13 @@ ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earli
 const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botName: string | undefined): Html =>
   html`<tr>
 <th scope="row">${name}${botName !== undefined && html`<br><span class="soft">${botName}</span>`}</th>
-<td><code>${masked}</code></td>
-<td class="long">${scopes.join(", ")}</td>
-<td>${Page.moment(createdAt)}</td>
 <td>${Page.badge(state)}</td>
 <td>${state === "active" && html`<details><summary aria-label="Revoke ${name}, ${masked}">Revoke</summary>
 <p>For good: what uses it stops working.</p>
 ${Form.button({ action: Page.paths.developers, values: { do: "revoke", key: id }, text: "Revoke", of: `${name} for good`, kind: "danger" })}</details>`}</td>
+<td><code>${masked}</code></td>
+<td class="long">${scopes.join(", ")}</td>
+<td>${Page.moment(createdAt)}</td>
 </tr>`
 
 const opens = (scopes: Assumptions["scopes"], scope: string): string =>
@@ -150,7 +150,7 @@ const keys = ({ account, keys, requests, scopes }: Standing, sent: Form.Sent): H
 <h2 id="keys">Keys</h2>
 <p>${active} of at most ${maxActiveKeys} active.</p>
 ${keys.length > 0 &&
-  Page.table("Your keys", ["Name", "Value", "Scopes", "Made", "State", "Action"], keys.map((key) => keyRow(key, botName)))}
+  Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))}
 ${account.access === "granted" && (active < maxActiveKeys
   ? keyForm(scopes, sent)
   : html`<p>Revoke one before you make another.</p>`)}
@@ -172,7 +172,7 @@ export const page = (standing: Standing, shown: Shown): Answer => {
     path: Page.paths.developers,
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
-    lead: html`Signed in as ${account.name} (${account.username}). <a href="${Page.paths.signIn}">Act for another account</a>`,
+    lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Act for another account</a>`,
     message: shown.message ?? Form.refusal(request, requestFields) ?? Form.refusal(key, [keyName, scopesField]) ??
       (made === undefined ? undefined : Page.success("The key is made.")),
     body: html`${profile(account)}

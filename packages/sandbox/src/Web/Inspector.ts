@@ -7,6 +7,7 @@
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Envelope from "../Envelope.js"
 import { Faults } from "../Faults.js"
 import { RequestLog } from "../RequestLog.js"
 import { Setup } from "../Setup.js"
@@ -55,6 +56,8 @@ export const routes = Effect.gen(function*() {
         advance: ({ form }) =>
           clock.advance(View.readAdvance(form)).pipe(
             Effect.as(back("advance")),
+            // The clock speaks of milliseconds, which nobody put in.
+            Effect.mapError(() => Envelope.invalidField("forward", "has to be above 0 and lead to no year after 9999")),
             Effect.catchAll(again(form, "advance"))
           ),
         reset: () => Effect.as(setup.reset, back("reset"))

@@ -59,9 +59,8 @@ const millisOf: Readonly<Record<string, number>> = {
   days: Duration.toMillis("1 day")
 }
 
-/** The clock names what it refuses `millis`. */
 const advanceFields: ReadonlyArray<Form.Field> = [
-  { name: "millis", label: "Forward by", type: "number", required: true },
+  { name: "forward", label: "Forward by", type: "number", required: true },
   { name: "unit", label: "Unit", options: units }
 ]
 
@@ -72,7 +71,7 @@ const advanceFields: ReadonlyArray<Form.Field> = [
  * @category reading
  */
 export const readAdvance = (form: URLSearchParams): number =>
-  Number(form.get("millis") ?? "") * (millisOf[form.get("unit") ?? ""] ?? Number.NaN)
+  Number(form.get("forward") ?? "") * (millisOf[form.get("unit") ?? ""] ?? Number.NaN)
 
 const requestRow = (record: RequestRecord): Html => {
   const { accountId, at, delivered, deliveredStatus, faults, id, method, path, query, reason, rule, status } = record

@@ -13,7 +13,7 @@ import * as Database from "../Database.js"
 export interface Lookup {
   /** At most {@link shown} accounts, by username, those alone whose username begins so. */
   readonly accounts: (start: string) => Effect.Effect<ReadonlyArray<Account>>
-  /** How many rows each table holds. */
+  /** How much there is of everything. */
   readonly counts: Effect.Effect<ReadonlyArray<readonly [table: string, rows: number]>>
 }
 
@@ -25,7 +25,11 @@ export interface Lookup {
  */
 export const shown = 100
 
-const counted = Database.tableNames.filter((table) => table !== "meta")
+/** The tables whose rows mean something to a reader. */
+const counted: ReadonlyArray<(typeof Database.tableNames)[number]> = [
+  "accounts", "access_requests", "keys", "relations", "media", "posts", "comments", "likes", "stories", "products", "orders",
+  "conversations", "messages"
+]
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Lookup, never, SqlClient.SqlClient> = Effect.map(SqlClient.SqlClient, (sql) => ({

@@ -50,30 +50,41 @@ interface Asked {
   readonly account: string
 }
 
-const requestRow = ({ account, request: { botName, createdAt, id, status, useCase, website } }: Asked): Html =>
-  html`<tr>
-<th scope="row">${botName}</th>
-<td>${account}</td>
-<td class="long">${useCase}</td>
-<td>${website !== null && html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</td>
-<td>${Page.moment(createdAt)}</td>
-<td>${
-    status === "pending"
-      ? html`<div class="actions">
-${Form.button({ action: path, values: { do: "decide", request: id, decision: "approve" }, text: "Approve", of: botName })}
-${Form.button({ action: path, values: { do: "decide", request: id, decision: "decline" }, text: "Decline", of: botName, kind: "danger" })}
-</div>`
-      : Page.badge(status)
-  }</td>
-</tr>`
+const details = ({ account, request: { createdAt, useCase, website } }: Asked): Html =>
+  html`<dl>
+<dt>Account</dt><dd>${account}</dd>
+<dt>Use case</dt><dd>${useCase}</dd>
+<dt>Website</dt><dd>${website === null ? "none" : html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</dd>
+<dt>Asked</dt><dd>${Page.moment(createdAt)}</dd>
+</dl>`
 
-const requestHeads = ["Bot name", "Account", "Use case", "Website", "Asked", "Decision"]
+const decision = (id: string, move: "approve" | "decline", text: string, botName: string) =>
+  Form.button({
+    action: path,
+    values: { do: "decide", request: id, decision: move },
+    text,
+    of: botName,
+    ...(move === "decline" ? { kind: "danger" } : {})
+  })
+
+const pendingRequest = (asked: Asked): Html => {
+  const { botName, id } = asked.request
+  return html`<article aria-labelledby="${id}">
+<h3 id="${id}">${botName}</h3>
+${details(asked)}
+<div class="actions">${decision(id, "approve", "Approve", botName)}${decision(id, "decline", "Decline", botName)}</div>
+</article>`
+}
+
+const decidedRequest = (asked: Asked): Html =>
+  html`<article aria-labelledby="${asked.request.id}">
+<h3 id="${asked.request.id}">${asked.request.botName} ${Page.badge(asked.request.status)}</h3>
+<details><summary aria-label="What was asked for ${asked.request.botName}">What was asked</summary>${details(asked)}</details>
+</article>`
 
 const accountRow = ({ access, cover, id, name, photo, username }: Account): Html =>
   html`<tr>
 <th scope="row">${username}</th>
-<td>${name}</td>
-<td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
 <td>${Page.badge(access)}</td>
 <td><div class="actions">${
     moves.filter(([move]) => Either.isRight(DeveloperAccess.moveAccess(access, move))).map(([move, text]) =>
@@ -86,6 +97,8 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
       })
     )
   }</div></td>
+<td>${name}</td>
+<td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
 </tr>`
 
 const view = (options: {
@@ -103,7 +116,7 @@ const view = (options: {
     message: Page.done(options.visit, sentences),
     body: html`<section aria-labelledby="pending">
 <h2 id="pending">Pending requests</h2>
-${pending.length === 0 ? html`<p>Nobody waits.</p>` : Page.table("Pending requests", requestHeads, pending.map(requestRow))}
+${pending.length === 0 ? html`<p>Nobody waits.</p>` : pending.map(pendingRequest)}
 </section>
 <section aria-labelledby="accounts">
 <h2 id="accounts">Developer access by account</h2>
@@ -117,11 +130,11 @@ ${Form.field({ values: new URLSearchParams({ start: options.start }) }, {
 </form>
 ${options.accounts.length === 0
   ? html`<p>No account.</p>`
-  : Page.table("Accounts", ["Username", "Name", "Profile", "Access", "Action"], options.accounts.map(accountRow))}
+  : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], options.accounts.map(accountRow))}
 </section>
 ${decided.length > 0 && html`<section aria-labelledby="decided">
 <h2 id="decided">Decided lately</h2>
-${Page.table("Decided requests", requestHeads, decided.map(requestRow))}
+${decided.map(decidedRequest)}
 </section>`}`
   })
 }

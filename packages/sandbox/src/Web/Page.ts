@@ -149,7 +149,7 @@ export const table = (
   rows: ReadonlyArray<Html>,
   { empty = "Nothing.", id }: { readonly id?: string; readonly empty?: string } = {}
 ): Html =>
-  html`<div class="scroll" role="region" tabindex="0" aria-label="${name}"><table>
+  html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody${id !== undefined && html` id="${id}"`}>${
     rows.length > 0 ? rows : html`<tr><td colspan="${heads.length}">${empty}</td></tr>`

@@ -10,7 +10,7 @@ import { Assumed } from "../Assumptions.js"
 import type { Answer } from "../Envelope.js"
 import * as Envelope from "../Envelope.js"
 import { openApi } from "../OpenApiDocument.js"
-import type { Html } from "./Html.js"
+import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
 import * as SchemaView from "./SchemaView.js"
@@ -65,6 +65,10 @@ ${responses(described, name)}
 </section>`
 }
 
+/** What stands between two backticks is code; nothing else of Markdown is used. */
+const withCode = (text: string): ReadonlyArray<Piece> =>
+  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
+
 interface Described {
   readonly method: string
   readonly path: string
@@ -88,7 +92,7 @@ export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): Answer => {
     path: Page.paths.reference,
     title: "Reference",
     lead: document.info.title,
-    body: html`${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${paragraph}</p>`)}
+    body: html`${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${withCode(paragraph)}</p>`)}
 <p><a href="${Page.paths.openApi}">openapi.json</a></p>
 <nav aria-label="Operations"><ul class="index">${
       operations.map(({ described, method, path }) =>

@@ -34,7 +34,10 @@ nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration: non
 footer { color: var(--soft); padding-bottom: 2rem; font-size: .9rem; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 1.5rem 0 .5rem; }
 h2 { font-size: 1.2rem; margin: 0 0 .75rem; }
-h3 { font-size: 1rem; margin: 1.25rem 0 .5rem; }
+h3 { font-size: 1.05rem; margin: 1.25rem 0 .5rem; }
+h4 { font-size: 1rem; margin: 1rem 0 .25rem; }
+main > h2 { margin-top: 2.5rem; }
+section > h3:first-child { margin-top: 0; }
 p { margin: 0 0 .75rem; }
 .soft { color: var(--soft); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1.25rem; margin: 1.25rem 0; }
@@ -47,25 +50,26 @@ section > :last-child, .message > :last-child { margin-bottom: 0; }
 .badge { display: inline-block; border-radius: 1rem; padding: 0 .6rem; font-size: .875rem; font-weight: 600; border: 1px solid var(--line); white-space: nowrap; }
 .badge.good, .badge.bad, .badge.note { border-color: transparent; }
 label, legend { font-weight: 600; }
-fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0 0 1rem; padding: .75rem 1rem; }
+fieldset { border: 1px solid var(--line); border-radius: 6px; margin: 0 0 1rem; padding: .75rem 1rem; min-width: 0; }
 .field { margin-bottom: 1rem; }
 .field label { display: block; }
-.field .soft, .field .error { display: block; font-size: .9rem; }
+.field label .soft { font-weight: 400; }
+.field > .soft, .field > .error { display: block; font-size: .9rem; }
 .error { color: var(--bad); font-weight: 600; }
-.fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 0 1rem; }
+.fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(13rem, 100%), 1fr)); gap: 0 1rem; align-items: end; }
 .choice { display: flex; gap: .5rem; align-items: baseline; margin: .25rem 0; }
 .choice label { font-weight: 400; }
-.choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); gap: 0 1rem; }
+.choices { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: 0 1rem; }
 input:not([type=checkbox]), select, textarea {
   width: 100%; font: inherit; color: inherit; background: var(--page); border: 1px solid var(--soft); border-radius: 6px; padding: .4rem .6rem;
 }
 textarea { min-height: 6rem; resize: vertical; }
 [aria-invalid=true] { border-color: var(--bad) !important; border-width: 2px !important; }
-button, .button {
+button {
   font: inherit; font-weight: 600; cursor: pointer; border-radius: 6px; padding: .4rem .9rem; border: 1px solid var(--accent);
-  background: var(--accent); color: var(--on-accent); text-decoration: none; display: inline-block;
+  background: var(--accent); color: var(--on-accent);
 }
-button.quiet { background: transparent; color: var(--accent); }
+button.quiet:not([aria-pressed=true]) { background: transparent; color: var(--accent); }
 button.danger { background: transparent; color: var(--bad); border-color: var(--bad); }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 .actions form { margin: 0; }
@@ -78,12 +82,16 @@ table { border-collapse: collapse; width: 100%; font-size: .925rem; overflow-wra
 caption { text-align: left; color: var(--soft); padding-bottom: .25rem; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
 tbody th { font-weight: 600; }
+tbody th .soft { font-weight: 400; }
 td.long { min-width: 14rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
 summary { cursor: pointer; color: var(--accent); }
+td summary, td > code { white-space: nowrap; }
+article + article { border-top: 1px solid var(--line); margin-top: 1rem; }
+article h3 { margin-top: 1rem; }
+h2 + article h3 { margin-top: 0; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { font-weight: 600; }
 dd { margin: 0; min-width: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 700; }
+.method { font-weight: 700; }
 @media (max-width: 30rem) { section { padding: 1rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } }
 `

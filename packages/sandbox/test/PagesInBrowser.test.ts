@@ -1,0 +1,267 @@
+/**
+ * The pages in a real Chromium: from asking for access to a revoked key, by mouse, by keyboard and without scripts, and
+ * whether everybody can use them.
+ */
+import { assert, describe, layer } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { source as axe } from "axe-core"
+import { Effect, Layer, Schema } from "effect"
+import type { Page } from "playwright-core"
+import * as Browser from "./browser.js"
+import { call, layerSocket, refusal } from "./support.js"
+
+const asked = { useCase: "Keeps the stock of our shop right.\nTwice a day.", website: "https://shop.example/about", botName: "Stock keeper" }
+
+/** What the accessibility checker finds, as far as it is told here. */
+const readFindings = Schema.decodeUnknownSync(Schema.Struct({
+  violations: Schema.Array(Schema.Struct({ id: Schema.String, nodes: Schema.Array(Schema.Struct({ html: Schema.String })) }))
+}))
+
+/** The checker reads every element of a page several times, which a busy machine takes its time for. */
+const patience = 180_000
+
+/** No rule of accessibility is broken, nothing is wider than the window, and no id stands twice. */
+const check = async (page: Page, where: string) => {
+  await page.evaluate(axe)
+  const { violations } = readFindings(await page.evaluate("axe.run()"))
+  assert.deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
+  assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, where)
+  const ids = await page.evaluate(() => Array.from(document.querySelectorAll("[id]"), ({ id }) => id))
+  assert.strictEqual(new Set(ids).size, ids.length, where)
+}
+
+/** Runs steps in the browser. */
+const steps = <A>(run: (webUrl: string) => Promise<A>) =>
+  Effect.flatMap(Sandbox.Sandbox, ({ webUrl }) => Effect.promise(() => run(webUrl.replace(/\/$/, ""))))
+
+const becomes = async (page: Page, url: string, username: string) => {
+  await page.goto(`${url}/sign-in`)
+  await page.getByLabel("New username").fill(username)
+  await page.getByRole("button", { name: "Create and sign in" }).click()
+  await page.getByRole("heading", { name: "Developers" }).waitFor()
+}
+
+const asks = async (page: Page) => {
+  await page.getByLabel("Use case").fill(asked.useCase)
+  await page.getByLabel("Website").fill(asked.website)
+  await page.getByLabel("Bot name").fill(asked.botName)
+  await page.getByRole("button", { name: "Ask for access" }).click()
+  await page.getByRole("status").getByText("Your request was sent").waitFor()
+}
+
+const approves = async (page: Page, url: string, username: string) => {
+  await page.goto(`${url}/operator`)
+  const request = page.getByRole("article").filter({ hasText: username })
+  await request.getByRole("button", { name: "Approve" }).click()
+  await page.getByRole("status").getByText("The request is approved").waitFor()
+}
+
+/** Makes a key and gives its value, as it is shown. */
+const makes = async (page: Page, url: string) => {
+  await page.goto(`${url}/settings/developers`)
+  await page.getByLabel("Name", { exact: true }).fill("Stock integration")
+  await page.getByLabel("profile:read").check()
+  await page.getByRole("button", { name: "Make the key" }).click()
+  return page.getByLabel("Value of the new key").inputValue()
+}
+
+const revokes = async (page: Page) => {
+  await page.locator("summary", { hasText: "Revoke" }).click()
+  await page.getByRole("button", { name: "Revoke Stock integration for good" }).click()
+  await page.getByRole("status").getByText("The key is revoked").waitFor()
+}
+
+describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
+  layer(Layer.merge(layerSocket(), Browser.layer), { excludeTestServices: true })((it) => {
+    it.scoped("a person asks for access, is approved, makes a key, copies it, uses it and revokes it", () =>
+      Effect.gen(function*() {
+        const page = yield* Browser.visit({ permissions: ["clipboard-read", "clipboard-write"] })
+        const key = yield* steps(async (url) => {
+          await becomes(page, url, "whole-story")
+          await asks(page)
+          assert.isFalse(await page.getByRole("button", { name: "Make the key" }).isVisible())
+          await approves(page, url, "whole-story")
+          const value = await makes(page, url)
+          assert.match(value, /^key_[A-Za-z0-9]{40}$/)
+          await page.getByRole("button", { name: "Copy" }).click()
+          await page.getByRole("status").getByText("Copied.").waitFor()
+          assert.strictEqual(await page.evaluate(() => navigator.clipboard.readText()), value)
+          return value
+        })
+        const me = yield* call("GET", "/me", { key })
+        assert.deepInclude(me.json, { username: "whole-story" })
+        assert.strictEqual(refusal(yield* call("GET", "/me/posts", { key })), "403 INSUFFICIENT_SCOPE")
+        yield* steps(async (url) => {
+          await page.goto(`${url}/settings/developers`)
+          const shown = await page.content()
+          assert.notInclude(shown, key.slice(4, -4))
+          assert.include(shown, `key_…${key.slice(-4)}`)
+          await revokes(page)
+        })
+        assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
+      }))
+
+    it.scoped("all of it works without scripts", () =>
+      Effect.gen(function*() {
+        const page = yield* Browser.visit({ javaScriptEnabled: false })
+        const key = yield* steps(async (url) => {
+          await becomes(page, url, "scriptless")
+          await asks(page)
+          await approves(page, url, "scriptless")
+          const value = await makes(page, url)
+          assert.isFalse(await page.locator("button[data-copy]").isVisible())
+          return value
+        })
+        assert.strictEqual((yield* call("GET", "/me", { key })).status, 200)
+        yield* steps(async (url) => {
+          await page.goto(`${url}/inspector`)
+          assert.isTrue(await page.getByText("profiles.getMe").first().isVisible())
+          await page.goto(`${url}/settings/developers`)
+          await revokes(page)
+        })
+        assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
+      }))
+
+    it.scoped("access is asked for by keyboard alone, and the focus can be seen all the way", () =>
+      Effect.gen(function*() {
+        const page = yield* Browser.visit()
+        yield* steps(async (url) => {
+          await becomes(page, url, "by-keyboard")
+          await page.goto(`${url}/settings/developers`)
+          const focused = () => page.evaluate(() => (document.activeElement?.id ?? "") || (document.activeElement?.textContent ?? "").trim())
+          const outline = () =>
+            page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle)
+          await page.keyboard.press("Tab")
+          assert.strictEqual(await focused(), "Skip to the content")
+          await page.keyboard.press("Enter")
+          assert.strictEqual(await focused(), "content")
+          for (const [stop, text] of [
+            ["Act for another account", ""],
+            ["useCase", asked.useCase.split("\n")[0] ?? ""],
+            ["website", asked.website],
+            ["botName", asked.botName],
+            ["Ask for access", ""]
+          ] as const) {
+            await page.keyboard.press("Tab")
+            assert.strictEqual(await focused(), stop)
+            assert.strictEqual(await outline(), "solid", stop)
+            await page.keyboard.type(text)
+          }
+          await page.keyboard.press("Enter")
+          await page.getByRole("status").getByText("Your request was sent").waitFor()
+          assert.isTrue(await page.getByText(asked.website).isVisible())
+        })
+      }))
+
+    it.scoped("the inspector follows what is asked, and stops on request", () =>
+      Effect.gen(function*() {
+        const page = yield* Browser.visit()
+        // Its time stands still but for what the test lets pass.
+        yield* steps(async (url) => {
+          await page.clock.install()
+          await page.goto(`${url}/inspector`)
+        })
+        const follow = page.getByRole("button", { name: "Follow" })
+        yield* call("GET", "/users/nobody-followed")
+        yield* steps(async () => {
+          assert.strictEqual(await follow.getAttribute("aria-pressed"), "true")
+          await page.clock.runFor(2_000)
+          await page.getByText("/users/nobody-followed").waitFor()
+          await follow.click()
+          assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
+        })
+        yield* call("GET", "/users/nobody-unfollowed")
+        yield* steps(async () => {
+          await page.clock.runFor(10_000)
+          assert.strictEqual(await page.getByText("/users/nobody-unfollowed").count(), 0)
+          await page.getByRole("link", { name: "Look again" }).click()
+          await page.getByText("/users/nobody-unfollowed").waitFor()
+        })
+      }))
+
+    it.scoped("a fault that is added there hits the next call, and the clock moves", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const page = yield* Browser.visit()
+        const before = yield* sandbox.clock
+        yield* steps(async (url) => {
+          await page.goto(`${url}/inspector`)
+          await page.getByLabel("Kind").selectOption("status")
+          await page.getByLabel("Path").fill("/me")
+          await page.getByRole("button", { name: "Add the fault" }).click()
+          const refused = page.getByRole("alert")
+          await refused.waitFor()
+          assert.include(await refused.innerText(), "Status")
+          assert.strictEqual(await page.getByLabel("Path").inputValue(), "/me")
+          await page.getByLabel("Status").fill("418")
+          await page.getByRole("button", { name: "Add the fault" }).click()
+          await page.getByRole("status").getByText("The fault is in store").waitFor()
+          await page.getByLabel("Forward by").fill("90")
+          await page.getByLabel("Unit").selectOption("minutes")
+          await page.getByRole("button", { name: "Move the clock" }).click()
+          await page.getByText("1h 30m ahead").waitFor()
+        })
+        assert.strictEqual((yield* call("GET", "/me")).status, 418)
+        assert.strictEqual((yield* sandbox.clock).aheadMillis - before.aheadMillis, 90 * 60_000)
+      }))
+
+    it.scoped("what people put in stays text", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const hostile = `"><img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
+        const { id } = yield* sandbox.createAccount({ username: hostile, name: hostile, access: "none" })
+        yield* sandbox.requestAccess(id, { useCase: hostile, website: `https://x.example/${hostile}`, botName: hostile.slice(0, 100) })
+        yield* call("GET", `/${encodeURIComponent(hostile)}?${hostile.replaceAll(/[\s<>"]/g, encodeURIComponent)}`)
+        const page = yield* Browser.visit()
+        yield* steps(async (url) => {
+          await page.goto(`${url}/sign-in`)
+          await page.getByLabel("Username", { exact: true }).fill(hostile)
+          await page.getByRole("button", { name: "Sign in", exact: true }).click()
+          await page.getByText(hostile).first().waitFor()
+          for (const path of ["/settings/developers", "/operator", "/inspector", "/sign-in"]) {
+            await page.goto(url + path)
+            assert.strictEqual(await page.locator("main img, main script").count(), 0, path)
+            assert.notInclude(await page.title(), "taken")
+          }
+        })
+      }))
+
+    for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
+      // The pages let no foreign script in, the checker neither.
+      const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
+
+      it.scoped(`everybody can use the pages that only tell, ${colorScheme} and ${width} pixels wide`, () =>
+        Effect.gen(function*() {
+          const page = yield* Browser.visit(options)
+          yield* steps(async (url) => {
+            for (const path of ["/", "/sign-in", "/inspector", "/reference"]) {
+              await page.goto(url + path)
+              await check(page, path)
+            }
+          })
+        }), patience)
+
+      it.scoped(`everybody can ask for access, decide and make keys, ${colorScheme} and ${width} pixels wide`, () =>
+        Effect.gen(function*() {
+          const page = yield* Browser.visit(options)
+          yield* steps(async (url) => {
+            const username = `everybody-${colorScheme}`
+            await becomes(page, url, username)
+            await check(page, "without access")
+            await asks(page)
+            await check(page, "asked")
+            await page.goto(`${url}/operator`)
+            await check(page, "/operator")
+            await approves(page, url, username)
+            await page.goto(`${url}/settings/developers`)
+            await page.getByLabel("Name", { exact: true }).fill("Stock integration")
+            await page.getByRole("button", { name: "Make the key" }).click()
+            await page.getByRole("alert").waitFor()
+            await check(page, "refused")
+            await makes(page, url)
+            await check(page, "made")
+          })
+        }), patience)
+    }
+  })
+})
