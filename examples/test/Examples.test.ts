@@ -2,16 +2,47 @@
  * The small programs do what they say, against the whole interface; the first over a socket as a user runs it.
  */
 import { assert, describe, expect, layer, it } from "@effect/vitest"
-import { Plaza } from "@plaza/client"
+import { Plaza, Store } from "@plaza/client"
+import * as NodeClient from "@plaza/client/node"
+import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Chunk, ConfigProvider, Effect, Layer, Redacted } from "effect"
+import { Chunk, ConfigProvider, Effect, Layer, Redacted, Stream } from "effect"
+import { readFileSync } from "node:fs"
 import { firstPost } from "../src/FirstPost.js"
 import { newestTexts } from "../src/ListPosts.js"
 import { quickstart } from "../src/Quickstart.js"
+import { stockOf, unshipped } from "../src/ReadStore.js"
 import { setStock } from "../src/SetStock.js"
 
 const client = Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl })))
 const world = Layer.provideMerge(client, Sandbox.layerHttpClient())
+
+const waiting = Effect.map(Stream.runCollect(unshipped), (orders) => Chunk.toReadonlyArray(orders).map(({ id }) => String(id)))
+
+/** What is read of the store, before and after something happens to it. */
+const readStore = Effect.gen(function*() {
+  const store = yield* Store
+  const before = yield* waiting
+  yield* store.ship(OrderId.make("SO/2026/26"), { carrier: "DHL", trackingNumber: "0034" })
+  yield* store.setStock(ProductId.make("50%-OFF-BOX"), 17)
+  const after = yield* waiting
+  const unknown = yield* Effect.flip(stockOf(ProductId.make("NO SUCH")))
+  return {
+    waiting: before.length,
+    shipped: before.filter((id) => !after.includes(id)),
+    stock: yield* stockOf(ProductId.make("50%-OFF-BOX")),
+    unknown: unknown._tag
+  }
+})
+const whatIsRead = { waiting: 30, shipped: ["SO/2026/26"], stock: 17, unknown: "NotFound" }
+
+describe("the program that reads the store", () => {
+  it("stands in the documentation as it runs here", () => {
+    const text = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
+    const program = text("../src/ReadStore.ts")
+    expect(text("../../docs/client.md")).toContain(`\`\`\`ts\n${program.slice(program.indexOf("import"))}\`\`\``)
+  })
+})
 
 layer(world)("in process", (it) => {
   it.effect("the first post has its picture", () =>
@@ -35,6 +66,9 @@ layer(world)("in process", (it) => {
       expect(products.find(({ id }) => id === "007")?.stock).toBe(0)
     }))
 
+  it.effect("orders and products are read where the sandbox assumes them", () =>
+    Effect.map(readStore, (read) => expect(read).toEqual(whatIsRead)))
+
   it.effect("the newest texts are as many as asked for, newest first", () =>
     Effect.gen(function*() {
       yield* firstPost("the newest", new Uint8Array([1]))
@@ -54,4 +88,7 @@ describe("over a socket", () => {
       expect(products.find(({ id }) => id === product.id)?.stock).toBe(12)
       expect(posts.filter(({ id }) => id === post.id)).toMatchObject([{ text: "The blue mugs are back." }])
     }).pipe(Effect.provide(Sandbox.layerServer())))
+
+  it.scopedLive("orders and products are read where the sandbox assumes them", () =>
+    readStore.pipe(Effect.map((read) => expect(read).toEqual(whatIsRead)), Effect.provide(Layer.provideMerge(client, Layer.merge(Sandbox.layerServer(), NodeClient.layer)))))
 })

@@ -1,0 +1,19 @@
+/**
+ * What the interface names without showing, read as the sandbox assumes it: the orders that wait for their shipment, and what is left of
+ * each product. The service itself may answer other paths; then these two lines change, and nothing else.
+ */
+import { Plaza } from "@plaza/client"
+import { Order, PathSegment, Product, type ProductId } from "@plaza/domain"
+import { Effect, Stream } from "effect"
+
+/** Every order without a tracking number, page after page, however many there are. */
+export const unshipped = Plaza.paginate({ path: "/store/orders", item: Order }).pipe(
+  Stream.filter(({ trackingNumber }) => trackingNumber === undefined)
+)
+
+/** The stock of one product. Its id may hold any characters: one that isn't a plain word has to be encoded. */
+export const stockOf = (id: ProductId) =>
+  Effect.map(
+    Plaza.request({ method: "GET", path: `/store/products/${PathSegment.encode(id)}`, response: Product }),
+    ({ stock }) => stock
+  )
