@@ -180,15 +180,18 @@ export const request = <A, I>(
  */
 export const paginate = <A, I>(
   options: OpenList<A, I>
-): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> =>
-  Pagination.items(Pagination.pages(
+): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
+  // One for all pages: what a schema is read by is made once for each.
+  const response = Page(options.item)
+  return Pagination.items(Pagination.pages(
     `GET ${options.path}`,
     ({ cursor, limit }) =>
       request({
         method: "GET",
         path: options.path,
         query: { ...options.query, limit: String(limit), cursor },
-        response: Page(options.item)
+        response
       }),
     options
   ))
+}
