@@ -47,7 +47,10 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
-  /** Uploads a file of the file system, which is streamed. */
+  /**
+   * Uploads a file of the file system, which is streamed. Over `@plaza/client/node` its bytes are overwritten once they
+   * went out: a client that looks into the bodies of requests must copy what it keeps of them.
+   */
   readonly uploadFile: (
     path: string,
     options?: UploadOptions
