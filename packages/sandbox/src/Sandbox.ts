@@ -6,7 +6,8 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import * as SqlClient from "@effect/sql/SqlClient"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type * as SqlClient from "@effect/sql/SqlClient"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -23,16 +24,19 @@ import * as Cursors from "./Cursors.js"
 import * as Database from "./Database.js"
 import type { ActiveFault, FaultId } from "./Faults.js"
 import * as Faults from "./Faults.js"
+import type { Fixtures } from "./Fixtures.js"
+import { Fixtures as FixturesSchema } from "./Fixtures.js"
+import * as FixturesFile from "./Fixtures/File.js"
 import * as Gate from "./Gate.js"
 import { apart, makeClient, origin as originInProcess } from "./InProcess.js"
 import * as Keys from "./Keys.js"
 import * as MediaFiles from "./MediaFiles.js"
 import type { Patience } from "./NodeServer.js"
+import * as Plant from "./Plant.js"
 import * as RateWindow from "./RateWindow.js"
 import type { RequestRecord } from "./RequestLog.js"
 import * as RequestLog from "./RequestLog.js"
-import { SandboxError } from "./SandboxError.js"
-import * as Seed from "./Seed.js"
+import type { SandboxError } from "./SandboxError.js"
 import * as Service from "./Service.js"
 import type { SetupCalls } from "./Setup.js"
 import * as Setup from "./Setup.js"
@@ -82,6 +86,11 @@ export interface Options {
   /** What new data is planted with, 1 unless told. A file that has data keeps its own. */
   readonly seed?: number
   /**
+   * What new data holds beside what the seed gives: fixtures, or the path of a JSON or YAML file of them. A file that has
+   * data keeps its own.
+   */
+  readonly fixtures?: string | Fixtures
+  /**
    * What is assumed other than by default. With `false` there is nothing that the document doesn't show: assumed paths
    * are unknown, and answers have the contract's fields alone.
    */
@@ -102,34 +111,29 @@ export interface ServerOptions extends Options {
 
 const validFault = Schema.validate(Faults.Fault)
 
-/** Plants the seed into a new database, and tells which one an old database has. */
-const prepare = (file: string, wanted: number | undefined) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const recorded = yield* Seed.recorded(sql)
-    if (Number.isNaN(recorded)) {
-      const seed = wanted ?? 1
-      yield* sql.withTransaction(Seed.plant(sql, yield* MediaFiles.MediaFiles, seed))
-      return seed
-    }
-    if (wanted !== undefined && wanted !== recorded) {
-      return yield* new SandboxError({
-        message: `the data file ${file} was planted with seed ${recorded}, not ${wanted}: leave the seed out, or name another file`
-      })
-    }
-    return recorded
-  }).pipe(Database.orDefect)
+const validFixtures = Schema.validate(FixturesSchema)
+
+/** Fixtures as they are told, or from the file that is named. */
+const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
+  typeof fixtures === "string"
+    ? Effect.provide(FixturesFile.read(fixtures), NodeFileSystem.layer)
+    : Effect.succeed(fixtures)
 
 type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
 
 /** Everything behind the two ways in. */
-const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed }: Options) =>
-  Layer.unwrapEffect(
-    Effect.map(prepare(data, seed), (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient | MediaFiles.MediaFiles> => {
-      const assumed = Layer.succeed(Assumed, {
-        ...defaults,
-        ...(assumptions === false ? { undocumented: false } : assumptions)
-      })
+const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", fixtures, seed }: Options) => {
+  const assumed = Layer.succeed(Assumed, {
+    ...defaults,
+    ...(assumptions === false ? { undocumented: false } : assumptions)
+  })
+  const prepared = readFixtures(fixtures).pipe(
+    Effect.flatMap((read) => Plant.prepare(data, { seed, fixtures: read })),
+    Database.orDefect,
+    Effect.provide(Layer.merge(Accounts.layer, assumed))
+  )
+  return Layer.unwrapEffect(
+    Effect.map(prepared, (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient | MediaFiles.MediaFiles> => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,
@@ -152,6 +156,7 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", seed
     Layer.provideMerge(MediaFiles.layer(data)),
     Layer.provideMerge(Database.layer(data))
   )
+}
 
 const make = (origin: string) =>
   Effect.gen(function*() {
@@ -188,7 +193,7 @@ const make = (origin: string) =>
       setProduct: (product) => inside(calls.setProduct(product)),
       setOrder: (order) => inside(calls.setOrder(order)),
       createPost: (post) => inside(calls.createPost(post)),
-      createPost: (post) => inside(calls.createPost(post)),
+      plant: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(calls.plant(valid))),
       createConversation: (conversation) => inside(calls.createConversation(conversation))
     })
   })

@@ -17,9 +17,12 @@ import type { Accounts, Relation } from "./Accounts.js"
 import type { Assumed } from "./Assumptions.js"
 import * as Database from "./Database.js"
 import { Faults } from "./Faults.js"
+import type { Fixtures } from "./Fixtures.js"
+import * as PlantFixtures from "./Fixtures/Plant.js"
 import type { CreatedKey } from "./Keys.js"
 import { Keys } from "./Keys.js"
 import { MediaFiles } from "./MediaFiles.js"
+import * as Plant from "./Plant.js"
 import { RateWindow } from "./RateWindow.js"
 import * as ReadState from "./ReadState.js"
 import { RequestLog } from "./RequestLog.js"
@@ -72,6 +75,8 @@ export interface SetupCalls {
   readonly createConversation: (
     conversation: Models.NewConversation
   ) => Effect.Effect<ConversationId, NotFound | ValidationError>
+  /** Plants fixtures on top of what is there: all of them or, when one can't be, none. */
+  readonly plant: (fixtures: Fixtures) => Effect.Effect<void, NotFound | Conflict | ValidationError>
 }
 
 /** @since 0.1.0 @category services */
@@ -79,7 +84,7 @@ export class Setup extends Context.Tag("@plaza/sandbox/Setup")<Setup, {
   readonly calls: SetupCalls
   readonly state: Effect.Effect<State>
   readonly seed: Effect.Effect<number>
-  /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
+  /** Back to what it began with, seed and fixtures, and to the time outside. Forgets faults, counted requests and the log too. */
   readonly reset: Effect.Effect<void>
 }>() {}
 
@@ -99,6 +104,8 @@ export const layer: Layer.Layer<
     const log = yield* RequestLog
     const clock = yield* VirtualClock
     const files = yield* MediaFiles
+    const begin = yield* Plant.make
+    const plantFixtures = yield* PlantFixtures.make
     const state = yield* ReadState.make
 
     const calls: SetupCalls = {
@@ -108,6 +115,7 @@ export const layer: Layer.Layer<
       requestAccess: requests.submit,
       decideAccess: requests.decide,
       setAccess: requests.move,
+      plant: (fixtures) => Effect.flatMap(Database.orDefect(Seed.recorded(sql)), (seed) => plantFixtures(fixtures, seed)),
       createKey: keys.create,
       revokeKey: keys.revoke
     }
@@ -117,12 +125,13 @@ export const layer: Layer.Layer<
       state,
       seed: Database.orDefect(Seed.recorded(sql)),
       reset: Effect.gen(function*() {
-        const seed = yield* Seed.recorded(sql)
+        const beginning = yield* Plant.recorded(sql)
         yield* clock.reset
         const uploaded = yield* Effect.gen(function*() {
           const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
           yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql(table)}`, { discard: true })
-          yield* Seed.plant(sql, files, seed)
+          // It could be planted once, so it can be again.
+          yield* Effect.orDie(begin(beginning ?? { seed: 1 }))
           return rows
         }).pipe(sql.withTransaction)
         yield* files.remove(uploaded.map(({ file }) => file))

@@ -34,6 +34,7 @@ export const handlers: Effect.Effect<
     createPost: ({ payload }) => asId(calls.createPost(payload)),
     setProduct: ({ payload }) => asId(calls.setProduct(payload)),
     setOrder: ({ payload }) => asId(calls.setOrder(payload)),
-    createConversation: ({ payload }) => asId(calls.createConversation(payload))
+    createConversation: ({ payload }) => asId(calls.createConversation(payload)),
+    plant: ({ payload }) => calls.plant(payload)
   }
 })

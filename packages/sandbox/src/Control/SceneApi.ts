@@ -12,6 +12,7 @@ import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from 
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Schema from "effect/Schema"
 import { AccessForm, AccessRequest } from "../AccessRequests.js"
+import { Fixtures } from "../Fixtures.js"
 import * as Models from "../Setup/Models.js"
 
 /** Encoded here, since a client that is derived from the contract puts a parameter into the path as it stands. */
@@ -85,6 +86,7 @@ export class SceneGroup extends HttpApiGroup.make("scene")
       .setPayload(Models.NewConversation)
       .addSuccess(created(ConversationId))
   )
+  .add(HttpApiEndpoint.post("plant", "/fixtures").setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent))
   .addError(onWire("FORBIDDEN"))
   .addError(onWire("INTERNAL_ERROR"))
   .addError(onWire("INVALID_JSON"))
