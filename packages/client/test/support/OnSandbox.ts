@@ -17,7 +17,8 @@ export interface WorldOptions {
   readonly client?: Partial<Plaza.Options>
 }
 
-const plaza = (options: Partial<Plaza.Options> = {}) =>
+/** The client of whatever is at the address of the sandbox. */
+export const plaza = (options: Partial<Plaza.Options> = {}) =>
   Layer.unwrapEffect(Effect.map(
     Sandbox.Sandbox,
     ({ apiKey, baseUrl }) => Layer.orDie(Plaza.layer({ baseUrl, apiKey, ...options }))
