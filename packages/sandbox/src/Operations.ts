@@ -22,6 +22,16 @@ import * as Profiles from "./Profiles.js"
 import * as Store from "./Store.js"
 import * as Stories from "./Stories.js"
 
+// Compiling the schemas takes 10 ms and more, so it is done once for all sandboxes of a process, and when one needs it.
+const once = <A>(make: () => A): () => A => {
+  let made: A | undefined
+  return () => made ??= make()
+}
+const matchDocumented = once(() => matcher(operationsOf(PlazaApiWithStories, "ignore")))
+const matchAll = once(() =>
+  matcher([...operationsOf(PlazaApiWithStories, "preserve"), ...operationsOf(AssumedApi, "preserve")])
+)
+
 const makeDocumented = Effect.gen(function*() {
   const handlers: HandlersOf<typeof PlazaApiWithStories, Call> = {
     ...(yield* Profiles.handlers),
@@ -52,11 +62,7 @@ export const make = Effect.gen(function*() {
   }
   return {
     /** The operation that a method and a path mean. */
-    match: matcher(
-      undocumented
-        ? [...operationsOf(PlazaApiWithStories, "preserve"), ...operationsOf(AssumedApi, "preserve")]
-        : operationsOf(PlazaApiWithStories, "ignore")
-    ),
+    match: undocumented ? matchAll() : matchDocumented(),
     /** Does an operation. */
     handle: (name: string, request: Decoded, call: Call): Effect.Effect<unknown, DocumentedError> => {
       const handler = handlers[name]
