@@ -1,0 +1,375 @@
+/**
+ * The pages without a browser: whom they answer, under which headers, what they refuse, and that a key's value stands in one
+ * answer and nowhere else.
+ */
+import type { HttpMethod } from "@effect/platform"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, FastCheck, Redacted } from "effect"
+import { request as open } from "node:http"
+import { openApi } from "../src/OpenApiDocument.js"
+import { html } from "../src/Web/Html.js"
+import { call, control, layerInProcess, layerSocket, refusal, Way } from "./support.js"
+
+const pages = ["/", "/sign-in", "/settings/developers", "/operator", "/inspector", "/reference", "/openapi.json", "/assets/plaza.css", "/assets/plaza.js", "/assets/icon.svg"]
+
+const ask = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>
+  Effect.gen(function*() {
+    const { webUrl } = yield* Sandbox.Sandbox
+    const { send } = yield* Way
+    return yield* send(method, new URL(path, webUrl).href, { key: null, headers, ...(text === undefined ? {} : { text }) })
+  })
+
+type Inputs = Readonly<Record<string, string>> | ReadonlyArray<readonly [string, string]>
+
+const submit = (path: string, inputs: Inputs, headers: Readonly<Record<string, string>> = {}) =>
+  ask("POST", path, { "content-type": "application/x-www-form-urlencoded", ...headers }, new URLSearchParams(
+    Array.isArray(inputs) ? inputs : Object.entries(inputs)
+  ).toString())
+
+const as = (accountId: string) => ({ cookie: `other=1; plaza_account=${encodeURIComponent(accountId)}` })
+const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bot" }
+const developers = "/settings/developers"
+
+layer(layerInProcess())("every page", (it) => {
+  it.effect("is kept by no cache, framed by nobody and runs nothing foreign", () =>
+    Effect.gen(function*() {
+      for (const path of pages) {
+        const { headers, status } = yield* ask("GET", path, as("1001"))
+        assert.strictEqual(status, 200, path)
+        assert.strictEqual(headers["cache-control"], "no-store", path)
+        assert.strictEqual(headers["x-content-type-options"], "nosniff", path)
+        const policy = headers["content-security-policy"] ?? ""
+        assert.include(policy, "default-src 'none'", path)
+        assert.include(policy, "frame-ancestors 'none'", path)
+        assert.notInclude(policy, "unsafe", path)
+      }
+    }))
+
+  it.effect("answers HEAD, and refuses the methods that it hasn't", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* ask("HEAD", "/operator")).status, 200)
+      const put = yield* ask("PUT", "/operator")
+      assert.deepStrictEqual([put.status, put.headers["allow"]], [405, "GET, POST"])
+      const post = yield* submit("/reference", {})
+      assert.deepStrictEqual([post.status, post.headers["allow"]], [405, "GET"])
+    }))
+
+  it.effect("leaves every other path to the interface's envelope", () =>
+    Effect.gen(function*() {
+      for (const path of ["/nowhere", "/operator/", "/settings", "/assets/"]) {
+        assert.strictEqual(refusal(yield* ask("GET", path)), "404 NOT_FOUND", path)
+      }
+    }))
+
+  it.effect("is no request of the interface: nothing of it is logged or counted", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* ask("GET", "/inspector")
+      assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/inspector"), [])
+    }))
+
+  it.effect("tells only of what it knows to be done", () =>
+    Effect.gen(function*() {
+      for (const [word, told] of [["approve", true], ["constructor", false], ["<b>", false]] as const) {
+        const { text } = yield* ask("GET", `/operator?done=${encodeURIComponent(word)}`)
+        assert.strictEqual(text.includes(`role="status"`), told, word)
+        assert.notInclude(text, "<b>")
+      }
+    }))
+})
+
+layer(layerInProcess())("a form", (it) => {
+  it.effect("is taken from the sandbox's own pages and from programs, and from no other page", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const host = new URL(sandbox.webUrl).host
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      for (const foreign of [
+        { origin: "http://evil.example" },
+        { origin: "null" },
+        { origin: `http://${host}:81` },
+        { origin: `http://${host}`, "sec-fetch-site": "cross-site" },
+        { "sec-fetch-site": "same-site" },
+        { "sec-fetch-site": "none" }
+      ]) {
+        for (const path of [developers, "/operator", "/inspector", "/sign-in"]) {
+          assert.strictEqual((yield* submit(path, form, { ...as(id), ...foreign })).status, 403, JSON.stringify(foreign))
+        }
+      }
+      const own = { origin: `http://${host}`, "sec-fetch-site": "same-origin" }
+      assert.strictEqual((yield* submit(developers, form, { ...as(id), ...own })).status, 303)
+      const other = yield* sandbox.createAccount({ access: "none" })
+      assert.strictEqual((yield* submit(developers, form, as(other.id))).status, 303)
+    }))
+
+  it.effect("has to be a form, say what to do and stay small", () =>
+    Effect.gen(function*() {
+      const json = yield* ask("POST", "/operator", { "content-type": "application/json" }, "{}")
+      assert.strictEqual(json.status, 400)
+      for (const action of ["", "constructor", "burn"]) {
+        assert.strictEqual((yield* submit("/operator", { do: action })).status, 400, action)
+      }
+      assert.strictEqual((yield* submit("/operator", { do: "x".repeat(1024 * 1024) })).status, 413)
+    }))
+})
+
+layer(layerInProcess())("signing in", (it) => {
+  it.effect("comes before the Developers page, again when the account is gone", () =>
+    Effect.gen(function*() {
+      for (const headers of [{}, as("nobody"), { cookie: "plaza_account=%zz" }]) {
+        const reply = yield* ask("GET", developers, headers)
+        assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, "/sign-in"])
+      }
+    }))
+
+  it.effect("is remembered in a cookie that no script and no other site sees, whatever the id", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const id = "a;b=c %/é"
+      yield* sandbox.createAccount({ id, username: "awkward" })
+      const reply = yield* submit("/sign-in", { do: "choose", known: " awkward " })
+      assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, developers])
+      const [pair = "", ...attributes] = (reply.headers["set-cookie"] ?? "").split("; ")
+      assert.sameMembers(attributes, ["Path=/", "HttpOnly", "SameSite=Strict"])
+      assert.include((yield* ask("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
+    }))
+
+  it.effect("makes an account that has no access yet, and refuses one that there is", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "newcomer", profile: "photo" })).status, 303)
+      const made = (yield* sandbox.state).accounts.find(({ username }) => username === "newcomer")
+      assert.deepInclude(made, { access: "none", photo: true, cover: false })
+      const again = yield* submit("/sign-in", { do: "create", username: "newcomer" })
+      assert.strictEqual(again.status, 409)
+      assert.include(again.text, `value="newcomer"`)
+      assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "" })).status, 400)
+      assert.strictEqual((yield* submit("/sign-in", { do: "choose", known: "nobody" })).status, 400)
+    }))
+})
+
+layer(layerInProcess())("the Developers page", (it) => {
+  it.effect("shows what was refused, by the field's name, and keeps what was put in", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      for (const [change, said] of [
+        [{ useCase: " " }, "Use case must not be empty"],
+        [{ botName: "" }, "Bot name must not be empty"],
+        [{ website: "ftp://shop.example" }, "Website has to be an address that begins with http:// or https://"]
+      ] as const) {
+        const reply = yield* submit(developers, { ...form, useCase: "Kept input", ...change }, as(id))
+        assert.strictEqual(reply.status, 400)
+        assert.include(reply.text, said)
+        assert.include(reply.text, `aria-invalid="true"`)
+        assert.include(reply.text, "useCase" in change ? "Bot" : "Kept input")
+      }
+      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=asked`)
+      assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
+    }))
+
+  it.effect("offers keys only once access is granted, and revoking at any time", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      const key = { do: "create", name: "k", scopes: "posts:write" }
+      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.strictEqual((yield* submit(developers, key, as(id))).status, 409)
+      yield* sandbox.setAccess(id, "grant")
+      assert.include((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.strictEqual((yield* submit(developers, { ...key, scopes: "posts:burn" }, as(id))).status, 400)
+      assert.strictEqual((yield* submit(developers, { do: "create", name: "k" }, as(id))).status, 400)
+      assert.strictEqual((yield* submit(developers, key, as(id))).status, 200)
+      yield* sandbox.setAccess(id, "suspend")
+      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Make a key")
+      const made = (yield* sandbox.state).keys.find(({ accountId }) => accountId === id)
+      assert.deepInclude(made, { name: "k", scopes: ["posts:write"] })
+      const revoked = yield* submit(developers, { do: "revoke", key: made?.id ?? "" }, as(id))
+      assert.strictEqual(revoked.headers["location"], `${developers}?done=revoked`)
+      assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "revoked" })
+    }))
+
+  it.effect("lets five keys be active, and no account revoke another's", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount()
+      yield* Effect.replicateEffect(sandbox.createKey(id), 5)
+      assert.include((yield* ask("GET", developers, as(id))).text, "5 of at most 5 active")
+      assert.strictEqual((yield* submit(developers, { do: "create", name: "k", scopes: "posts:write" }, as(id))).status, 409)
+      assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1" }, as(id))).status, 404)
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+    }))
+
+  it.effect("shows the value of a key in one answer, and nothing else ever does", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount()
+      const made = yield* submit(developers, [["do", "create"], ["name", "once"], ["scopes", "posts:write"], ["scopes", "profile:read"]], as(id))
+      const value = /key_[A-Za-z0-9]{40}/.exec(made.text)?.[0] ?? assert.fail("no key is shown")
+      assert.strictEqual((yield* call("GET", "/me", { key: value })).status, 200)
+      assert.notInclude(JSON.stringify(made.headers), value)
+      const secret = value.slice(4, -4)
+      for (const path of pages) {
+        assert.notInclude((yield* ask("GET", path, as(id))).text, secret, path)
+      }
+      assert.notInclude((yield* control("GET", "/state")).text + (yield* control("GET", "/requests")).text, secret)
+      const ready = Redacted.value(sandbox.apiKey)
+      assert.notInclude((yield* ask("GET", developers, as("1001"))).text, ready.slice(4, -4))
+    }))
+})
+
+layer(layerInProcess())("the operator's page", (it) => {
+  it.effect("decides once, and moves access as the interface says", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id } = yield* sandbox.createAccount({ access: "none", username: "applicant" })
+      const { id: request } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
+      assert.include((yield* ask("GET", "/operator")).text, "The applicant&#39;s bot")
+      const decide = (decision: string) => submit("/operator", { do: "decide", request, decision })
+      assert.strictEqual((yield* decide("burn")).status, 400)
+      assert.strictEqual((yield* decide("approve")).headers["location"], "/operator?done=approve")
+      assert.strictEqual((yield* decide("decline")).status, 409)
+      const move = (move: string) => submit("/operator", { do: "move", account: id, move })
+      for (const [name, status] of [["suspend", 303], ["suspend", 409], ["restore", 303], ["revoke", 303], ["burn", 400]] as const) {
+        assert.strictEqual((yield* move(name)).status, status, name)
+      }
+      assert.strictEqual((yield* submit("/operator", { do: "move", account: "nobody", move: "grant" })).status, 404)
+      assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "revoked" })
+    }))
+
+  it.effect("finds accounts by how their username begins", () =>
+    Effect.gen(function*() {
+      const { text } = yield* ask("GET", "/operator?start=corner-")
+      assert.include(text, `aria-label="Suspend corner-shop"`)
+      assert.notInclude(text, `aria-label="Suspend tea-and-tide"`)
+    }))
+})
+
+layer(layerInProcess())("the inspector", (it) => {
+  it.effect("shows what was decided and by which rule", () =>
+    Effect.gen(function*() {
+      yield* call("GET", "/users/nobody")
+      yield* call("GET", "/me", { key: null })
+      const { text } = yield* ask("GET", "/inspector")
+      for (const shown of ["/users/nobody", "profiles.unknown", "404", "gate.key", "401"]) {
+        assert.include(text, shown)
+      }
+    }))
+
+  it.effect("takes every kind of fault, clears them, and names what is missing", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const fault = (inputs: Readonly<Record<string, string>>) => submit("/inspector", { do: "fault", when: "before", ...inputs })
+      for (const inputs of [
+        { kind: "delay", millis: "1.5" },
+        { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
+        { kind: "drop", when: "after", rate: "0.25" },
+        { kind: "cut", status: "200" },
+        { kind: "garbage", body: "<html>" }
+      ]) {
+        assert.strictEqual((yield* fault(inputs)).status, 303, inputs.kind)
+      }
+      assert.deepStrictEqual((yield* sandbox.faults).map(({ fault }) => fault), [
+        { kind: "delay", when: "before", millis: 1.5 },
+        { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3 },
+        { kind: "drop", when: "after", rate: 0.25 },
+        { kind: "cut", when: "before", status: 200 },
+        { kind: "garbage", body: "<html>" }
+      ])
+      for (const [inputs, said] of [
+        [{ kind: "delay" }, "Milliseconds is missing or not possible here"],
+        [{ kind: "status", status: "99" }, "Status is missing or not possible here"],
+        [{ kind: "drop", times: "x" }, "Times is missing or not possible here"],
+        [{ kind: "toString" }, "Kind is none that there is"]
+      ] as const) {
+        const reply = yield* fault(inputs)
+        assert.strictEqual(reply.status, 400)
+        assert.include(reply.text, said)
+      }
+      assert.strictEqual((yield* submit("/inspector", { do: "clear" })).status, 303)
+      assert.deepStrictEqual(yield* sandbox.faults, [])
+    }))
+
+  it.effect("moves the clock forward and never back, and resets", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const advance = (forward: string, unit: string) => submit("/inspector", { do: "advance", forward, unit })
+      assert.strictEqual((yield* advance("2", "days")).status, 303)
+      assert.strictEqual((yield* sandbox.clock).aheadMillis, 2 * 24 * 3_600_000)
+      for (const [forward, unit] of [["-1", "days"], ["0", "days"], ["", "days"], ["x", "hours"], ["1", "years"], ["9999999", "days"]] as const) {
+        assert.strictEqual((yield* advance(forward, unit)).status, 400, forward)
+      }
+      assert.strictEqual((yield* submit("/inspector", { do: "reset" })).status, 303)
+      assert.strictEqual((yield* sandbox.clock).aheadMillis, 0)
+    }))
+})
+
+describe("the reference", () => {
+  for (const undocumented of [true, false]) {
+    layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with what is assumed" : "of the document alone", (it) => {
+      it.effect("holds every operation, code and schema of the OpenAPI document, which is served beside it", () =>
+        Effect.gen(function*() {
+          const document = openApi({ undocumented })
+          assert.deepStrictEqual((yield* ask("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
+          const { text } = yield* ask("GET", "/reference")
+          for (const { operationId, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+            assert.include(text, `id="${operationId}"`)
+            for (const { description } of Object.values(responses)) {
+              assert.include(text, description)
+            }
+          }
+          for (const name of Object.keys(document.components.schemas)) {
+            assert.include(text, `id="schema-${name}"`)
+          }
+          const assumed = JSON.stringify(document).split(`"x-plaza-assumed":true`).length
+          assert.strictEqual(text.split(">assumed<").length, assumed)
+        }))
+    })
+  }
+})
+
+describe("over a socket, the pages", () => {
+  const statusUnder = (path: string, headers: Readonly<Record<string, string>>) =>
+    Effect.flatMap(Sandbox.Sandbox, ({ webUrl }) =>
+      Effect.async<number | undefined>((resume) => {
+        open(new URL(path, webUrl), { headers }, (response) => {
+          response.resume()
+          resume(Effect.succeed(response.statusCode))
+        }).end()
+      }))
+  const foreign = [{ host: "evil.example" }, { host: "localhost.evil.example:80" }, { origin: "http://evil.example" }, { origin: "null" }]
+
+  layer(layerSocket(), { excludeTestServices: true })((it) => {
+    it.effect("answer this machine, under whatever name it has for itself, and nobody else", () =>
+      Effect.gen(function*() {
+        for (const path of pages) {
+          for (const headers of [{ host: "localhost:1" }, { host: "127.0.0.1" }, { host: "[::1]:1" }]) {
+            assert.strictEqual(yield* statusUnder(path, { ...as("1001"), ...headers }), 200, path)
+          }
+          for (const headers of foreign) {
+            assert.strictEqual(yield* statusUnder(path, { ...as("1001"), ...headers }), 403, `${path} ${JSON.stringify(headers)}`)
+          }
+        }
+      }))
+  })
+
+  it.live("answer anyone when the sandbox is told to", () =>
+    Effect.gen(function*() {
+      for (const headers of foreign) {
+        assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))
+      }
+    }).pipe(Effect.provide(layerSocket({ control: "anyone" }))))
+})
+
+const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
+
+describe("a template", () => {
+  it.prop("says what it was given, and nothing in it can begin or end a tag or an attribute", [FastCheck.string({ unit: "grapheme" }), FastCheck.integer()], ([text, number]) => {
+    const written = String(html`${text}`)
+    assert.notMatch(written, /[<>"']/)
+    assert.strictEqual(written.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? ""), text)
+    const inner = html`<b title="${text}">${text}</b>`
+    assert.strictEqual(String(html`${[inner, number, undefined, null, false]}`), `<b title="${written}">${written}</b>${number}`)
+  })
+})
