@@ -26,7 +26,7 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--data", "--field", "--input", "--limit", "--media", "--media-id", "--port", "--seed", "--text", "--tracking-number"
+    "--base-url", "--carrier", "--data", "--field", "--fixtures", "--input", "--limit", "--media", "--media-id", "--port", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--media", "--media-id"],
   flags: ["--all", "--json", "--paginate", "--quiet"]

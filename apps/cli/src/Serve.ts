@@ -29,6 +29,8 @@ export interface Address {
 export const serve = (settings: {
   readonly port: number
   readonly data?: string
+  /** The path of a file. */
+  readonly fixtures?: string
   readonly seed?: number
 }): Effect.Effect<Address, UsageError, Scope.Scope> =>
   Layer.build(Sandbox.layerServer(settings)).pipe(

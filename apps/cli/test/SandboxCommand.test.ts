@@ -35,7 +35,9 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
     Effect.gen(function*() {
       const cwd = yield* moved
       const options = { dist: `${cwd}/dist`, cwd }
-      const argv = ["sandbox", "start", "--port", "0", "--data", "shop.sqlite"]
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${cwd}/shop.yaml`, "generate: { people: 3 }\nproducts: [{ id: MARTINI, stock: 7 }]\n")
+      const argv = ["sandbox", "start", "--port", "0", "--data", "shop.sqlite", "--fixtures", "shop.yaml"]
 
       const first = yield* start(argv, options)
       const env = exported(yield* written(first, /\n/))
@@ -50,6 +52,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(isAddress(address) ? address.apiKey : undefined).toBe(env.PLAZA_API_KEY)
       const state = yield* Effect.promise(() => fetch(`${isAddress(address) ? address.controlUrl : ""}/state`).then((answer) => answer.text()))
       expect(state).toContain(`"stock":77`)
+      expect(state).toContain(`"id":"MARTINI"`)
       const secondEnd = yield* Effect.fork(finished(second))
       yield* Effect.sync(() => second.kill("SIGTERM"))
       expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("runs until Ctrl-C") as unknown })
@@ -64,7 +67,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       const port = new URL(exported(yield* written(running, /\n/)).PLAZA_BASE_URL).port
 
       const ends = yield* Effect.forEach(
-        [["--port", port], ["--port", "0", "--data", "notes.txt"], ["--port", "0", "--data", "no/such/folder/x.sqlite"], ["--port", "70000"], ["--seed", "one"]],
+        [["--port", port], ["--port", "0", "--data", "notes.txt"], ["--port", "0", "--data", "no/such/folder/x.sqlite"], ["--port", "0", "--fixtures", "notes.txt"], ["--port", "70000"], ["--seed", "one"]],
         (argv) => run(["sandbox", "start", ...argv], { cwd }),
         { concurrency: 2 }
       )
@@ -72,6 +75,6 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
         expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
         expect(stderr).toMatch(/^plaza: .+\n$/)
       }
-      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(new RegExp(`${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*--port.*\n.*--seed.*\n`))
+      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(new RegExp(`${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*fixtures notes\\.txt.*\n.*--port.*\n.*--seed.*\n`))
     }))
 })

@@ -30,13 +30,15 @@ const start = Command.make("start", {
   port: Options.optional(text("port", "N", `The port to listen on; ${defaultPort} unless told, 0 for any that is free.`)),
   data: Options.optional(text("data", "FILE", "A file that keeps the state; without it, the state goes when the sandbox ends.")),
   seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from; 1 unless told.")),
+  fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file of what new state holds beside that.")),
   ...output
-}, ({ data, port, seed, ...flags }) =>
+}, ({ data, fixtures, port, seed, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     yield* Program.untilStopped
     const settings = {
       port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
       ...(Option.isNone(data) ? {} : { data: data.value }),
+      ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
       ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
     }
     const { serve } = yield* Effect.promise(() => import("../Serve.js"))
