@@ -31,13 +31,13 @@ export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["LocalService", ...Object.values(readers)])
     const address = yield* service(pathOf("LocalService"))
-    // In turn and each in a new process, which is as large as its own list made it.
-    const wholes = yield* Effect.forEach(Object.entries(readers), ([name, path]) =>
-      Effect.gen(function*() {
-        const { ask } = yield* start(pathOf(path))
-        const task: Task = { baseUrl: `${address}/${items}/0/open/v1` }
-        return { name, ...yield* ask(task, Whole) }
-      }).pipe(Effect.scoped))
+    // Each in a new process, which is as large as its own list made it.
+    const task: Task = { baseUrl: `${address}/${items}/0/open/v1` }
+    const wholes = yield* interleave(
+      Object.fromEntries(Object.entries(readers).map(([name, path]) =>
+        [name, Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(task, Whole)))])),
+      3
+    )
     const paced = yield* interleave(
       Object.fromEntries(Object.entries(readers).map(([name, path]) => {
         const task: Task = { baseUrl: `${address}/${pages * 100}/${pauseMillis}/open/v1`, workMillis: pauseMillis }
@@ -48,23 +48,26 @@ export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
       3
     )
     const speeds = new Map([...paced].map(([name, samples]) => [name, median(samples.map(({ seconds }) => seconds))]))
-    const base = wholes[0]
-    const basePace = speeds.get("a loop on fetch") ?? Number.NaN
+    const middleOf = (name: string, figure: keyof typeof Whole.Type) => median((wholes.get(name) ?? []).map((sample) => sample[figure]))
+    const loop = Object.keys(readers)[0] ?? ""
+    const basePace = speeds.get(loop) ?? Number.NaN
     return {
       name: "lists",
-      about: `${items} posts, 100 a page; then ${pages} pages with ${pauseMillis} ms of latency and ${pauseMillis} ms of work each, median of 3 interleaved runs`,
+      about: `${items} posts, 100 a page, and ${pages} pages with ${pauseMillis} ms of latency and ${pauseMillis} ms of work each; medians of 3 interleaved runs`,
       columns: ["reader", "items", "items a second", "of the loop", "CPU us an item", "of the loop", "peak MiB", "of it after 100,000", "40 slow pages, s", "faster than the loop"],
-      rows: wholes.map(({ count, cpu, name, peak, seconds, warmPeak }) => {
+      rows: Object.keys(readers).map((name) => {
         const pace = speeds.get(name) ?? Number.NaN
+        const seconds = middleOf(name, "seconds")
+        const cpu = middleOf(name, "cpu")
         return [
           name,
-          count,
-          round(count / seconds, 0),
-          `${round((base?.seconds ?? Number.NaN) / seconds)}x`,
-          round((cpu * 1e6) / count),
-          `${round(cpu / (base?.cpu ?? Number.NaN))}x`,
-          mebi(peak),
-          mebi(peak - warmPeak),
+          middleOf(name, "count"),
+          round(items / seconds, 0),
+          `${round(middleOf(loop, "seconds") / seconds)}x`,
+          round((cpu * 1e6) / items),
+          `${round(cpu / middleOf(loop, "cpu"))}x`,
+          mebi(middleOf(name, "peak")),
+          mebi(median((wholes.get(name) ?? []).map(({ peak, warmPeak }) => peak - warmPeak))),
           round(pace),
           `${round(basePace / pace)}x`
         ]
