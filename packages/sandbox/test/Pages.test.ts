@@ -238,6 +238,23 @@ layer(layerInProcess())("the operator's page", (it) => {
       assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "revoked" })
     }))
 
+  it.effect("shows all that wait, and of what is decided the last", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* sandbox.reset
+      const { id } = yield* sandbox.createAccount({ access: "none" })
+      for (let number = 1; number <= 21; number++) {
+        const request = yield* sandbox.requestAccess(id, { useCase: "u", botName: `bot ${number}` })
+        yield* sandbox.decideAccess(request.id, "decline")
+      }
+      yield* sandbox.requestAccess(id, { useCase: "u", botName: "bot 22" })
+      const { text } = yield* ask("GET", "/operator")
+      assert.include(text, `aria-label="Approve bot 22"`)
+      assert.include(text, "bot 21 <")
+      assert.include(text, "bot 2 <")
+      assert.notInclude(text, "bot 1 <")
+    }))
+
   it.effect("finds accounts by how their username begins", () =>
     Effect.gen(function*() {
       const { text } = yield* ask("GET", "/operator?start=corner-")

@@ -9,6 +9,7 @@
 import type { AccessMove } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { ValidationError } from "@plaza/domain/Errors"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -101,19 +102,18 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 <td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
 </tr>`
 
-const view = (options: {
+const view = ({ accounts, decided, pending, start, visit }: {
   readonly visit: Page.Visit
   readonly start: string
-  readonly requests: ReadonlyArray<Asked>
+  readonly pending: ReadonlyArray<Asked>
+  readonly decided: ReadonlyArray<Asked>
   readonly accounts: ReadonlyArray<Account>
-}) => {
-  const pending = options.requests.filter(({ request }) => request.status === "pending")
-  const decided = options.requests.filter(({ request }) => request.status !== "pending").slice(0, decidedShown)
-  return Page.page({
+}) =>
+  Page.page({
     path,
     title: "Operator",
     lead: "On the real service a person reviews every request. Here it is you.",
-    message: Page.done(options.visit, sentences),
+    message: Page.done(visit, sentences),
     body: html`<section aria-labelledby="pending">
 <h2 id="pending">Pending requests</h2>
 ${pending.length === 0 ? html`<p>Nobody waits.</p>` : pending.map(pendingRequest)}
@@ -121,23 +121,22 @@ ${pending.length === 0 ? html`<p>Nobody waits.</p>` : pending.map(pendingRequest
 <section aria-labelledby="accounts">
 <h2 id="accounts">Developer access by account</h2>
 <form method="get" action="${path}">
-${Form.field({ values: new URLSearchParams({ start: options.start }) }, {
+${Form.field({ values: new URLSearchParams({ start }) }, {
       name: "start",
       label: "Username begins with",
       hint: `At most ${Lookup.shown} accounts are shown.`
     })}
 <p><button type="submit" class="quiet">Show</button></p>
 </form>
-${options.accounts.length === 0
+${accounts.length === 0
   ? html`<p>No account.</p>`
-  : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], options.accounts.map(accountRow))}
+  : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], accounts.map(accountRow))}
 </section>
 ${decided.length > 0 && html`<section aria-labelledby="decided">
 <h2 id="decided">Decided lately</h2>
 ${decided.map(decidedRequest)}
 </section>`}`
   })
-}
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
@@ -158,10 +157,12 @@ export const routes = Effect.gen(function*() {
       handle: (visit) =>
         Effect.gen(function*() {
           const start = (visit.query.get("start") ?? "").trim()
+          const [decided, pending] = Array.partition(yield* requests.list(), ({ status }) => status === "pending")
           return view({
             visit,
             start,
-            requests: yield* Effect.forEach(yield* requests.list(), named),
+            pending: yield* Effect.forEach(pending, named),
+            decided: yield* Effect.forEach(decided.slice(0, decidedShown), named),
             accounts: yield* lookup.accounts(start)
           })
         })
