@@ -15,7 +15,7 @@ export const routes = (addresses: { readonly interface: string; readonly control
     handle: () =>
       Effect.succeed(Page.page({
         path: Page.paths.home,
-        title: "Plaza sandbox",
+        title: Page.site,
         lead: "The whole interface as a service on this machine.",
         body: html`<section>
 <h2>Pages</h2>

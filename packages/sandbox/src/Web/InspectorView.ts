@@ -103,7 +103,8 @@ const requests = (seen: Seen): Html =>
   html`<section aria-labelledby="requests">
 <h2 id="requests">Requests</h2>
 <p class="actions"><a href="${Page.paths.inspector}">Look again</a>
-<button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" aria-pressed="false" hidden>Follow</button>
+<button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" data-told="follow-told" aria-pressed="false" hidden>Follow</button>
+<span id="follow-told" role="status"></span>
 <span class="soft">The last ${requestsShown}, the newest first, with the rule that decided.</span></p>
 ${Page.table(
     "Requests",

@@ -9,7 +9,7 @@
 import type { AccessMove } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { ValidationError } from "@plaza/domain/Errors"
-import * as Array from "effect/Array"
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -157,7 +157,7 @@ export const routes = Effect.gen(function*() {
       handle: (visit) =>
         Effect.gen(function*() {
           const start = (visit.query.get("start") ?? "").trim()
-          const [decided, pending] = Array.partition(yield* requests.list(), ({ status }) => status === "pending")
+          const [decided, pending] = Arr.partition(yield* requests.list(), ({ status }) => status === "pending")
           return view({
             visit,
             start,

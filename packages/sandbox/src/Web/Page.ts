@@ -49,6 +49,9 @@ export const paths = {
   icon: "/assets/icon.svg"
 } as const
 
+/** @since 0.1.0 @category constants */
+export const site = "Plaza sandbox"
+
 const navigation: ReadonlyArray<readonly [path: string, name: string]> = [
   [paths.developers, "Developers"],
   [paths.operator, "Operator"],
@@ -77,7 +80,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Plaza sandbox</title>
+<title>${status >= 400 && "Refused: "}${title}${title !== site && ` · ${site}`}</title>
 <link rel="icon" href="${paths.icon}">
 <link rel="stylesheet" href="${paths.style}">
 <script src="${paths.script}" defer></script>
@@ -85,7 +88,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
-<a class="name" href="${paths.home}">Plaza sandbox</a>
+<a class="name" href="${paths.home}">${site}</a>
 <nav aria-label="Pages"><ul>${
       navigation.map(([to, name]) => html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${name}</a></li>`)
     }</ul></nav>

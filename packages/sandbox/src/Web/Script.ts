@@ -25,6 +25,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 const every = 2000
 for (const button of document.querySelectorAll("button[data-follow]")) {
   const names = button.dataset.follow.split(" ")
+  const told = document.getElementById(button.dataset.told)
   let follows = true
   const show = () => {
     button.setAttribute("aria-pressed", String(follows))
@@ -40,9 +41,9 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
           // What hasn't changed stays, and with it the reader's place and selection.
           if (now !== null && now.innerHTML !== then.innerHTML) then.replaceChildren(...now.childNodes)
         }
-        button.dataset.state = "following"
+        told.textContent = ""
       } catch {
-        button.dataset.state = "lost"
+        told.textContent = "The sandbox doesn't answer."
       }
     }
     setTimeout(look, every)
