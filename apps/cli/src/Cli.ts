@@ -29,7 +29,7 @@ export const grammar: Grammar = {
     "--base-url", "--carrier", "--data", "--field", "--fixtures", "--input", "--limit", "--media", "--media-id", "--port", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--media", "--media-id"],
-  flags: ["--all", "--json", "--paginate", "--quiet"]
+  flags: ["--all", "--document-only", "--json", "--paginate", "--quiet"]
 }
 
 /** @since 0.1.0 @category commands */

@@ -32,6 +32,8 @@ export const serve = (settings: {
   /** The path of a file. */
   readonly fixtures?: string
   readonly seed?: number
+  /** Nothing beside the interface's document is answered. */
+  readonly assumptions?: false
 }): Effect.Effect<Address, UsageError, Scope.Scope> =>
   Layer.build(Sandbox.layerServer(settings)).pipe(
     Effect.mapError((error: SandboxError) => new UsageError({ message: error.message })),

@@ -58,6 +58,20 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("runs until Ctrl-C") as unknown })
     }))
 
+  it.scoped("answers what is assumed, unless it is asked for the document only", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
+      const read = (...argv: ReadonlyArray<string>) =>
+        Effect.gen(function*() {
+          const running = yield* start(["sandbox", "start", "--port", "0", "--quiet", ...argv], { cwd })
+          const env = exported(yield* written(running, /\n/))
+          return yield* run(["api", "GET", "/store", "--json"], { cwd, env })
+        })
+      expect(yield* read()).toMatchObject({ code: 0, stdout: expect.stringContaining(`"ownerId":"1001"`) as unknown })
+      expect(yield* read("--document-only")).toMatchObject({ code: 3, stdout: "" })
+    }))
+
   it.scoped("says what to change when the port is taken, the file is none of its own or a number is none", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

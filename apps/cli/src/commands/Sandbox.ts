@@ -31,12 +31,16 @@ const start = Command.make("start", {
   data: Options.optional(text("data", "FILE", "A file that keeps the state; without it, the state goes when the sandbox ends.")),
   seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from; 1 unless told.")),
   fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file of what new state holds beside that.")),
+  documentOnly: Options.boolean("document-only").pipe(
+    Options.withDescription("Answer exactly what the interface's document shows, and no path that is assumed.")
+  ),
   ...output
-}, ({ data, fixtures, port, seed, ...flags }) =>
+}, ({ data, documentOnly, fixtures, port, seed, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     yield* Program.untilStopped
     const settings = {
       port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
+      ...(documentOnly ? { assumptions: false as const } : {}),
       ...(Option.isNone(data) ? {} : { data: data.value }),
       ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
       ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
