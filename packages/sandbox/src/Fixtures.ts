@@ -79,7 +79,7 @@ export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
 export const decode = (data: unknown): Either.Either<Fixtures, string> =>
   Either.mapLeft(decodeUnknown(data), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return `${placeOf(issue?.path ?? []) || "the whole"}: ${(issue?.message ?? "").replaceAll(/\s+/g, " ")}`
+    return `${placeOf(issue?.path ?? []) || "the whole"}: ${issue?.message ?? "is wrong"}`
   })
 
 const Stored = Schema.parseJson(Fixtures)

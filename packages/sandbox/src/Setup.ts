@@ -67,7 +67,7 @@ export interface SetupCalls {
   readonly setRelation: (from: string, to: string, relation: Partial<Relation>) => Effect.Effect<void, NotFound>
   /** Adds a product to a store, or changes the one with this id. */
   readonly setProduct: (product: Models.NewProduct) => Effect.Effect<ProductId, NotFound | ValidationError>
-  /** Adds an order that isn't shipped, or makes the one with this id so. */
+  /** Adds an order, not shipped unless told, or changes the one with this id. */
   readonly setOrder: (order: Models.NewOrder) => Effect.Effect<OrderId, NotFound | ValidationError>
   /** Adds a post of an account. */
   readonly createPost: (post: Models.NewPost) => Effect.Effect<PostId, NotFound | ValidationError>

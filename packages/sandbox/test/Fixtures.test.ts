@@ -7,6 +7,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import { Sandbox, type State } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
+import { fileURLToPath } from "node:url"
 import { call, control, layerInProcess, pageOf, refusal } from "./support.js"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
@@ -150,6 +151,17 @@ conversations:
         conversations: [{ peerId: "007x", messages: [{ text: "stirred?" }] }]
       }))(check)
     }))
+
+  it.effect("that the guide shows can be planted as it stands", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const [, shown = ""] = /```yaml\n([^]*?)```/.exec(yield* fs.readFileString(fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url)))) ?? []
+      const fewer = shown.replace("posts: 100000", "posts: 100")
+      assert.notStrictEqual(fewer, shown)
+      const all = yield* withFile("shop.yaml", fewer)((fixtures) => Effect.provide(state, layerInProcess({ fixtures })))
+      assert.isTrue(all.accounts.some(({ id }) => id === "bond"))
+      assert.isTrue(all.accounts.length > 1_000)
+    }).pipe(Effect.provide(NodeContext.layer)))
 
   it.effect("that is wrong keeps the sandbox from starting, with the way to the field in one sentence", () =>
     Effect.gen(function*() {

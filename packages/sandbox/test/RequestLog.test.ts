@@ -4,7 +4,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema } from "effect"
-import { call, control, field, layerInProcess, refusal, type Reply, type Request } from "./support.js"
+import { call, control, layerInProcess, messageOf, refusal, type Request } from "./support.js"
 
 const readLog = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) }))
 
@@ -13,11 +13,10 @@ const last = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => Effect.map(reques
 /** The rule that decided a call, which is told along with the sentence that its caller was told. */
 const decided = (method: "GET" | "POST" | "PATCH", path: string, request: Request = {}) =>
   Effect.gen(function*() {
-    const reply: Reply = yield* call(method, path, request)
+    const reply = yield* call(method, path, request)
     const record = yield* last
     if (reply.status >= 400) {
-      const error = field(reply, "error")
-      assert.strictEqual(typeof error === "object" && error !== null && "message" in error ? error.message : undefined, record?.reason)
+      assert.strictEqual(record?.reason, messageOf(reply))
     }
     return record?.rule
   })

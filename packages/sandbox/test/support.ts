@@ -133,6 +133,9 @@ export const refusal = (reply: Reply): string => {
   return [reply.status, code, ...(field === undefined ? [] : [field])].join(" ")
 }
 
+/** The message of a refusal. */
+export const messageOf = (reply: Reply): string => readEnvelope(reply.json).error.message
+
 /** One field of a JSON answer. */
 export const field = (reply: Reply, name: string): unknown =>
   typeof reply.json === "object" && reply.json !== null ? Object.entries(reply.json).find(([key]) => key === name)?.[1] : undefined

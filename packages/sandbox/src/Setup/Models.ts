@@ -109,7 +109,9 @@ export type NewProduct = typeof NewProduct.Type
 /** @since 0.1.0 @category models */
 export const NewOrder = Schema.Struct({
   id: Schema.String,
-  accountId: optional(Schema.String)
+  accountId: optional(Schema.String),
+  /** Not shipped unless told. */
+  shipment: optional(Schema.Struct({ carrier: Schema.String, trackingNumber: Schema.String }))
 }).annotations(strict("NewOrder"))
 /** @since 0.1.0 @category models */
 export type NewOrder = typeof NewOrder.Type

@@ -5,6 +5,7 @@
  */
 import * as SqlClient from "@effect/sql/SqlClient"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Accounts } from "../Accounts.js"
 import { Assumed } from "../Assumptions.js"
@@ -21,7 +22,7 @@ export const make: Effect.Effect<
   SqlClient.SqlClient | Accounts | Assumed
 > = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const { maxStock } = yield* Assumed
+  const { maxShippingFieldLength, maxStock } = yield* Assumed
   const { known } = yield* Parts.make
   return {
     setProduct: ({ accountId = Seed.shopId, id, name = id, stock = 0 }) =>
@@ -35,13 +36,23 @@ export const make: Effect.Effect<
         return ProductId.make(id)
       }).pipe(sql.withTransaction, Database.orDefect),
 
-    setOrder: ({ accountId = Seed.shopId, id }) =>
+    setOrder: ({ accountId = Seed.shopId, id, shipment }) =>
       Effect.gen(function*() {
         yield* checkText("id", id, Parts.maxIdLength)
         yield* known(accountId)
-        yield* sql`INSERT INTO orders ${sql.insert({ id, account_id: accountId })}
-          ON CONFLICT (id) DO UPDATE SET
-            account_id = excluded.account_id, carrier = NULL, tracking_number = NULL, shipped_at = NULL`
+        if (shipment !== undefined) {
+          yield* checkText("shipment.carrier", shipment.carrier, maxShippingFieldLength)
+          yield* checkText("shipment.trackingNumber", shipment.trackingNumber, maxShippingFieldLength)
+        }
+        const row = {
+          id,
+          account_id: accountId,
+          carrier: shipment?.carrier ?? null,
+          tracking_number: shipment?.trackingNumber ?? null,
+          shipped_at: shipment === undefined ? null : yield* Clock.currentTimeMillis
+        }
+        yield* sql`INSERT INTO orders ${sql.insert(row)} ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id,
+          carrier = excluded.carrier, tracking_number = excluded.tracking_number, shipped_at = excluded.shipped_at`
         return OrderId.make(id)
       }).pipe(sql.withTransaction, Database.orDefect)
   }

@@ -1,0 +1,34 @@
+/**
+ * The window behind the rate, against the plainest way to count one.
+ */
+import { assert, it } from "@effect/vitest"
+import * as SlidingWindow from "@plaza/sandbox/SlidingWindow"
+import { Effect, Random } from "effect"
+
+it.effect("a sliding window tells how long to wait as if every moment were looked at each time", () =>
+  Effect.gen(function*() {
+    const length = 5_000
+    const limit = 700
+    const window = SlidingWindow.make(length)
+    const all: Array<number> = []
+    let now = 0
+    let refused = 0
+    for (let step = 0; step < 8_000; step++) {
+      // Mostly in quick succession, sometimes after a while, so that it is full and empty in turn.
+      now += yield* Random.nextIntBetween(0, step % 3_000 === 0 ? 2 * length : 5)
+      const inside = all.filter((moment) => moment + length > now)
+      const expected = inside.length < limit ? 0 : (inside[inside.length - limit] ?? 0) + length - now
+      assert.strictEqual(window.waitFor(limit, now), expected)
+      if (expected === 0) {
+        window.push(now)
+        all.push(now)
+      } else {
+        refused++
+      }
+    }
+    assert.isTrue(refused > 100 && all.length > 2_000, `${refused} refused, ${all.length} noted`)
+  }).pipe(Effect.withRandom(Random.make(1))))
+
+it("a window without any room has none to wait for either", () => {
+  assert.isAbove(SlidingWindow.make(1_000).waitFor(0, 5), 0)
+})
