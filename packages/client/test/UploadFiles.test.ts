@@ -78,9 +78,9 @@ for (const scheme of ["http", "https"] as const) {
           const uploads = Effect.all([upload, upload], { concurrency: 2, discard: true })
           yield* Effect.provide(uploads, RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.recurs(1) }))
           expect(digests).toEqual([whole, whole, whole])
-          // More than 30 pieces each time.
+          // Well over a hundred pieces each time, were none used again.
           if (client === "undici") {
-            expect(buffers.size).toBeLessThan(3 * 10)
+            expect(buffers.size).toBeLessThan(3 * 20)
           }
         }))
     }
