@@ -16,6 +16,8 @@ import type * as Scope from "effect/Scope"
 export interface Address {
   readonly baseUrl: string
   readonly controlUrl: string
+  /** Where its pages are. */
+  readonly webUrl: string
   /** A key of the sandbox, which is no secret: it follows from the seed, and opens nothing else. */
   readonly apiKey: string
 }
@@ -38,7 +40,7 @@ export const serve = (settings: {
   Layer.build(Sandbox.layerServer(settings)).pipe(
     Effect.mapError((error: SandboxError) => new UsageError({ message: error.message })),
     Effect.map((services) => {
-      const { apiKey, baseUrl, controlUrl } = Context.get(services, Sandbox.Sandbox)
-      return { baseUrl, controlUrl, apiKey: Redacted.value(apiKey) }
+      const { apiKey, baseUrl, controlUrl, webUrl } = Context.get(services, Sandbox.Sandbox)
+      return { baseUrl, controlUrl, webUrl, apiKey: Redacted.value(apiKey) }
     })
   )

@@ -24,11 +24,12 @@ const exported = (text: string) => {
 interface Address {
   readonly baseUrl: string
   readonly controlUrl: string
+  readonly webUrl: string
   readonly apiKey: string
 }
 
 const isAddress = (value: unknown): value is Address =>
-  typeof value === "object" && value !== null && ["baseUrl", "controlUrl", "apiKey"].every((name) => name in value)
+  typeof value === "object" && value !== null && ["baseUrl", "controlUrl", "webUrl", "apiKey"].every((name) => name in value)
 
 layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (it) => {
   it.scoped("prints what leads to it, serves, and ends well on a signal; its file keeps state and key", () =>
@@ -53,9 +54,11 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       const state = yield* Effect.promise(() => fetch(`${isAddress(address) ? address.controlUrl : ""}/state`).then((answer) => answer.text()))
       expect(state).toContain(`"stock":77`)
       expect(state).toContain(`"id":"MARTINI"`)
+      const page = yield* Effect.promise(() => fetch(isAddress(address) ? address.webUrl : "").then((answer) => answer.text()))
+      expect(page).toContain("/settings/developers")
       const secondEnd = yield* Effect.fork(finished(second))
       yield* Effect.sync(() => second.kill("SIGTERM"))
-      expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("runs until Ctrl-C") as unknown })
+      expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringMatching(/runs until Ctrl-C\. Its pages are at http:\S+\/ for/) as unknown })
     }))
 
   it.scoped("answers what is assumed, unless it is asked for the document only", () =>

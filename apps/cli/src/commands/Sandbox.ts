@@ -46,11 +46,11 @@ const start = Command.make("start", {
       ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
     }
     const { serve } = yield* Effect.promise(() => import("../Serve.js"))
-    const { apiKey, baseUrl, controlUrl } = yield* serve(settings)
+    const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve(settings)
     const output = yield* Output
-    yield* output.note(`The sandbox listens at ${baseUrl} and runs until Ctrl-C. In another terminal:\n`)
+    yield* output.note(`The sandbox listens at ${baseUrl} and runs until Ctrl-C. Its pages are at ${webUrl} for a browser. In another terminal:\n`)
     yield* output.json
-      ? output.value({ baseUrl, controlUrl, apiKey })
+      ? output.value({ baseUrl, controlUrl, webUrl, apiKey })
       : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
     return yield* Effect.never
   }))).pipe(Command.withDescription(about(
