@@ -71,6 +71,15 @@ const parseJson = (bytes: Uint8Array): Either.Either<unknown, InvalidJson> =>
       new InvalidJson({ message: bytes.length === 0 ? "the body is empty; JSON is expected" : "the body is not valid JSON" })
   })
 
+/** Levels of lists and objects in each other that a body may have: beyond, walking through it would end the stack. */
+const maxDepth = 200
+
+const isDeeper = (value: unknown, most: number): boolean =>
+  typeof value === "object" && value !== null && (most === 0 || Object.values(value).some((inner) => isDeeper(inner, most - 1)))
+
+// So many levels take twice as many bytes to write.
+const isTooDeep = (bytes: Uint8Array, value: unknown): boolean => bytes.length > 2 * maxDepth && isDeeper(value, maxDepth)
+
 /**
  * Takes a body as JSON. Source: interface v1, "Endpoints", general rules.
  *
@@ -82,7 +91,11 @@ export const takeJson = (
   bytes: Uint8Array
 ): Either.Either<unknown, InvalidJson | ValidationError> =>
   /^\s*application\/json\s*(?:;|$)/i.test(contentType ?? "")
-    ? parseJson(bytes)
+    ? Either.filterOrLeft(
+      parseJson(bytes),
+      (value) => !isTooDeep(bytes, value),
+      () => Envelope.invalidField("body", `may be nested ${maxDepth} levels deep at most`)
+    )
     : Either.left(Envelope.invalidField("Content-Type", "has to be application/json"))
 
 /**
