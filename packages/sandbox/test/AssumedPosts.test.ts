@@ -103,6 +103,16 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.notStrictEqual((yield* published).id, id)
       }))
 
+    it.effect("has the id that it would have had at first, after a reset", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        yield* sandbox.reset
+        const { id, path } = yield* published
+        yield* call("DELETE", path)
+        yield* sandbox.reset
+        assert.strictEqual((yield* published).id, id)
+      }))
+
     it.effect("of a user who is suspended, private or blocked either way is not available, whatever is asked of it", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
