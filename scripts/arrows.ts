@@ -28,6 +28,8 @@ const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
 const domainMayUse = within("effect", "@effect/platform")
 
+const nodeSide = /^packages\/client\/src\/node(?:\.ts$|\/)/
+
 const rules: ReadonlyArray<Rule> = [
   {
     files: /^packages\/domain\/src\//,
@@ -37,9 +39,15 @@ const rules: ReadonlyArray<Rule> = [
   { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not know sandbox" },
   {
     files: /^packages\/client\/src\//,
-    except: /^packages\/client\/src\/node\.ts$/,
+    except: nodeSide,
     forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-    rule: "client runs anywhere: only src/node.ts knows Node"
+    rule: "client runs anywhere: only src/node.ts and the folder of its name know Node"
+  },
+  {
+    files: /^packages\/client\/src\//,
+    except: nodeSide,
+    forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
+    rule: "client runs anywhere: nothing else of it loads src/node.ts or its folder"
   },
   { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not know client" },
   {
