@@ -7,7 +7,7 @@ import type { ErrorCode } from "@plaza/domain/Errors"
 import * as Duration from "effect/Duration"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
-import type { Outcome as Fault } from "./Faults.js"
+import type { Outcome as Fault } from "./Fault.js"
 import type { Delivered } from "./RequestLog.js"
 
 /**

@@ -10,7 +10,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { FaultId } from "./Faults.js"
+import { FaultId } from "./Fault.js"
 
 /**
  * - `waiting`: nothing has been delivered yet.

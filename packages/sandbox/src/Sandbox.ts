@@ -22,7 +22,8 @@ import { Assumed, defaults } from "./Assumptions.js"
 import * as Control from "./Control.js"
 import * as Cursors from "./Cursors.js"
 import * as Database from "./Database.js"
-import type { ActiveFault, FaultId } from "./Faults.js"
+import type { ActiveFault, FaultId } from "./Fault.js"
+import { Fault } from "./Fault.js"
 import * as Faults from "./Faults.js"
 import type { Fixtures } from "./Fixtures.js"
 import { Fixtures as FixturesSchema } from "./Fixtures.js"
@@ -73,7 +74,7 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
   /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
   readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
   /** Asks for a fault; it hits the next calls that match. */
-  readonly addFault: (fault: Faults.Fault) => Effect.Effect<FaultId>
+  readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
   /** The faults that may still hit something. */
   readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
   readonly clearFaults: Effect.Effect<void>
@@ -109,7 +110,7 @@ export interface ServerOptions extends Options {
   readonly patience?: Partial<Patience>
 }
 
-const validFault = Schema.validate(Faults.Fault)
+const validFault = Schema.validate(Fault)
 
 const validFixtures = Schema.validate(FixturesSchema)
 

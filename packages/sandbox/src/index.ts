@@ -5,7 +5,7 @@
  */
 export { allScopes, Assumptions, defaults as defaultAssumptions } from "./Assumptions.js"
 export * from "./ControlApi.js"
-export { ActiveFault, Fault, FaultId } from "./Faults.js"
+export { ActiveFault, Fault, FaultId } from "./Fault.js"
 export { Fixtures, Quantities } from "./Fixtures.js"
 export { RequestRecord } from "./RequestLog.js"
 export * as Sandbox from "./Sandbox.js"

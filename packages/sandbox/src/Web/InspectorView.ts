@@ -5,7 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import type { Answer } from "../Envelope.js"
-import type { ActiveFault } from "../Faults.js"
+import type { ActiveFault } from "../Fault.js"
 import type { RequestRecord } from "../RequestLog.js"
 import type { ClockState } from "../VirtualClock.js"
 import * as FaultForm from "./FaultForm.js"
