@@ -6,6 +6,7 @@
  */
 import type * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { Assumed } from "../Assumptions.js"
 import type { Answer } from "../Envelope.js"
 import * as Envelope from "../Envelope.js"
@@ -22,32 +23,37 @@ const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): H
   parameters.length > 0 && html`<h4>Parameters</h4>
 ${Page.table(
     `Parameters of ${of}`,
-    ["Name", "In", "Type", "Needed", "Means"],
-    parameters.map(({ description, in: place, name, required, schema }) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${SchemaView.type(schema)}</td><td>${
-        required ? "yes" : "no"
-      }</td><td>${description ?? schema.description}</td></tr>`
+    ["Name", "In", "Needed", "Type"],
+    parameters.map(({ in: place, name, required, schema }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${required ? "yes" : "no"}</td><td>${
+        SchemaView.type(schema)
+      }</td></tr>`
     )
   )}`
 
-const media = (content: OpenApi.OpenApiSpecContent | undefined): ReadonlyArray<Html> =>
-  Object.entries(content ?? {}).map(([type, { schema }]) => html`<code>${type}</code> ${SchemaView.type(schema)}`)
+const media = (content: OpenApi.OpenApiSpecContent): ReadonlyArray<Html> =>
+  Object.entries(content).map(([type, { schema }]) => html`<code>${type}</code> ${SchemaView.type(schema)}`)
+
+/** The headers of an answer, which the framework's type of it leaves out. */
+const headersOf = (response: object): ReadonlyArray<string> =>
+  "headers" in response && Predicate.isReadonlyRecord(response.headers) ? Object.keys(response.headers) : []
+
+const answer = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
+  status >= 400
+    ? [response.description, headersOf(response).map((name) => html` with <code>${name}</code>`)]
+    : response.content === undefined
+    ? "no body"
+    : media(response.content)
 
 const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
   html`<h4>Answers</h4>
 ${Page.table(
     `Answers of ${of}`,
-    ["Status", "Codes or content", "Body"],
-    Object.entries(responses).map(([status, { content, description }]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
-      html`<tr><th scope="row">${status}</th><td>${description}</td><td>${
-        // Every refusal has the one envelope, which needs no telling again.
-        Number(status) < 400 ? content === undefined ? "none" : media(content) : html`<a href="#schema-${envelope}">error envelope</a>`
-      }</td></tr>`
+    ["Status", "Body, or codes of the error envelope"],
+    Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
+      html`<tr><th scope="row">${status}</th><td>${answer(Number(status), response)}</td></tr>`
     )
   )}`
-
-/** Any error's schema shows the envelope of all. */
-const envelope = "InternalError"
 
 const operation = (method: string, path: string, described: OpenApi.OpenAPISpecOperation, scopes: Scopes): Html => {
   const { description, operationId, requestBody, summary } = described

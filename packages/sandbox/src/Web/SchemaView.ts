@@ -47,7 +47,9 @@ export const type = (schema: Shape): Html => {
     const items = "items" in schema ? schema.items : undefined
     return items === undefined || Array.isArray(items) ? html`array` : html`array of ${type(items)}`
   }
-  return html`${schema.type}${bounds(schema)}`
+  return "properties" in schema
+    ? html`{ ${joined(Object.entries(schema.properties).map(([name, inner]) => html`<code>${name}</code>: ${type(inner)}`), ", ")} }`
+    : html`${schema.type}${bounds(schema)}`
 }
 
 const fieldsOf = (schema: JsonSchema): ReadonlyArray<readonly [name: string, schema: JsonSchema, needed: boolean]> =>
@@ -76,7 +78,7 @@ ${
         `Fields of ${name}`,
         ["Field", "Type", "Always there"],
         fields.map(([field, inner, needed]) =>
-          html`<tr><th scope="row"><code>${field}</code></th><td>${type(inner)}</td><td>${needed ? "yes" : "no"}</td></tr>`
+          html`<tr><th scope="row"><code>${field}</code></th><td>${"properties" in inner ? "object" : type(inner)}</td><td>${needed ? "yes" : "no"}</td></tr>`
         )
       )
   }
