@@ -7,6 +7,18 @@ import { Effect, Redacted } from "effect"
 import { call, layerInProcess, refusal } from "./support.js"
 
 const unknownKey = `key_${"x".repeat(40)}`
+/** What is assumed beside the document, the scope it needs, and how it ends with that scope alone. */
+const assumed = [
+  ["GET", "/posts/9007199254740993", "posts:read", 200],
+  ["PATCH", "/posts/9007199254740993", "posts:write", 400],
+  ["DELETE", "/posts/9007199254740993", "posts:write", 403],
+  ["GET", "/store", "products:write", 200],
+  ["GET", "/store/products", "products:write", 200],
+  ["GET", "/store/products/0042", "products:write", 200],
+  ["GET", "/store/orders", "orders:write", 200],
+  ["GET", "/store/orders/none", "orders:write", 404],
+  ["GET", "/conversations/none/messages", "chat:read", 404]
+] as const
 const picture = () => {
   const form = new FormData()
   form.append("file", new File(["x".repeat(100)], "a.png", { type: "image/png" }))
@@ -95,19 +107,7 @@ describe("the gate", () => {
     it.effect("what is assumed beside the document needs a scope of these, and is done with it", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
-        for (
-          const [method, path, scope, status] of [
-            ["GET", "/posts/9007199254740993", "posts:read", 200],
-            ["PATCH", "/posts/9007199254740993", "posts:write", 400],
-            ["DELETE", "/posts/9007199254740993", "posts:write", 403],
-            ["GET", "/store", "products:write", 200],
-            ["GET", "/store/products", "products:write", 200],
-            ["GET", "/store/products/0042", "products:write", 200],
-            ["GET", "/store/orders", "orders:write", 200],
-            ["GET", "/store/orders/none", "orders:write", 404],
-            ["GET", "/conversations/none/messages", "chat:read", 404]
-          ] as const
-        ) {
+        for (const [method, path, scope, status] of assumed) {
           const { id } = yield* sandbox.createAccount()
           const without = yield* sandbox.createKey(id, { scopes: allScopes.filter((name) => name !== scope) })
           const withIt = yield* sandbox.createKey(id, { scopes: [scope] })
@@ -268,6 +268,23 @@ describe("the gate", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "429 RATE_LIMITED")
         yield* sandbox.setAccess(id, "suspend")
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "403 DEVELOPER_ACCESS_REVOKED")
+      }))
+
+    it.effect("and developer access stand before what is assumed too", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const { id } = yield* sandbox.createAccount()
+        const { apiKey: key } = yield* sandbox.createKey(id)
+        assert.strictEqual((yield* call("GET", "/store", { key })).status, 200)
+        const all = (code: string) =>
+          Effect.gen(function*() {
+            for (const [method, path] of assumed) {
+              assert.strictEqual(refusal(yield* call(method, path, { key })), code, `${method} ${path}`)
+            }
+          })
+        yield* all("429 RATE_LIMITED")
+        yield* sandbox.setAccess(id, "suspend")
+        yield* all("403 DEVELOPER_ACCESS_REVOKED")
       }))
   })
 })
