@@ -3,7 +3,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, TestClock } from "effect"
+import { DateTime, Effect, TestClock } from "effect"
 import { call, field, layerInProcess, pageOf, refusal } from "./support.js"
 
 const page = (path: string, query: Readonly<Record<string, string>> = {}) =>
@@ -84,6 +84,24 @@ describe("lists", () => {
       const third = yield* create("three")
       assert.deepStrictEqual((yield* page("/me/posts", { limit: "3" })).ids, [third, second, first])
       assert.deepStrictEqual((yield* all("/me/posts", 1)).ids.slice(0, 3), [third, second, first])
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("have a post that is dated back in its place, and part a page amid posts of one moment", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { id: accountId } = yield* sandbox.createAccount()
+      const { apiKey: key } = yield* sandbox.createKey(accountId)
+      const at = (millis: number) =>
+        sandbox.createPost({ accountId, text: "a", createdAt: DateTime.unsafeMake(millis) })
+      const [first, second, early, third, late, fourth] = yield* Effect.all([at(5), at(5), at(4), at(5), at(6), at(5)])
+      const ids: Array<string> = []
+      for (let next: string | null = ""; next !== null;) {
+        const cursor: string = next === "" ? "" : `&cursor=${next}`
+        const found = pageOf(yield* call("GET", `/me/posts?limit=2${cursor}`, { key }))
+        ids.push(...found.ids)
+        next = found.next
+      }
+      assert.deepStrictEqual(ids, [late, fourth, third, second, first, early])
     }).pipe(Effect.provide(layerInProcess())))
 
   layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))((it) => {
