@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { choice } from "./Choice.js"
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
@@ -20,7 +21,7 @@ const target = {
   rate: optional(Schema.Number.pipe(Schema.between(0, 1)))
 }
 
-const When = Schema.Literal("before", "after")
+const When = choice(Schema.Literal("before", "after"))
 /**
  * - `before`: the request never reaches its handler, nothing happens.
  * - `after`: the handler has run and its effect stands; only the answer is different.

@@ -116,6 +116,17 @@ layer(layerInProcess())("a request that sets the scene wrongly", (it) => {
 })
 
 describe("setting the scene", () => {
+  it.effect("names every word that could have been chosen", () =>
+    Effect.gen(function*() {
+      assert.include(messageOf(yield* control("POST", "/accounts/1001/access", { json: { move: "ban" } })), "grant, suspend, revoke, restore")
+      assert.include(messageOf(yield* control("PATCH", "/accounts/1001", { json: { availability: "x" } })), "available, private, suspended")
+      assert.include(messageOf(yield* control("POST", "/faults", { json: { kind: "drop", when: "x" } })), "before, after")
+      const kinds = messageOf(yield* control("POST", "/faults", { json: { kind: "x" } }))
+      for (const kind of ["delay", "status", "drop", "cut", "slow", "garbage"]) {
+        assert.include(kinds, kind)
+      }
+    }).pipe(Effect.provide(layerInProcess())))
+
   it.effect("gives a number that nobody has taken for an id of their own", () =>
     Effect.gen(function*() {
       const { createAccount } = yield* Sandbox.Sandbox

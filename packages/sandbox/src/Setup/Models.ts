@@ -7,6 +7,7 @@
 import { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
+import { choice } from "../Choice.js"
 import { Availability } from "../State.js"
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
@@ -27,9 +28,9 @@ export const NewAccount = Schema.Struct({
   /** True unless told. */
   cover: optional(Schema.Boolean),
   /** `granted` unless told. */
-  access: optional(AccessState),
+  access: optional(choice(AccessState)),
   /** `available` unless told. */
-  availability: optional(Availability)
+  availability: optional(choice(Availability))
 }).annotations(strict("NewAccount"))
 /** @since 0.1.0 @category models */
 export type NewAccount = typeof NewAccount.Type
@@ -43,16 +44,18 @@ export type NewAccount = typeof NewAccount.Type
 export const ProfileChange = Schema.Struct({
   photo: optional(Schema.Boolean),
   cover: optional(Schema.Boolean),
-  availability: optional(Availability)
+  availability: optional(choice(Availability))
 }).annotations(strict("ProfileChange"))
 /** @since 0.1.0 @category models */
 export type ProfileChange = typeof ProfileChange.Type
 
 /** @since 0.1.0 @category models */
-export const AccessChange = Schema.Struct({ move: AccessMove }).annotations(strict("AccessChange"))
+export const AccessChange = Schema.Struct({ move: choice(AccessMove) }).annotations(strict("AccessChange"))
+
+const Decision = Schema.Literal("approve", "decline")
 
 /** @since 0.1.0 @category models */
-export const AccessDecision = Schema.Struct({ decision: Schema.Literal("approve", "decline") })
+export const AccessDecision = Schema.Struct({ decision: choice(Decision) })
   .annotations(strict("AccessDecision"))
 
 /** @since 0.1.0 @category models */
