@@ -142,7 +142,7 @@ conversations:
   it.effect("is YAML by its ending, or JSON", () =>
     Effect.gen(function*() {
       yield* withFile("shop.yaml", yaml)(check)
-      yield* withFile("shop.json", JSON.stringify({
+      yield* withFile("shop.json", "\uFEFF" + JSON.stringify({
         accounts: [{ id: "007x", username: "bond", photo: false }],
         relations: [{ from: "007x", to: "1001", follows: true, blocksFromStore: true }],
         posts: [{ accountId: "007x", text: "shaken" }],

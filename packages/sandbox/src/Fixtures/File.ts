@@ -15,7 +15,8 @@ import { SandboxError } from "../SandboxError.js"
 const parserOf = (path: string): Effect.Effect<(text: string) => unknown> =>
   /\.ya?ml$/i.test(path)
     ? Effect.map(Effect.promise(() => import("yaml")), ({ parse }) => (text: string): unknown => parse(text))
-    : Effect.succeed((text: string): unknown => JSON.parse(text))
+    // Some editors begin a file with a mark that JSON doesn't know.
+    : Effect.succeed((text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, "")))
 
 const firstLine = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""
 
