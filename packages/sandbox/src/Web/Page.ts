@@ -14,6 +14,9 @@ import * as Envelope from "../Envelope.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
 
+// A bundler would rewrite a template that has this end tag in it, by a helper that the program then lacks.
+const scriptEnd = "script"
+
 /**
  * A request for a page.
  *
@@ -83,7 +86,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <title>${status >= 400 && "Refused: "}${title}${title !== site && ` · ${site}`}</title>
 <link rel="icon" href="${paths.icon}">
 <link rel="stylesheet" href="${paths.style}">
-<script src="${paths.script}" defer></script>
+<script src="${paths.script}" defer></${scriptEnd}>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
