@@ -22,7 +22,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const folder = here("../.programs/")
 
 // Of ours everything goes in; peers stay files of their own, as they are when they are installed.
-const ours = /^(\.|\/|@plaza\/|mime)/
+const ours = /^(\.|\/|@plaza\/|mime|multipasta|yaml)/
 
 /**
  * Bundles programs, by their paths under `programs` without ending, and tells where each one is then.
@@ -76,16 +76,16 @@ const nextMessage = (child: ChildProcess, program: string): Effect.Effect<unknow
   })
 
 /**
- * Starts a bundled program, which ends with the scope.
+ * Starts a bundled program with arguments, which ends with the scope.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const start = (path: string): Effect.Effect<Program, ProgramFailed, Scope.Scope> =>
+export const start = (path: string, args: ReadonlyArray<string> = []): Effect.Effect<Program, ProgramFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const program = basename(path, ".mjs")
     const child = yield* Effect.acquireRelease(
-      Effect.sync(() => fork(path, { execArgv: [] })),
+      Effect.sync(() => fork(path, args, { execArgv: [] })),
       (child) => Effect.sync(() => child.kill())
     )
     yield* nextMessage(child, program)

@@ -12,6 +12,7 @@ import * as Calls from "./Calls.js"
 import { keep, table } from "./Harness.js"
 import * as Lists from "./Lists.js"
 import * as Profile from "./Profile.js"
+import * as SandboxLoad from "./SandboxLoad.js"
 import * as Size from "./Size.js"
 import * as StartTime from "./StartTime.js"
 import * as Upload from "./Upload.js"
@@ -22,6 +23,7 @@ const benchmarks = {
   profile: Profile.report(20_000),
   lists: Lists.report(1_000_000),
   upload: Upload.report(2 * 1_024 ** 3, 3),
+  sandbox: SandboxLoad.report(3),
   size: Size.report,
   allowance: Allowance.report(10_000)
 }

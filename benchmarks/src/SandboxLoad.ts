@@ -1,0 +1,98 @@
+/**
+ * What the sandbox answers in a second, beside Prism making up answers from the same OpenAPI file: each server and the
+ * one who asks a process of its own, 64 requests at a time. And the same calls of sandboxes that hold more and more.
+ *
+ * @since 0.1.0
+ */
+import { Effect, Schema, type Scope } from "effect"
+import { fileURLToPath } from "node:url"
+import { interleave, median, type Report, round } from "./Harness.js"
+import { bundle, type Program, type ProgramFailed, start } from "./Programs.js"
+
+const file = fileURLToPath(new URL("../../packages/domain/openapi.json", import.meta.url))
+
+const concurrency = 64
+const seconds = 2
+const mebibyte = 1024 * 1024
+
+const Server = Schema.Struct({ address: Schema.String, key: Schema.String, memory: Schema.Number })
+const Sample = Schema.Struct({
+  perSecond: Schema.Number,
+  /** Milliseconds. */
+  p99: Schema.Number,
+  answered: Schema.Number,
+  others: Schema.Number
+})
+
+const json = { "content-type": "application/json" }
+const calls = {
+  "GET /me": { method: "GET", path: "/me", headers: {}, body: undefined },
+  "POST /posts": { method: "POST", path: "/posts", headers: json, body: JSON.stringify({ text: "hello" }) },
+  "GET /me/posts?limit=100": { method: "GET", path: "/me/posts?limit=100", headers: {}, body: undefined },
+  "PATCH stock": { method: "PATCH", path: "/store/products/0042/stock", headers: json, body: JSON.stringify({ stock: 3 }) }
+}
+type Call = (typeof calls)[keyof typeof calls]
+
+const prism = "Prism, a mock"
+const sizes = [0, 1_000, 10_000, 100_000]
+const nameOf = (rows: number) => rows === 0 ? "sandbox, its seed" : `sandbox, ${rows.toLocaleString("en")} posts and products more`
+
+/** Sends one kind of request for a while; an answer that isn't a success ends the benchmark. */
+const measure = (load: Program, server: Program, { body, headers, method, path }: Call) =>
+  Effect.gen(function*() {
+    const { address, key } = yield* server.ask("where", Server)
+    const sample = yield* load.ask({
+      url: `${address}${path}`,
+      method,
+      headers: { ...headers, authorization: `Bearer ${key}` },
+      ...(body === undefined ? {} : { body }),
+      connections: concurrency,
+      duration: seconds
+    }, Sample)
+    return sample.others === 0 ? sample : yield* Effect.dieMessage(`${sample.others} answers to ${method} ${path} were no success`)
+  })
+
+type Contender = readonly [name: string, server: Program]
+
+const rowsOf = (load: Program, servers: ReadonlyArray<Contender>, rounds: number) =>
+  Effect.forEach(Object.entries(calls), ([title, call]) =>
+    Effect.gen(function*() {
+      const all = yield* interleave(Object.fromEntries(servers.map(([name, server]) => [name, measure(load, server, call)])), rounds)
+      const base = median((all.get(prism) ?? []).map(({ perSecond }) => perSecond))
+      return yield* Effect.forEach(servers, ([name, server]) =>
+        Effect.gen(function*() {
+          const samples = all.get(name) ?? []
+          const perSecond = median(samples.map(({ perSecond }) => perSecond))
+          const { memory } = yield* server.ask("where", Server)
+          return [
+            name,
+            title,
+            round(perSecond, 0),
+            `${round(perSecond / base, 1)}x`,
+            round(median(samples.map(({ p99 }) => p99)), 0),
+            round(memory / mebibyte, 0)
+          ]
+        }))
+    }))
+
+/** @since 0.1.0 @category reports */
+export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
+  Effect.gen(function*() {
+    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismMock", "sandbox/Load"])
+    const sandbox = (rows: number): Effect.Effect<Contender, ProgramFailed, Scope.Scope> =>
+      Effect.map(start(pathOf("sandbox/PlazaSandbox"), [String(rows)]), (program) => [nameOf(rows), program])
+    const servers = [
+      [prism, yield* start(pathOf("sandbox/PrismMock"), [file])] as const,
+      ...(yield* Effect.forEach(sizes, sandbox))
+    ]
+    const load = yield* start(pathOf("sandbox/Load"))
+    // Until everything is compiled.
+    yield* rowsOf(load, servers, 1)
+    const rows = yield* rowsOf(load, servers, rounds)
+    return {
+      name: "sandbox",
+      about: `requests a second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
+      columns: ["server", "call", "a second", "of Prism", "p99 ms", "MiB"],
+      rows: rows.flat()
+    }
+  }).pipe(Effect.scoped)

@@ -1,0 +1,26 @@
+/**
+ * The sandbox on a socket, in memory, with as many posts as it is told at its start and limits that nobody reaches.
+ * Loads what a program that embeds it loads.
+ *
+ * @since 0.1.0
+ */
+import * as Sandbox from "@plaza/sandbox/Sandbox"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { answering } from "../answering.js"
+
+const posts = Number(process.argv[2] ?? 0)
+
+const serve = Effect.gen(function*() {
+  const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+  answering(() => Promise.resolve({ address: baseUrl, key: Redacted.value(apiKey), memory: process.memoryUsage().rss }))
+  return yield* Effect.never
+})
+
+Effect.runFork(Effect.provide(
+  serve,
+  Sandbox.layerServer({
+    fixtures: { generate: { posts, products: posts, people: 0 } },
+    assumptions: { requestsPerWindow: Number.MAX_SAFE_INTEGER, dailyQuota: Number.MAX_SAFE_INTEGER }
+  })
+))

@@ -1,0 +1,26 @@
+/**
+ * Prism, answering for the same OpenAPI file with what it makes up: without the command line around it, so without its
+ * log, and with nothing kept.
+ *
+ * @since 0.1.0
+ */
+import { createLogger } from "@stoplight/prism-core"
+import { getHttpOperationsFromSpec } from "@stoplight/prism-http"
+import { createServer } from "@stoplight/prism-http-server"
+import { answering } from "../answering.js"
+
+const server = createServer(await getHttpOperationsFromSpec(process.argv[2] ?? ""), {
+  cors: false,
+  components: { logger: createLogger("prism", { level: "silent" }) },
+  config: {
+    isProxy: false,
+    upstreamProxy: undefined,
+    checkSecurity: true,
+    validateRequest: true,
+    validateResponse: true,
+    errors: false,
+    mock: { dynamic: false }
+  }
+})
+const address = await server.listen(0, "127.0.0.1")
+answering(() => Promise.resolve({ address, key: `bench_${"0".repeat(40)}`, memory: process.memoryUsage().rss }))
