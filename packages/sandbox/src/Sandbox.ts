@@ -227,7 +227,9 @@ export const layerServer = (
     Effect.gen(function*() {
       const service = yield* Service.Service
       const { listen } = yield* Effect.promise(() => import("./NodeServer.js"))
-      const { origin } = yield* listen(service, { host, port, patience })
+      const { within } = yield* VirtualClock.VirtualClock
+      // Around all that is answered, so that the clock isn't changed for every request anew.
+      const { origin } = yield* within(listen(service, { host, port, patience }))
       return yield* make(origin)
     })
   ).pipe(Layer.provide(parts(options)))

@@ -30,7 +30,7 @@ export interface ClockState extends Schema.Schema.Type<typeof ClockState> {}
 
 /** @since 0.1.0 @category services */
 export class VirtualClock extends Context.Tag("@plaza/sandbox/VirtualClock")<VirtualClock, {
-  /** Runs an effect by the sandbox's time. */
+  /** Runs an effect by the sandbox's time. Inside of another such effect it changes nothing. */
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** What time it is. By the sandbox's time, as everything here; see `within`. */
   readonly read: Effect.Effect<ClockState>
@@ -68,10 +68,11 @@ export const layer: Layer.Layer<VirtualClock, never, SqlClient.SqlClient> = Laye
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     let ahead = yield* Database.orDefect(stored(sql))
+    /** By the clock it is ahead of; by itself as well, since it isn't put ahead twice. */
     const ours = new WeakMap<Clock.Clock, Clock.Clock>()
     const over = (base: Clock.Clock): Clock.Clock => {
       const made = ours.get(base) ?? aheadOf(base, () => ahead)
-      ours.set(base, made)
+      ours.set(base, made).set(made, made)
       return made
     }
     const read = Effect.map(
@@ -79,7 +80,11 @@ export const layer: Layer.Layer<VirtualClock, never, SqlClient.SqlClient> = Laye
       (now): ClockState => ({ now: DateTime.unsafeMake(now), aheadMillis: ahead })
     )
     return {
-      within: (effect) => Effect.clockWith((base) => Effect.withClock(effect, over(base))),
+      within: (effect) =>
+        Effect.clockWith((base) => {
+          const clock = over(base)
+          return clock === base ? effect : Effect.withClock(effect, clock)
+        }),
       read,
       advance: (millis) =>
         Effect.gen(function*() {

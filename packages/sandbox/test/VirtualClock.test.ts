@@ -6,7 +6,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { DateTime, Duration, Effect, Fiber, TestClock } from "effect"
-import { call, control, field, layerInProcess, refusal } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.js"
 
 const me = call("GET", "/me")
 const createdAt = Effect.map(call("POST", "/posts", { json: { text: "a" } }), (reply) => field(reply, "createdAt"))
@@ -27,6 +27,15 @@ describe("the sandbox's time", () => {
       assert.strictEqual(aheadMillis, Duration.toMillis("2 days") + 1)
       assert.deepStrictEqual((yield* requests).at(-1)?.at, now)
     }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("is the same over a socket", () =>
+    Effect.gen(function*() {
+      const { requests } = yield* Sandbox.Sandbox
+      yield* advance("2 days")
+      assert.strictEqual(yield* createdAt, "1970-01-03T00:00:00.000Z")
+      assert.deepStrictEqual((yield* control("GET", "/clock")).json, { now: "1970-01-03T00:00:00.000Z", aheadMillis: Duration.toMillis("2 days") })
+      assert.strictEqual(DateTime.formatIso((yield* requests)[0]?.at ?? assert.fail("nothing was logged")), "1970-01-03T00:00:00.000Z")
+    }).pipe(Effect.provide(layerSocket())))
 
   it.effect("opens the rate window without anyone waiting", () =>
     Effect.gen(function*() {
