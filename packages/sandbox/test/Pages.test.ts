@@ -2,32 +2,17 @@
  * The pages without a browser: whom they answer, under which headers, what they refuse, and that a key's value stands in one
  * answer and nowhere else.
  */
-import type { HttpMethod } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
 import { openApi } from "../src/OpenApiDocument.js"
 import { html } from "../src/Web/Html.js"
-import { call, control, layerInProcess, layerSocket, refusal, Way } from "./support.js"
+import { as, ask, submit } from "./asking.js"
+import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 
 const pages = ["/", "/sign-in", "/settings/developers", "/operator", "/inspector", "/reference", "/openapi.json", "/assets/plaza.css", "/assets/plaza.js", "/assets/icon.svg"]
 
-const ask = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>
-  Effect.gen(function*() {
-    const { webUrl } = yield* Sandbox.Sandbox
-    const { send } = yield* Way
-    return yield* send(method, new URL(path, webUrl).href, { key: null, headers, ...(text === undefined ? {} : { text }) })
-  })
-
-type Inputs = Readonly<Record<string, string>> | ReadonlyArray<readonly [string, string]>
-
-const submit = (path: string, inputs: Inputs, headers: Readonly<Record<string, string>> = {}) =>
-  ask("POST", path, { "content-type": "application/x-www-form-urlencoded", ...headers }, new URLSearchParams(
-    Array.isArray(inputs) ? inputs : Object.entries(inputs)
-  ).toString())
-
-const as = (accountId: string) => ({ cookie: `other=1; plaza_account=${encodeURIComponent(accountId)}` })
 const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bot" }
 const developers = "/settings/developers"
 

@@ -1,0 +1,71 @@
+/**
+ * The pages of a sandbox that keeps its data: what they show after a restart, and when the data can't be read.
+ */
+import { FileSystem } from "@effect/platform"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer, Logger, LogLevel } from "effect"
+import { as, ask } from "./asking.js"
+import { layerInProcess } from "./support.js"
+
+const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
+    Effect.flatMap((folder) => use(`${folder}/sandbox.db`)),
+    Effect.scoped,
+    Effect.provide(NodeContext.layer)
+  )
+
+const developers = "/settings/developers"
+
+describe("the pages of a data file", () => {
+  it.effect("show requests, decisions and keys after a restart as before", () =>
+    withFile((data) =>
+      Effect.gen(function*() {
+        const [id, before] = yield* Effect.gen(function*() {
+          const sandbox = yield* Sandbox.Sandbox
+          const { id } = yield* sandbox.createAccount({ access: "none" })
+          const declined = yield* sandbox.requestAccess(id, { useCase: "first", botName: "one" })
+          yield* sandbox.decideAccess(declined.id, "decline")
+          const approved = yield* sandbox.requestAccess(id, { useCase: "second", website: "https://two.example/", botName: "two" })
+          yield* sandbox.decideAccess(approved.id, "approve")
+          const { id: key } = yield* sandbox.createKey(id, { name: "revoked", scopes: ["posts:read"] })
+          yield* sandbox.revokeKey(key)
+          yield* sandbox.createKey(id, { name: "kept", scopes: ["posts:write"] })
+          return [id, (yield* ask("GET", developers, as(id))).text] as const
+        }).pipe(Effect.provide(layerInProcess({ data })))
+        for (const shown of ["first", "declined", "https://two.example/", "approved", "revoked", "kept", "posts:write"]) {
+          assert.include(before, shown)
+        }
+        const { text } = yield* Effect.provide(ask("GET", developers, as(id)), layerInProcess({ data }))
+        assert.strictEqual(text, before)
+      })
+    ))
+
+  it.effect("tell a visitor that the sandbox failed and no more, and whoever runs it why", () =>
+    withFile((data) =>
+      Effect.gen(function*() {
+        yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))
+        yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE keys SET scopes = 'no longer a list'`).pipe(
+          // A log of its own would hold on to the file.
+          Effect.provide(SqliteClient.layer({ filename: data, disableWAL: true }))
+        )
+        const logged: Array<string> = []
+        const logger = Logger.make(({ cause, logLevel, message }) => {
+          logged.push(`${logLevel.label} ${String(message)} ${JSON.stringify(cause)}`)
+        })
+        const reply = yield* ask("GET", developers, as("1001")).pipe(
+          Effect.provide(Layer.provideMerge(layerInProcess({ data }), Logger.replace(Logger.defaultLogger, logger))),
+          Logger.withMinimumLogLevel(LogLevel.All)
+        )
+        assert.strictEqual(reply.status, 500)
+        assert.include(reply.text, "The sandbox failed on its own side.")
+        assert.notInclude(reply.text, "no longer a list")
+        assert.notInclude(reply.text, "scopes")
+        assert.lengthOf(logged, 1)
+        assert.match(logged[0] ?? "", /^ERROR a page of the sandbox failed on its own side .*no longer a list/)
+      })
+    ))
+})

@@ -1,0 +1,26 @@
+/**
+ * How the tests ask for pages and send forms, without a browser. Knows nothing of what stands on them.
+ */
+import type { HttpMethod } from "@effect/platform"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect } from "effect"
+import { Way } from "./support.js"
+
+/** Asks for a page. */
+export const ask = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>
+  Effect.gen(function*() {
+    const { webUrl } = yield* Sandbox.Sandbox
+    const { send } = yield* Way
+    return yield* send(method, new URL(path, webUrl).href, { key: null, headers, ...(text === undefined ? {} : { text }) })
+  })
+
+type Inputs = Readonly<Record<string, string>> | ReadonlyArray<readonly [string, string]>
+
+/** Sends a form. */
+export const submit = (path: string, inputs: Inputs, headers: Readonly<Record<string, string>> = {}) =>
+  ask("POST", path, { "content-type": "application/x-www-form-urlencoded", ...headers }, new URLSearchParams(
+    Array.isArray(inputs) ? inputs : Object.entries(inputs)
+  ).toString())
+
+/** The cookie of a visitor who acts for an account, among others. */
+export const as = (accountId: string) => ({ cookie: `other=1; plaza_account=${encodeURIComponent(accountId)}` })
