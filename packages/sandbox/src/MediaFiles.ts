@@ -5,13 +5,13 @@
  *
  * @since 0.1.0
  */
-import type { PlatformError } from "@effect/platform/Error"
-import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Database from "./Database.js"
 import { SandboxError } from "./SandboxError.js"
 
@@ -33,29 +33,37 @@ export class MediaFiles extends Context.Tag("@plaza/sandbox/MediaFiles")<MediaFi
 }>() {}
 
 /** Where the files of a database are kept. What is in memory has them in a folder that ends with it. */
-const folderOf = (fs: FileSystem.FileSystem, data: string) =>
+const folderOf = (data: string) =>
   data === ":memory:"
-    ? Effect.mapError(fs.makeTempDirectoryScoped({ prefix: "plaza-sandbox-" }), (cause) =>
-      new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause }))
-    : Effect.as(
-      Effect.mapError(fs.makeDirectory(`${data}-media`, { recursive: true }), (cause) =>
+    ? Effect.acquireRelease(
+      Effect.try({
+        try: () => Fs.mkdtempSync(join(tmpdir(), "plaza-sandbox-")),
+        catch: (cause) =>
+          new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
+      }),
+      (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true, force: true }))
+    )
+    : Effect.try({
+      try: () => {
+        Fs.mkdirSync(`${data}-media`, { recursive: true })
+        return `${data}-media`
+      },
+      catch: (cause) =>
         new SandboxError({
           message: `the folder ${data}-media can't be used: uploads are kept there, beside the data file`,
           cause
-        })),
-      `${data}-media`
-    )
-
-/**
- * A failure of the disk under a running sandbox is nobody's to handle, like one of the database.
- */
-const orDefect: <A, R>(effect: Effect.Effect<A, PlatformError, R>) => Effect.Effect<A, never, R> = Effect.orDie
+        })
+    })
 
 /** Its own files have nothing but digits in their names; any other is somebody else's and stays. */
 const isOwn = (name: string) => /^\d+$/.test(name)
 
 /**
- * The files of a database. Nobody else uses them: the database is held by a lock.
+ * The files of a database. Nobody else uses them: the database is held by a lock. A failure of the disk is nobody's to
+ * handle, like one of the database.
+ *
+ * They are written as SQLite writes its own, without leaving the calling fiber: in process an upload must take no longer
+ * than the caller's clock says, and a fiber that waits for the disk would be overtaken by a clock that waits for nothing.
  *
  * @since 0.1.0
  * @category layers
@@ -64,13 +72,17 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, SqlCl
   Layer.scoped(
     MediaFiles,
     Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
       const sql = yield* SqlClient.SqlClient
-      const folder = yield* folderOf(fs, data)
+      const folder = yield* folderOf(data)
+      const pathOf = (file: string) => join(folder, file)
       const remove = (files: ReadonlyArray<string>) =>
-        orDefect(Effect.forEach(files, (file) => fs.remove(`${folder}/${file}`, { force: true }), { discard: true }))
+        Effect.sync(() => {
+          for (const file of files) {
+            Fs.rmSync(pathOf(file), { force: true })
+          }
+        })
 
-      const found = (yield* orDefect(fs.readDirectory(folder))).filter(isOwn)
+      const found = Fs.readdirSync(folder).filter(isOwn)
       const rows = yield* Database.orDefect(sql<{ readonly file: string }>`SELECT file FROM media`)
       const named = new Set(rows.map(({ file }) => file))
       yield* remove(found.filter((file) => !named.has(file)))
@@ -83,13 +95,15 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, SqlCl
           Effect.suspend(() => {
             last += 1
             const file = String(last).padStart(6, "0")
-            return orDefect(fs.open(`${folder}/${file}`, { flag: "wx" })).pipe(
-              Effect.flatMap((opened) => fill((bytes) => orDefect(opened.writeAll(bytes)))),
-              Effect.scoped,
+            return Effect.acquireUseRelease(
+              Effect.sync(() => Fs.openSync(pathOf(file), "wx")),
+              (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
+              (opened) => Effect.sync(() => Fs.closeSync(opened))
+            ).pipe(
               Effect.map((result) => ({ file, result })),
               Effect.onError(() => remove([file]))
             )
           })
       }
     })
-  ).pipe(Layer.provide(NodeFileSystem.layer))
+  )

@@ -71,6 +71,21 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
     }), { fastCheck: { numRuns: 100 } })
 })
 
+describe("an upload in process", () => {
+  it.effect("is answered without leaving the calling fiber, so no clock of the caller's runs ahead of it", () =>
+    Effect.gen(function*() {
+      const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const client = yield* HttpClient.HttpClient
+      const { status } = Effect.runSync(client.execute(
+        HttpClientRequest.post(`${baseUrl}/media`).pipe(
+          HttpClientRequest.bearerToken(Redacted.value(apiKey)),
+          HttpClientRequest.bodyUint8Array(wrap(Buffer.alloc(100_000)), contentType)
+        )
+      ))
+      assert.strictEqual(status, 200)
+    }).pipe(Effect.provide(layerInProcess())))
+})
+
 describe("the files of uploads", () => {
   it.effect("lie beside the data file, as they came", () =>
     withFolder((data, files) =>
