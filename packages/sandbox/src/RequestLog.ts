@@ -84,7 +84,7 @@ const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith
  * @category models
  */
 export const RequestQuery = Schema.Struct({
-  /** Those that came after the one with this id; none of them when it is the last. */
+  /** Those that came after the one with this id: all of them when it is of an earlier run. */
   after: optional(Schema.String.pipe(Schema.pattern(/^req_\d{1,15}$/))),
   /** Those that mean this operation of the contract. */
   operation: optional(Schema.String),
@@ -110,8 +110,10 @@ export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<Request
 const prefix = "req_"
 const numberOf = (id: string): number => Number(id.slice(prefix.length))
 
-const matches = ({ after, operation, rule }: RequestQuery) => {
-  const last = after === undefined ? 0 : numberOf(after)
+const matches = ({ after, operation, rule }: RequestQuery, opened: number) => {
+  const number = after === undefined ? 0 : numberOf(after)
+  // Numbers begin again with every start, so one that is still to come is of an earlier run.
+  const last = number > opened ? 0 : number
   return (entry: Entry): boolean =>
     numberOf(entry.id) > last &&
     (operation === undefined || entry.operation === operation) &&
@@ -124,7 +126,7 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
   let opened = 0
   const read = (query: RequestQuery): Effect.Effect<ReadonlyArray<RequestRecord>> =>
     Effect.sync(() =>
-      entries.slice(-capacity).filter(matches(query)).slice(-(query.limit ?? capacity)).map((entry) => ({ ...entry }))
+      entries.slice(-capacity).filter(matches(query, opened)).slice(-(query.limit ?? capacity)).map((entry) => ({ ...entry }))
     )
   return {
     open: (method, path, query, at) => {

@@ -189,6 +189,17 @@ conversations:
       assert.match(missing.message, /\/none\/x\.json can't be used: the file can't be read/)
     }))
 
+  it.effect("that is wrong leaves a data file as new as it was", () =>
+    withFile("x.json", "{}")((beside) =>
+      Effect.gen(function*() {
+        const data = `${beside}.db`
+        const wrong = { generate: { people: 3 }, orders: [{ id: "O", accountId: "nobody" }] }
+        yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ data, fixtures: wrong }))))
+        const { accounts, seed } = yield* Effect.provide(state, layerInProcess({ data, seed: 3, fixtures: { generate: { people: 2 } } }))
+        assert.deepStrictEqual([accounts.length, seed], [13 + 2, 3])
+      })
+    ))
+
   it.effect("is planted once into a data file, which keeps to it, resets included", () =>
     withFile("x.json", "{}")((beside) =>
       Effect.gen(function*() {

@@ -98,6 +98,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.deepStrictEqual(yield* read(""), ids)
       assert.deepStrictEqual(yield* read(`after=${ids[1] ?? ""}`), ids.slice(2))
       assert.deepStrictEqual(yield* read(`after=${ids[3] ?? ""}`), [])
+      assert.deepStrictEqual(yield* read("after=req_999999"), ids)
       assert.deepStrictEqual(yield* read("limit=1"), ids.slice(3))
       assert.deepStrictEqual(yield* read("rule=gate.key"), ids.slice(3))
       assert.deepStrictEqual(yield* read("operation=getMe&rule=profiles.getMe&limit=1"), ids.slice(2, 3))
