@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import { SceneGroup } from "./Control/SceneApi.js"
 import { ActiveFault, Fault, FaultId } from "./Fault.js"
 import { RequestQuery, RequestRecord } from "./RequestLog.js"
+import { ClockMove } from "./Setup/Models.js"
 import { State } from "./State.js"
 import { ClockState } from "./VirtualClock.js"
 
@@ -45,8 +46,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   .add(HttpApiEndpoint.get("readClock", "/clock").addSuccess(ClockState))
   .add(
     HttpApiEndpoint.post("advanceClock", "/clock")
-      // Its bounds are the clock's own.
-      .setPayload(Schema.Struct({ millis: Schema.Number }))
+      .setPayload(ClockMove)
       .addSuccess(ClockState)
       .addError(onWire("INVALID_JSON"))
       .addError(onWire("VALIDATION_ERROR"))

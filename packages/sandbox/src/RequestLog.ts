@@ -92,7 +92,7 @@ export const RequestQuery = Schema.Struct({
   rule: optional(Schema.String),
   /** The last ones, at most so many. */
   limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, capacity)))
-})
+}).annotations({ identifier: "RequestQuery", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type RequestQuery = typeof RequestQuery.Type
 

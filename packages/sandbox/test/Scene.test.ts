@@ -91,6 +91,7 @@ layer(layerInProcess())("a request that sets the scene wrongly", (it) => {
         ["POST", "/accounts/1001/access", { move: "ban" }, "400 VALIDATION_ERROR move"],
         ["POST", "/accounts/1001/access", { move: "restore" }, "409 CONFLICT"],
         ["POST", "/accounts/1001/access-requests", { botName: "b" }, "400 VALIDATION_ERROR useCase"],
+        ["POST", "/accounts/1001/access-requests", { useCase: "u", botName: "b", site: "s" }, "400 VALIDATION_ERROR site"],
         ["POST", "/access-requests/none/decision", { decision: "approve" }, "404 NOT_FOUND"],
         ["POST", "/access-requests/none/decision", { decision: "perhaps" }, "400 VALIDATION_ERROR decision"],
         ["POST", "/accounts/1001/keys", { scopes: "posts:write" }, "400 VALIDATION_ERROR scopes"],

@@ -90,6 +90,7 @@ describe("the sandbox's time", () => {
         assert.strictEqual(refusal(yield* control("POST", "/clock", { json })), "400 VALIDATION_ERROR millis")
       }
       assert.strictEqual(refusal(yield* control("POST", "/clock", { json: { millis: 9e15 } })), "400 VALIDATION_ERROR millis")
+      assert.strictEqual(refusal(yield* control("POST", "/clock", { json: { millis: 1, hours: 2 } })), "400 VALIDATION_ERROR hours")
     }).pipe(Effect.provide(layerInProcess())))
 
   it.effect("goes back to the clock outside with a reset, and what is planted lies in its past", () =>

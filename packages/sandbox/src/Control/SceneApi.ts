@@ -11,7 +11,7 @@ import { onWire } from "@plaza/domain/Errors"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Schema from "effect/Schema"
-import { AccessForm, AccessRequest } from "../AccessRequests.js"
+import { AccessRequest } from "../AccessRequests.js"
 import { Fixtures } from "../Fixtures.js"
 import * as Models from "../Setup/Models.js"
 
@@ -52,7 +52,7 @@ export class SceneGroup extends HttpApiGroup.make("scene")
   .add(
     HttpApiEndpoint.post("requestAccess", "/accounts/:id/access-requests")
       .setPath(byId)
-      .setPayload(AccessForm)
+      .setPayload(Models.NewAccessRequest)
       .addSuccess(AccessRequest)
   )
   .add(HttpApiEndpoint.get("listAccessRequests", "/access-requests").addSuccess(listOf(AccessRequest)))

@@ -7,6 +7,7 @@
 import { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
+import { AccessForm } from "../AccessRequests.js"
 import { choice } from "../Choice.js"
 import { Availability } from "../State.js"
 
@@ -57,6 +58,15 @@ const Decision = Schema.Literal("approve", "decline")
 /** @since 0.1.0 @category models */
 export const AccessDecision = Schema.Struct({ decision: choice(Decision) })
   .annotations(strict("AccessDecision"))
+
+/** @since 0.1.0 @category models */
+export const NewAccessRequest = Schema.Struct(AccessForm.fields).annotations(strict("NewAccessRequest"))
+
+/** @since 0.1.0 @category models */
+export const ClockMove = Schema.Struct({
+  /** How far forward; its bounds are the clock's own. */
+  millis: Schema.Number
+}).annotations(strict("ClockMove"))
 
 /** @since 0.1.0 @category models */
 export const NewKey = Schema.Struct({
