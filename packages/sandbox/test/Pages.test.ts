@@ -175,6 +175,15 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "revoked" })
     }))
 
+  it.effect("tells which calls each scope opens", () =>
+    Effect.gen(function*() {
+      const { text } = yield* ask("GET", developers, as("1001"))
+      assert.include(text, `posts:read <span class="soft">GET /me/posts, GET /posts/{id}</span>`)
+      const documented = yield* Effect.provide(ask("GET", developers, as("1001")), layerInProcess({ assumptions: false }))
+      assert.include(documented.text, `posts:read <span class="soft">GET /me/posts</span>`)
+      assert.strictEqual(documented.text.split(`name="scopes"`).length - 1, 13)
+    }))
+
   it.effect("lets five keys be active, and no account revoke another's", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox

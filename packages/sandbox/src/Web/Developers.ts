@@ -19,6 +19,7 @@ import { Keys } from "../Keys.js"
 import type { Shown } from "./DevelopersView.js"
 import * as View from "./DevelopersView.js"
 import * as Page from "./Page.js"
+import { scopeUses } from "./ScopeUse.js"
 
 /** An input without the space around it, with line breaks as they are elsewhere. */
 const text = (form: URLSearchParams, name: string): string => (form.get(name) ?? "").replaceAll("\r\n", "\n").trim()
@@ -28,12 +29,12 @@ export const routes = Effect.gen(function*() {
   const accounts = yield* Accounts
   const requests = yield* AccessRequests
   const keys = yield* Keys
-  const { scopes } = yield* Assumed
+  const assumed = yield* Assumed
 
   const show = (account: Account, shown: Shown) =>
     Effect.map(
       Effect.all([requests.list(account.id), keys.list(account.id)]),
-      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes }, shown)
+      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed) }, shown)
     )
 
   /** For the account of the visitor; who has chosen none, or one that a reset took away, chooses first. */

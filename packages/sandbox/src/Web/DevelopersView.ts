@@ -8,7 +8,6 @@ import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../AccessRequests.js"
 import { maxLengths } from "../AccessRequests.js"
 import type { Account } from "../Accounts.js"
-import type { Assumptions } from "../Assumptions.js"
 import type { Answer } from "../Envelope.js"
 import type { CreatedKey, ListedKey } from "../Keys.js"
 import { maxNameLength } from "../Keys.js"
@@ -16,6 +15,7 @@ import * as Form from "./Form.js"
 import type { Html } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
+import type { ScopeUse } from "./ScopeUse.js"
 
 /** @since 0.1.0 @category models */
 export interface Standing {
@@ -24,8 +24,7 @@ export interface Standing {
   readonly requests: ReadonlyArray<AccessRequest>
   /** The newest first. */
   readonly keys: ReadonlyArray<ListedKey>
-  /** The scope that each operation needs. */
-  readonly scopes: Assumptions["scopes"]
+  readonly scopes: ReadonlyArray<ScopeUse>
 }
 
 /**
@@ -112,25 +111,20 @@ ${Form.button({ action: Page.paths.developers, values: { do: "revoke", key: id }
 <td>${Page.moment(createdAt)}</td>
 </tr>`
 
-const opens = (scopes: Assumptions["scopes"], scope: string): string =>
-  Object.entries(scopes).flatMap(([operation, needed]) => needed === scope ? [operation] : []).join(", ")
-
-const keyForm = (scopes: Assumptions["scopes"], sent: Form.Sent): Html => {
-  const all = [...new Set(Object.values(scopes).filter((scope) => scope !== undefined))]
-  return html`<h3>Make a key</h3>
+const keyForm = (scopes: ReadonlyArray<ScopeUse>, sent: Form.Sent): Html =>
+  html`<h3>Make a key</h3>
 <form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="create">
 ${Form.field(sent, keyName)}
 <fieldset id="scopes"><legend>Scopes</legend>
 <p class="soft">The key may do what is ticked here and nothing else. The names of all but posts:write are assumed.</p>
 <div class="choices">${
-    all.map((scope) =>
-      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${opens(scopes, scope)}</span>`, sent.values.has("scopes", scope)))
+    scopes.map(({ calls, scope }) =>
+      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, sent.values.has("scopes", scope)))
   }</div>
 </fieldset>
 <button type="submit">Make the key</button>
 </form>`
-}
 
 const secret = ({ apiKey }: CreatedKey): Html =>
   html`<section aria-labelledby="new-key">
