@@ -3,7 +3,7 @@
  * answer and nowhere else.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
+import { Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
 import { openApi } from "../src/OpenApiDocument.js"
@@ -276,8 +276,9 @@ layer(layerInProcess())("the inspector", (it) => {
         { kind: "delay", millis: "1.5" },
         { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
         { kind: "drop", when: "after", rate: "0.25" },
-        { kind: "cut", status: "200" },
-        { kind: "garbage", body: "<html>" }
+        { kind: "cut", status: "200", code: "LATER", message: "m" },
+        { kind: "slow", millis: "20" },
+        { kind: "garbage", body: "<html>", contentType: "text/html" }
       ]) {
         assert.strictEqual((yield* fault(inputs)).status, 303, inputs.kind)
       }
@@ -285,9 +286,17 @@ layer(layerInProcess())("the inspector", (it) => {
         { kind: "delay", when: "before", millis: 1.5 },
         { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3 },
         { kind: "drop", when: "after", rate: 0.25 },
-        { kind: "cut", when: "before", status: 200 },
-        { kind: "garbage", body: "<html>" }
+        { kind: "cut", when: "before", status: 200, code: "LATER", message: "m" },
+        { kind: "slow", when: "before", millis: 20 },
+        { kind: "garbage", body: "<html>", contentType: "text/html" }
       ])
+      const { text } = yield* ask("GET", "/inspector")
+      for (const name of new Set(Fault.members.flatMap(({ fields }) => Object.keys(fields)))) {
+        assert.include(text, ` name="${name}"`)
+      }
+      for (const { fault } of yield* sandbox.faults) {
+        assert.include(text, `<td>${fault.kind}</td>`)
+      }
       for (const [inputs, said] of [
         [{ kind: "delay" }, "Milliseconds is missing or not possible here"],
         [{ kind: "status", status: "99" }, "Status is missing or not possible here"],

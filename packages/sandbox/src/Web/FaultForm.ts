@@ -21,15 +21,18 @@ const kindOf = (member: (typeof Fault.members)[number]): string => member.fields
 /** @since 0.1.0 @category constants */
 export const fields: ReadonlyArray<Form.Field> = [
   { name: "kind", label: "Kind", options: choices(...Fault.members.map(kindOf)) },
-  { name: "when", label: "When", options: choices("before", "after"), hint: "Before or after the call has taken effect." },
+  { name: "when", label: "When", options: choices("before", "after"), hint: "Before or after it has taken effect." },
   { name: "method", label: "Method", options: [["", "any"], ...choices("GET", "POST", "PATCH", "DELETE")] },
-  { name: "path", label: "Path", hint: "Without /open/v1; * stands for anything." },
+  { name: "path", label: "Path", hint: "As /posts/*/like." },
   { name: "times", label: "Times", type: "number", hint: "One, unless told or a share is." },
   { name: "rate", label: "Share of calls", type: "number", hint: "From 0 to 1." },
-  { name: "millis", label: "Milliseconds", type: "number", hint: "Of a delay." },
+  { name: "millis", label: "Milliseconds", type: "number", hint: "That a delay or a slow answer takes." },
   { name: "status", label: "Status", type: "number", hint: "Of the answer instead." },
+  { name: "code", label: "Code", hint: "Of its envelope." },
+  { name: "message", label: "Message", hint: "Of its envelope." },
   { name: "retryAfter", label: "Retry-After", hint: "Seconds, a date, or nonsense." },
-  { name: "body", label: "Body", hint: "The whole body of the answer instead." }
+  { name: "body", label: "Body", hint: "All of it, instead of the envelope." },
+  { name: "contentType", label: "Content type", hint: "Of the body." }
 ]
 
 /**

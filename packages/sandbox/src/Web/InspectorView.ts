@@ -88,7 +88,7 @@ const requestRow = (record: RequestRecord): Html => {
 }
 
 const faultRow = ({ fault, hits, id, remaining }: ActiveFault): Html => {
-  const { kind, method = "any method", path = "any path", rate: _, times: __, ...rest } = fault
+  const { kind, method = "any method", path = "any path", times: _, ...rest } = fault
   return html`<tr>
 <th scope="row">${id}</th>
 <td>${kind}</td>
