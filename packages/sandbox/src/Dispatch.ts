@@ -21,6 +21,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
+import * as Encoder from "./Encoder.js"
 import type { UploadedFile } from "./Upload.js"
 
 /**
@@ -104,7 +105,6 @@ export interface Operation {
   readonly decodePath: (params: Params) => Either.Either<Decoded, ValidationError>
   readonly decodeQuery: (query: string) => Either.Either<Decoded, ValidationError>
   readonly decodePayload: (payload: unknown) => Either.Either<Decoded, ValidationError>
-  /** Throws when a handler's result isn't what the contract promises: a defect of ours. */
   readonly encode: (result: unknown) => Answer
 }
 
@@ -163,10 +163,10 @@ export type FurtherFields = "preserve" | "ignore"
 const toOperation = (group: string, endpoint: AnyEndpoint, furtherFields: FurtherFields): Operation => {
   const decodeQuery = decoder("urlParams", endpoint.urlParamsSchema)
   const isFile = Option.exists(endpoint.payloadSchema, ({ ast }) => HttpApiSchema.getMultipartStream(ast) !== undefined)
-  // See `decoder`.
-  const encode = Schema.encodeUnknownSync(endpoint.successSchema as Schema.Schema<unknown, unknown>, {
-    onExcessProperty: furtherFields
-  })
+  const encode = furtherFields === "preserve"
+    ? Encoder.make(endpoint.successSchema)
+    // See `decoder`.
+    : Schema.encodeUnknownSync(endpoint.successSchema as Schema.Schema<unknown, unknown>)
   return {
     name: endpoint.name,
     group,

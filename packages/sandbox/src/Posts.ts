@@ -35,7 +35,9 @@ export interface PostRow {
 }
 
 const MediaIdsColumn = Schema.parseJson(Schema.Array(MediaId))
-const readMediaIds = Schema.decodeSync(MediaIdsColumn)
+const decodeMediaIds = Schema.decodeSync(MediaIdsColumn)
+// Most posts have none.
+const readMediaIds = (column: string): ReadonlyArray<MediaId> => column === "[]" ? [] : decodeMediaIds(column)
 
 /** Beyond what a double holds exactly, so that whoever reads an id as a number finds out here. */
 const firstPostId = 9_007_199_254_740_993n
