@@ -5,13 +5,20 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, control, field, layerSocket, refusal, someone } from "../support.js"
+import { call, control, field, layerSocket, refusal, someone, Way } from "../support.js"
 
 const form = { useCase: "Keeps the stock of our shop right.", website: "https://shop.example", botName: "Stock keeper" }
 const newcomer = Effect.flatMap(Sandbox.Sandbox, ({ createAccount }) => Effect.map(createAccount({ access: "none" }), ({ id }) => id))
 const ask = (account: string, json: Readonly<Record<string, unknown>> = form) => control("POST", `/accounts/${account}/access-requests`, { json })
 const decide = (request: unknown, decision: string) => control("POST", `/access-requests/${String(request)}/decision`, { json: { decision } })
 const makeKey = (account: string, json: Readonly<Record<string, unknown>> = {}) => control("POST", `/accounts/${account}/keys`, { json })
+/** A page, as somebody who acts for an account sees it. */
+const page = (path: string, account: string) =>
+  Effect.gen(function*() {
+    const { webUrl } = yield* Sandbox.Sandbox
+    const { send } = yield* Way
+    return (yield* send("GET", new URL(path, webUrl).href, { key: null, headers: { cookie: `plaza_account=${account}` } })).text
+  })
 const value = (reply: Parameters<typeof field>[0]) => String(field(reply, "apiKey"))
 
 layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTestServices: true })("access", (it) => {
@@ -34,6 +41,20 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
         assert.strictEqual(field(yield* decide(field(asked, "id"), decision), "status"), status)
         assert.strictEqual(refusal(yield* decide(field(asked, "id"), "approve")), "409 CONFLICT")
       }
+    }))
+
+  it.effect("shows its state on the page that it is asked for on, and its bot's name to the operator and in the list of keys", () =>
+    Effect.gen(function*() {
+      const account = yield* newcomer
+      const developers = page("/settings/developers", account)
+      const asked = yield* ask(account, { ...form, botName: "Rosie the bot" })
+      assert.include(yield* developers, "pending")
+      assert.include(yield* page("/operator", account), "Rosie the bot")
+      yield* decide(field(asked, "id"), "approve")
+      assert.include(yield* developers, "approved")
+      yield* makeKey(account, { name: "The key of a bot" })
+      const [, keys = ""] = (yield* developers).split("The key of a bot")
+      assert.include(keys, "Rosie the bot")
     }))
 
   it.effect("opens the way to keys only once it is approved", () =>
