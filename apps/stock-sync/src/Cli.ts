@@ -12,6 +12,7 @@ import * as Progress from "@plaza/terminal/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Settings from "./Settings.js"
+import * as SourceSettings from "./SourceSettings.js"
 import { name, version } from "./version.js"
 
 const speaking = (options: { readonly json: boolean; readonly quiet: boolean }) =>
@@ -20,11 +21,11 @@ const speaking = (options: { readonly json: boolean; readonly quiet: boolean }) 
 const described = (summary: string, ...examples: ReadonlyArray<string>) =>
   Command.withDescription(Help.about(summary, ...examples))
 
-const { concurrency, idColumn, json, ledger, quiet, source, stockColumn } = Settings
+const { concurrency, json, ledger, quiet } = Settings
 
-const once = Command.make("once", { source, ledger, idColumn, stockColumn, concurrency, json, quiet }, (options) =>
+const once = Command.make("once", { ...SourceSettings.options, ledger, concurrency, json, quiet }, (options) =>
   Effect.gen(function*() {
-    const reading = yield* Settings.resolveSource(options)
+    const reading = yield* SourceSettings.resolveSource(options)
     const path = yield* Settings.resolveLedger(options.ledger)
     const atATime = yield* Settings.resolveConcurrency(options.concurrency)
     const command = yield* Effect.promise(() => import("./Commands/Once.js"))
@@ -36,9 +37,9 @@ const once = Command.make("once", { source, ledger, idColumn, stockColumn, concu
     "once --source - --id-column sku --json < export.csv"
   ))
 
-const plan = Command.make("plan", { source, ledger, idColumn, stockColumn, json, quiet }, (options) =>
+const plan = Command.make("plan", { ...SourceSettings.options, ledger, json, quiet }, (options) =>
   Effect.gen(function*() {
-    const reading = yield* Settings.resolveSource(options)
+    const reading = yield* SourceSettings.resolveSource(options)
     const path = yield* Settings.resolveLedger(options.ledger)
     const command = yield* Effect.promise(() => import("./Commands/Plan.js"))
     yield* command.run({ ...reading, ledger: path })
@@ -59,7 +60,7 @@ const status = Command.make("status", { ledger, json, quiet }, (options) =>
 
 const root = Command.make(name).pipe(
   described(
-    "Keeps the stock of a store equal to a file. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Every " +
+    "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Every " +
       "option can be given by the environment variable in brackets as well; options win.",
     "plan --source stock.csv",
     "once --source stock.csv"
@@ -77,7 +78,19 @@ export const run = CommandLine.run(root, {
   name,
   version,
   grammar: {
-    valued: ["--source", "--ledger", "--id-column", "--stock-column", "--concurrency"],
+    valued: [
+      "--source",
+      "--format",
+      "--id-column",
+      "--stock-column",
+      "--delimiter",
+      "--items",
+      "--query",
+      "--source-timeout",
+      "--max-bad-rows",
+      "--ledger",
+      "--concurrency"
+    ],
     repeated: [],
     flags: ["--json", "--quiet"]
   }

@@ -1,6 +1,6 @@
 /**
  * What the program is told, by options and by the environment; options win. What is missing or can't be used is one sentence that
- * names both ways of telling it. Knows nothing of what is done with it.
+ * names both ways of telling it. What it is told of its source stands in `SourceSettings`. Knows nothing of what is done with it.
  *
  * @since 0.1.0
  */
@@ -11,11 +11,15 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-const given = (flag: string, variable: string, description: string) =>
+/**
+ * An option that a variable can stand in for.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const given = (flag: string, variable: string, description: string) =>
   Options.text(flag).pipe(Options.withDescription(`${description} [${variable}]`), Options.optional)
 
-/** @since 0.1.0 @category options */
-export const source = given("source", "STOCK_SYNC_SOURCE", "The CSV file that tells the stock, or - for standard input.")
 /** @since 0.1.0 @category options */
 export const ledger = given(
   "ledger",
@@ -23,26 +27,29 @@ export const ledger = given(
   "The file that remembers what the store holds; plaza-stock-sync.sqlite in the working directory unless told."
 )
 /** @since 0.1.0 @category options */
-export const idColumn = given("id-column", "STOCK_SYNC_ID_COLUMN", "The column that names the product; productId unless told.")
-/** @since 0.1.0 @category options */
-export const stockColumn = given("stock-column", "STOCK_SYNC_STOCK_COLUMN", "The column that tells its stock; stock unless told.")
-/** @since 0.1.0 @category options */
 export const concurrency = given("concurrency", "STOCK_SYNC_CONCURRENCY", "How many products are sent at a time, 1 to 100; 8 unless told.")
 /** @since 0.1.0 @category options */
 export const json = Options.boolean("json").pipe(Options.withDescription("The result as one JSON object, and a failure as another on standard error."))
 /** @since 0.1.0 @category options */
 export const quiet = Options.boolean("quiet").pipe(Options.withDescription("Nothing but the result."))
 
-type Given = Option.Option<string>
+/** @since 0.1.0 @category models */
+export type Given = Option.Option<string>
 
-/** Set to nothing is not set: that is how a variable is left out in many a deployment. */
-const resolve = (option: Given, variable: string): Effect.Effect<Given, ConfigError> =>
+/**
+ * What an option or its variable says. Set to nothing is not set: that is how a variable is left out in many a deployment.
+ *
+ * @since 0.1.0
+ * @category resolving
+ */
+export const resolve = (option: Given, variable: string): Effect.Effect<Given, ConfigError> =>
   Effect.map(
     Option.isSome(option) ? Effect.succeed(option) : Config.option(Config.string(variable)),
     Option.filter((text) => text.trim() !== "")
   )
 
-const withDefault = (option: Given, variable: string, otherwise: string) =>
+/** @since 0.1.0 @category resolving */
+export const withDefault = (option: Given, variable: string, otherwise: string) =>
   Effect.map(resolve(option, variable), Option.getOrElse(() => otherwise))
 
 /**
@@ -53,29 +60,6 @@ const withDefault = (option: Given, variable: string, otherwise: string) =>
  */
 export const resolveLedger = (option: Given): Effect.Effect<string, ConfigError> =>
   withDefault(option, "STOCK_SYNC_LEDGER", "plaza-stock-sync.sqlite")
-
-/**
- * What is read, and how.
- *
- * @since 0.1.0
- * @category resolving
- */
-export const resolveSource = (options: { readonly source: Given; readonly idColumn: Given; readonly stockColumn: Given }) =>
-  Effect.gen(function*() {
-    const found = yield* resolve(options.source, "STOCK_SYNC_SOURCE")
-    if (Option.isNone(found)) {
-      return yield* new UsageError({ message: "there is no source: name a CSV file, or - for standard input, with --source or STOCK_SYNC_SOURCE" })
-    }
-    const idColumn = yield* withDefault(options.idColumn, "STOCK_SYNC_ID_COLUMN", "productId")
-    const stockColumn = yield* withDefault(options.stockColumn, "STOCK_SYNC_STOCK_COLUMN", "stock")
-    if (idColumn === stockColumn) {
-      return yield* new UsageError({
-        message: `the id and the stock can't both come from the column "${idColumn}": change --id-column (STOCK_SYNC_ID_COLUMN) or ` +
-          "--stock-column (STOCK_SYNC_STOCK_COLUMN)"
-      })
-    }
-    return { source: found.value, idColumn, stockColumn }
-  })
 
 const most = 100
 

@@ -2,23 +2,16 @@
  * What is read from a CSV file and what is refused, row by row and as a whole.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Effect, FastCheck, Stream } from "effect"
+import { Effect, FastCheck, Stream } from "effect"
 import type { Row } from "../src/Source.js"
 import * as Csv from "../src/Source/Csv.js"
+import { all, bad, containing, good, inPieces } from "./support/reading.js"
 
 const options = { source: "stock.csv", idColumn: "productId", stockColumn: "stock" }
 
 /** The rows of a text that comes in pieces of a few bytes, so that every boundary falls everywhere. */
-const read = (content: string | Uint8Array, pieces = 7, columns: Partial<typeof options> = {}) => {
-  const bytes = typeof content === "string" ? Buffer.from(content) : content
-  const chunks = Array.from({ length: Math.ceil(bytes.length / pieces) }, (_, index) => bytes.subarray(index * pieces, (index + 1) * pieces))
-  return Stream.fromIterable(chunks).pipe(Csv.rows({ ...options, ...columns }), Stream.runCollect, Effect.map(Chunk.toReadonlyArray))
-}
+const read = (content: string | Uint8Array, pieces = 7, told: Partial<Csv.CsvOptions> = {}) => all(Csv.rows({ ...options, ...told })(inPieces(content, pieces)))
 
-const good = (line: number, productId: string, stock: number) => ({ _tag: "Good", line, productId, stock })
-const bad = (line: number, productId: string | undefined, reason: string) => ({ _tag: "Bad", line, productId, reason: containing(reason) })
-// The matcher is typed as anything at all; here it stands for a text.
-const containing = (text: string): unknown => expect.stringContaining(text)
 const only = (rows: ReadonlyArray<Row>) => {
   expect(rows).toHaveLength(1)
   return rows[0]
@@ -59,6 +52,14 @@ describe("what is read", () => {
       const rows = yield* read("sku;qty\nA;4\n", 100, { idColumn: "sku", stockColumn: "qty" })
       expect(rows).toEqual([good(2, "A", 4)])
     }))
+
+  for (const [delimiter, text] of [["|", "productId|stock\nA|1\n\"B|C\"|0\n"], [":", "productId:stock\nA:1\n\"B|C\":0\n"], ["\t", "productId\tstock\nA\t1\nB|C\t0\n"]] as const) {
+    it.effect(`parts columns by ${JSON.stringify(delimiter)} when told so`, () =>
+      Effect.map(read(text, 3, { delimiter }), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B|C", 0)])))
+  }
+
+  it.effect("takes a delimiter that was told for what it is, whatever stands in the header", () =>
+    Effect.map(Effect.flip(read("productId,stock\nA,1\n", 100, { delimiter: ";" })), (error) => expect(error.message).toContain("the columns are \"productId,stock\"")))
 
   it.effect.prop("keeps an id of any characters as it is", [FastCheck.fullUnicodeString({ minLength: 1 }), FastCheck.nat()], ([id, stock]) =>
     Effect.gen(function*() {

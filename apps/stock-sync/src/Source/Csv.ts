@@ -1,5 +1,5 @@
 /**
- * Reads rows from the bytes of a CSV file as they come, keeping no more than one chunk. Comma, semicolon or tab, quoted
+ * Reads rows from the bytes of a CSV file as they come, keeping no more than one chunk. Comma, semicolon or tab, or what is told; quoted
  * fields over several lines, any line end, with or without a byte order mark; UTF-8.
  * Knows nothing of where the bytes come from.
  *
@@ -8,15 +8,17 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { CsvError, Parser } from "csv-parse"
-import { type Row, SourceRefused } from "../Source.js"
+import type { Row, SourceRefused } from "../Source.js"
+import type { Columns } from "./Columns.js"
 import { findColumns, type Layout, readRecord } from "./Record.js"
+import * as Refuse from "./Refuse.js"
 
 /** @since 0.1.0 @category models */
-export interface CsvOptions {
+export interface CsvOptions extends Columns {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
-  readonly idColumn: string
-  readonly stockColumn: string
+  /** What stands between two columns; found out from the header unless told. */
+  readonly delimiter?: string | undefined
 }
 
 // A record longer than this is a quote that was never closed; without a bound it would swallow the rest of the file into memory.
@@ -102,13 +104,10 @@ class Reader {
   }
 
   private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
-    const [one, two] = this.head
-    if ((one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)) {
-      return this.refuse("the file is UTF-16: save it as CSV in UTF-8")
-    }
+    if (Refuse.isUtf16(this.head)) return Effect.fail(Refuse.utf16(this.options.source))
     if (header === undefined) return this.refuse("the first line has no end within 64 KiB: this is no CSV file with a header", 1)
     if (header.replace(/^\uFEFF/, "").trim() === "" && this.head.length === Buffer.byteLength(header)) return this.refuse("it is empty")
-    const parser = new Records(delimiterOf(header), (record) => this.accept(record))
+    const parser = new Records(this.options.delimiter ?? delimiterOf(header), (record) => this.accept(record))
     // The failure is told by the callback of the write that caused it; without a listener it would end the process as well.
     parser.on("error", () => undefined)
     this.parser = parser
@@ -150,12 +149,7 @@ class Reader {
   }
 
   private refusal(what: string, line?: number): SourceRefused {
-    const { source } = this.options
-    return new SourceRefused({
-      source,
-      line,
-      message: `${source}${line === undefined ? "" : `, line ${line}`}: ${what}; nothing of it was taken`
-    })
+    return Refuse.content(this.options.source, what, line)
   }
 
   private refuse(what: string, line?: number) {

@@ -4,12 +4,10 @@
  *
  * @since 0.1.0
  */
-import { ProductId } from "@plaza/domain/Ids"
-import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
-import * as Schema from "effect/Schema"
 import type { Row } from "../Source.js"
+import type { Columns } from "./Columns.js"
+import * as Identity from "./Identity.js"
 import { quoted } from "./Quoted.js"
 import * as StockValue from "./StockValue.js"
 
@@ -19,9 +17,7 @@ import * as StockValue from "./StockValue.js"
  * @since 0.1.0
  * @category models
  */
-export interface Layout {
-  readonly idColumn: string
-  readonly stockColumn: string
+export interface Layout extends Columns {
   readonly idAt: number
   readonly stockAt: number
   /** How many columns the header has. */
@@ -37,7 +33,7 @@ export interface Layout {
  */
 export const findColumns = (
   header: ReadonlyArray<string>,
-  { idColumn, stockColumn }: { readonly idColumn: string; readonly stockColumn: string }
+  { idColumn, stockColumn }: Columns
 ): Layout | string => {
   const names = header.map((name) => name.trim())
   const found = `the columns are ${names.map(quoted).join(", ")}`
@@ -48,8 +44,6 @@ export const findColumns = (
   }
   return { idColumn, stockColumn, idAt: names.indexOf(idColumn), stockAt: names.indexOf(stockColumn), width: header.length }
 }
-
-const decodeId = Schema.decodeEither(PathSegment.inPath(ProductId))
 
 /**
  * Reads one record. Every way in which it can be unusable ends in a row that says so.
@@ -64,14 +58,8 @@ export const readRecord = (layout: Layout, line: number, record: ReadonlyArray<s
   if (record.length !== width) {
     return bad(`it has ${record.length} column${record.length === 1 ? "" : "s"} where the header has ${width}`)
   }
-  if (named.trim() === "") return bad(`${idColumn} is empty`)
-  // What isn't UTF-8 arrives as this character, and the name it stood in is lost.
-  if (named.includes("\uFFFD")) return bad(`${idColumn} ${quoted(named)} is not UTF-8: save the file in UTF-8`)
-  const productId = decodeId(named)
-  if (Either.isLeft(productId)) {
-    const issue = ParseResult.ArrayFormatter.formatErrorSync(productId.left)[0]
-    return bad(`${idColumn} ${quoted(named)} can't be sent: it ${issue?.message ?? "has no place in an address"}`)
-  }
+  const productId = Identity.parse(idColumn, named)
+  if (Either.isLeft(productId)) return bad(productId.left)
   const stock = StockValue.parse(stockColumn, record[layout.stockAt] ?? "")
   return Either.isLeft(stock) ? bad(stock.left) : { _tag: "Good", line, productId: productId.right, stock: stock.right }
 }

@@ -1,0 +1,26 @@
+/**
+ * How the sentence reads that refuses a source as a whole. Knows nothing of what can be wrong with one.
+ *
+ * @since 0.1.0
+ */
+import { SourceRefused } from "../Source.js"
+
+/**
+ * Nothing of the source is taken, because of what stands in it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const content = (source: string, what: string, line?: number): SourceRefused =>
+  new SourceRefused({ source, line, message: `${source}${line === undefined ? "" : `, line ${line}`}: ${what}; nothing of it was taken` })
+
+/**
+ * Whether bytes begin with the mark of UTF-16, neither half of which any UTF-8 holds.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isUtf16 = ([one, two]: Uint8Array): boolean => (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
+
+/** @since 0.1.0 @category errors */
+export const utf16 = (source: string): SourceRefused => content(source, "it is UTF-16: save it in UTF-8")
