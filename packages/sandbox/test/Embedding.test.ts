@@ -107,8 +107,9 @@ describe("a defect", () => {
 
   it.effect("is what a handler that breaks the contract ends in", () =>
     Effect.sync(() => {
-      const match = matcher(operationsOf(PlazaApiWithStories, "preserve"))("GET", "/me")
-      assert.throws(() => match._tag === "Operation" ? match.operation.encode({ username: 5 }) : undefined)
+      const match = matcher(operationsOf(PlazaApiWithStories, "preserve"))("GET", "/me/posts")
+      const page = { data: [{ id: "1", createdAt: "no date" }], next_cursor: null }
+      assert.throws(() => match._tag === "Operation" ? match.operation.encode(page) : undefined)
     }))
 })
 

@@ -161,6 +161,17 @@ describe("an upload that is too large", () => {
     ["in process", Sandbox.layerHttpClient(limits)],
     ["over a socket", Layer.merge(Sandbox.layerServer(limits), NodeHttpClient.layerUndici)]
   ] as const
+  layer(layerInProcess(limits))((it) => {
+    it.effect("is refused for its size, whatever else is wrong with it", () =>
+      Effect.gen(function*() {
+        const text = "x".repeat(200_000)
+        const unnamed = [`--${boundary}`, "content-disposition: form-data; name=\"photo\"", "", text, ...end].join("\r\n")
+        for (const [body, type] of [[unnamed, `multipart/form-data; boundary=${boundary}`], [text, "multipart/form-data; boundary=b"], [text, "text/plain"]] as const) {
+          assert.strictEqual(refusal(yield* call("POST", "/media", { text: body, headers: { "content-type": type } })), "413 PAYLOAD_TOO_LARGE", type)
+        }
+      }))
+  })
+
   for (const [way, provide] of ways) {
     layer(provide, { excludeTestServices: true })(way, (it) => {
       it.effect("is refused while it arrives, and the caller gets to read so", () =>
