@@ -1,0 +1,200 @@
+/**
+ * An address as a source, answered by a server that a test writes byte by byte.
+ */
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
+import { Duration, Effect, Fiber, Option, Redacted, Stream, TestClock } from "effect"
+import * as Http from "../src/Source/Http.js"
+import * as Open from "../src/Source/Open.js"
+import { all, containing, good } from "./support/reading.js"
+
+const csv = "productId,stock\nA,1\n"
+type Answer = (response: ServerResponse, headers: IncomingHttpHeaders, path: string) => void
+
+/** A server with one answer to everything, its address, and the headers of what it was asked. */
+const serving = (answer: Answer) =>
+  Effect.gen(function*() {
+    const asked: Array<IncomingHttpHeaders> = []
+    const server = yield* Effect.acquireRelease(
+      Effect.async<Server>((resume) => {
+        const made = createServer((request, response) => {
+          asked.push(request.headers)
+          answer(response, request.headers, request.url ?? "")
+        })
+        made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+      }),
+      (made) =>
+        Effect.async<void>((resume) => {
+          made.close(() => resume(Effect.void))
+          made.closeAllConnections()
+        })
+    )
+    const at = server.address()
+    const port = typeof at === "object" && at !== null ? at.port : 0
+    return { asked, address: `http://127.0.0.1:${port}/stock.csv` }
+  })
+
+const options = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(1), patience: Duration.hours(1) }
+const taken = (source: string, told: Partial<Http.HttpOptions> = {}) =>
+  Effect.gen(function*() {
+    const { open } = yield* Http.makeOnNode({ ...options, source, ...told })
+    const snapshot = yield* open(Option.none())
+    return yield* all(Option.getOrThrow(snapshot).rows)
+  })
+
+/** Lets the waiting between attempts pass. */
+const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(effect)
+    while (Option.isNone(yield* Fiber.poll(fiber))) {
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* TestClock.adjust("1 second")
+    }
+    return yield* Fiber.join(fiber)
+  })
+
+describe("an address", () => {
+  it.scoped("is read with what it is allowed to be read by, and told of nothing else", () =>
+    Effect.gen(function*() {
+      const { address, asked } = yield* serving((response) => response.setHeader("content-type", "text/csv; charset=utf-8").end(csv))
+      expect(yield* taken(address, { authorization: Redacted.make("Bearer secret") })).toEqual([good(2, "A", 1)])
+      expect(asked).toMatchObject([{ authorization: "Bearer secret", "accept-encoding": "identity" }])
+      expect(asked[0]).not.toHaveProperty("traceparent")
+    }))
+
+  for (const [header, value, asking] of [
+    ["etag", "\"v1\"", "if-none-match"],
+    ["etag", "W/\"v1\"", "if-none-match"],
+    ["last-modified", "Wed, 21 Oct 2026 07:28:00 GMT", "if-modified-since"]
+  ] as const) {
+    it.scoped(`is asked only for what is newer than ${header} ${value}`, () =>
+      Effect.gen(function*() {
+        let now: string = value
+        const { address, asked } = yield* serving((response, headers) => {
+          response.setHeader(header, now)
+          if (headers[asking] === now) response.writeHead(304).end()
+          else response.end(csv)
+        })
+        const { open } = yield* Http.makeOnNode({ ...options, source: address })
+        const first = Option.getOrThrow(yield* open(Option.none()))
+        yield* all(first.rows)
+        expect(yield* open(first.version)).toEqual(Option.none())
+        expect(asked[1]).toMatchObject({ [asking]: value })
+        now = "\"v2\""
+        expect(yield* all(Option.getOrThrow(yield* open(first.version)).rows)).toHaveLength(1)
+      }))
+  }
+
+  it.scoped("without a mark is read again each time", () =>
+    Effect.gen(function*() {
+      const { address } = yield* serving((response) => response.end(csv))
+      const { open } = yield* Http.makeOnNode({ ...options, source: address })
+      expect(yield* open(Option.none())).toMatchObject({ value: { version: Option.none() } })
+    }))
+
+  for (const [type, body] of [
+    ["application/json", `[{"productId":"A","stock":1}]`],
+    ["application/vnd.shop.v2+json; charset=utf-8", `{"data":[{"productId":"A","stock":1}]}`],
+    ["application/x-ndjson", `{"productId":"A","stock":1}`],
+    ["application/jsonl", `{"productId":"A","stock":1}`]
+  ] as const) {
+    it.scoped(`is read as its content type says, ${type}`, () =>
+      Effect.gen(function*() {
+        const { address } = yield* serving((response) => response.setHeader("content-type", type).end(body))
+        expect(yield* taken(address)).toEqual([good(1, "A", 1)])
+      }))
+  }
+
+  it.scoped("is read as its ending says where its content type says nothing, and as it was told in any case", () =>
+    Effect.gen(function*() {
+      const { address } = yield* serving((response, _, path) =>
+        response.setHeader("content-type", path.startsWith("/stock.json") ? "application/octet-stream" : "text/csv").end(`[{"productId":"A","stock":1}]`))
+      expect(yield* taken(address.replace(".csv", ".json?key=1"))).toEqual([good(1, "A", 1)])
+      expect(yield* taken(address, { format: "json" })).toEqual([good(1, "A", 1)])
+    }))
+
+  it.scoped("that points elsewhere is followed, without what is meant for the first place alone", () =>
+    Effect.gen(function*() {
+      const other = yield* serving((response) => response.end(csv))
+      const { address, asked } = yield* serving((response, _, path) =>
+        path === "/moved" ? response.writeHead(302, { location: other.address }).end() : response.writeHead(307, { location: "/moved" }).end())
+      expect(yield* taken(address, { authorization: Redacted.make("Bearer secret") })).toEqual([good(2, "A", 1)])
+      expect(asked).toMatchObject([{ authorization: "Bearer secret" }, { authorization: "Bearer secret" }])
+      expect(other.asked[0]).not.toHaveProperty("authorization")
+    }))
+
+  it.scoped("is asked again when it stumbles", () =>
+    Effect.gen(function*() {
+      let times = 0
+      const { address, asked } = yield* serving((response) => {
+        times++
+        if (times === 1) response.socket?.destroy()
+        else if (times < 4) response.writeHead(times === 2 ? 503 : 429).end("busy")
+        else response.end(csv)
+      })
+      expect(yield* hurried(taken(address))).toEqual([good(2, "A", 1)])
+      expect(asked).toHaveLength(4)
+    }))
+
+  for (const [name, answer, tag, message, times] of [
+    ["that answers 500 for good", (response) => response.writeHead(500).end(), "SourceUnreachable", "it answered 500", 4],
+    ["that hangs up for good", (response) => response.socket?.destroy(), "SourceUnreachable", "the connection failed", 4],
+    ["that never answers", () => undefined, "SourceUnreachable", "no answer for 30s", 4],
+    ["that doesn't know it", (response) => response.writeHead(404).end(csv), "SourceRefused", "it answered 404", 1],
+    ["that refuses the key", (response) => response.writeHead(401).end(csv), "SourceRefused", "STOCK_SYNC_SOURCE_AUTHORIZATION", 1],
+    ["that has nothing to say", (response) => response.writeHead(204).end(), "SourceRefused", "it answered 204", 1],
+    ["that gives a part", (response) => response.writeHead(206).end(csv), "SourceRefused", "it answered 206", 1],
+    ["that says unchanged without being asked", (response) => response.writeHead(304).end(), "SourceRefused", "it answered 304", 1],
+    ["that goes round in circles", (response) => response.writeHead(302, { location: "/again" }).end(), "SourceRefused", "over and over", 6],
+    ["that packs what it sends", (response) => response.setHeader("content-encoding", "gzip").end(csv), "SourceRefused", "it sends gzip", 1],
+    [
+      "that promises more than it sends",
+      (response) => {
+        response.setHeader("content-length", "500").write(`${csv}B,2\n`, () => response.socket?.end())
+      },
+      "SourceUnreachable",
+      "cut short",
+      1
+    ],
+    [
+      "that breaks off between two pieces",
+      (response) => {
+        response.write(`${csv}B,2\n`, () => response.socket?.destroy())
+      },
+      "SourceUnreachable",
+      "cut short",
+      1
+    ],
+    ["that falls silent on its way", (response) => void response.write(`${csv}B,2\n`), "SourceUnreachable", "no answer for 30s", 1]
+  ] satisfies ReadonlyArray<readonly [string, Answer, string, string, number]>) {
+    it.scoped(`refuses the whole of an address ${name}`, () =>
+      Effect.gen(function*() {
+        const { address, asked } = yield* serving(answer)
+        // Long enough for a busy machine, unless it is what the test waits for.
+        const patience = message.startsWith("no answer") ? Duration.seconds(30) : Duration.hours(1)
+        const error = yield* hurried(Effect.flip(taken(`${address}?signature=secret`, { authorization: Redacted.make("Bearer secret"), patience })))
+        expect(error).toMatchObject({ _tag: tag, message: containing(message), source: address })
+        expect(error.message).not.toContain("secret")
+        expect(asked).toHaveLength(times)
+      }))
+  }
+
+  for (const [source, message] of [["http://user:secret@127.0.0.1/", "STOCK_SYNC_SOURCE_AUTHORIZATION"], ["http://", "this is no address"], ["https://127.0.0.1:99999/x", "this is no address"]] as const) {
+    it.scoped(`${source.replace("secret", "…")} is refused before anything is asked`, () =>
+      Effect.map(Effect.flip(Http.makeOnNode({ ...options, source })), (error) => {
+        expect(error.message).toContain(message)
+        expect(error.message).not.toContain("secret")
+      }))
+  }
+
+  it.scoped("is opened from time to time", () =>
+    Effect.gen(function*() {
+      const source = yield* Open.make({ ...options, source: "http://127.0.0.1:1/stock.csv", poll: Duration.minutes(5) })
+      const looks = yield* Effect.fork(Stream.runCount(Stream.take(source.changes, 3)))
+      yield* TestClock.adjust("14 minutes")
+      expect(yield* Fiber.poll(looks)).toEqual(Option.none())
+      yield* TestClock.adjust("1 minutes")
+      expect(yield* Fiber.join(looks)).toBe(3)
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
