@@ -62,6 +62,14 @@ const makeRule = (id: FaultId, fault: Fault, seed: number): Rule => {
   }
 }
 
+/**
+ * What hits a call that nothing hits.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unhit: Effect.Effect<Hit> = Effect.succeed({ delay: undefined, outcome: undefined, ids: [] })
+
 const isDrawn = (rule: Rule): Effect.Effect<boolean> =>
   Option.match(rule.chance, {
     onNone: () => Effect.succeed(true),
@@ -93,7 +101,7 @@ export const layer = (seed: number): Layer.Layer<Faults> =>
         added = 0
       }),
       take: (method, path) =>
-        Effect.gen(function*() {
+        rules.length === 0 ? unhit : Effect.gen(function*() {
           let delay: Delay | undefined
           let outcome: Outcome | undefined
           const ids: Array<FaultId> = []

@@ -32,6 +32,7 @@ import {
 import type { Authorization } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Assumed } from "./Assumptions.js"
@@ -127,22 +128,23 @@ export const decode = (
   { operation, params }: Extract<Match, { _tag: "Operation" }>,
   incoming: Incoming,
   bodies: Bodies
-): Effect.Effect<Decoded, DocumentedError | Gone> =>
-  Effect.gen(function*() {
-    const contentType = incoming.headers["content-type"]
-    let body: unknown
-    if (operation.body === "json") {
-      body = yield* takeJson(contentType, yield* readBody(incoming, bodies.most))
-    } else if (operation.body === "file") {
-      body = yield* bodies.receive(incoming)
-    }
-    const mark = incoming.target.indexOf("?")
-    return {
-      ...(yield* operation.decodePath(params)),
-      ...(yield* operation.decodeQuery(mark === -1 ? "" : incoming.target.slice(mark + 1))),
-      ...(yield* operation.decodePayload(body))
-    }
-  })
+): Effect.Effect<Decoded, DocumentedError | Gone> => {
+  const mark = incoming.target.indexOf("?")
+  const query = mark === -1 ? "" : incoming.target.slice(mark + 1)
+  const withBody = (body: unknown): Either.Either<Decoded, ValidationError> =>
+    Either.flatMap(operation.decodePath(params), (path) =>
+      Either.flatMap(operation.decodeQuery(query), (urlParams) =>
+        Either.map(operation.decodePayload(body), (payload) => ({ ...path, ...urlParams, ...payload }))))
+  switch (operation.body) {
+    case "none":
+      return withBody(undefined)
+    case "json":
+      return Effect.flatMap(readBody(incoming, bodies.most), (bytes) =>
+        Either.flatMap(takeJson(incoming.headers["content-type"], bytes), withBody))
+    case "file":
+      return Effect.flatMap(bodies.receive(incoming), withBody)
+  }
+}
 
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | Assumed> = Layer.effect(
@@ -157,13 +159,13 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
       receive: (incoming) => Upload.receive(incoming, maxFileBytes, files)
     }
 
-    const identify = (incoming: Incoming, entry: Entry) =>
-      Effect.gen(function*() {
-        const value = /^Bearer +(\S+)\s*$/i.exec(incoming.headers["authorization"] ?? "")?.[1]
-        const caller = value === undefined ? Option.none<Caller>() : yield* keys.find(value)
+    const identify = (incoming: Incoming, entry: Entry) => {
+      const value = /^Bearer +(\S+)\s*$/i.exec(incoming.headers["authorization"] ?? "")?.[1]
+      return Effect.map(value === undefined ? Effect.succeed(Option.none<Caller>()) : keys.find(value), (caller) => {
         entry.accountId = Option.isSome(caller) ? caller.value.accountId : null
         return caller
       })
+    }
 
     return {
       admit: (match, incoming, entry) =>

@@ -37,15 +37,19 @@ const write = (response: ServerResponse, piece: Uint8Array) =>
     response.write(piece, () => resume(Effect.void))
   })
 
-/** Ends an answer, and waits until it has left or nobody is there to take it. */
-const end = (response: ServerResponse, patience: Duration.Duration, body?: Uint8Array) =>
+/** Waits until an answer that has ended has left, or nobody is there to take it. */
+const leave = (response: ServerResponse, patience: Duration.Duration) =>
   Effect.async<void>((resume) => {
     response.on("close", () => resume(Effect.void))
-    response.end(body)
     // Whoever doesn't read what they asked for is not waited for without an end.
-    if ((response.socket?.writableLength ?? 0) > 0) {
-      response.setTimeout(Duration.toMillis(patience), () => response.socket?.destroy())
-    }
+    response.setTimeout(Duration.toMillis(patience), () => response.socket?.destroy())
+  })
+
+/** Ends an answer. What the socket took at once, as it takes nearly all, has left. */
+const end = (response: ServerResponse, patience: Duration.Duration, body?: Uint8Array) =>
+  Effect.suspend(() => {
+    response.end(body)
+    return response.writableFinished || response.socket?.writableLength === 0 ? Effect.void : leave(response, patience)
   })
 
 /**

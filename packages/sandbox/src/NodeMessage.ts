@@ -68,5 +68,8 @@ export const toIncoming = (message: IncomingMessage): Incoming => ({
   headers: message.headers as Incoming["headers"],
   remoteAddress: Option.fromNullable(message.socket.remoteAddress),
   read: read(message),
-  bytes: bytes(message)
+  // Few are taken piece by piece.
+  get bytes() {
+    return bytes(message)
+  }
 })

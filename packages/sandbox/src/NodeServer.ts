@@ -183,16 +183,15 @@ export const listen = (
     const { host, port } = options
     const waits = { ...patience, ...options.patience }
     const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits)), close)
-    const fork = yield* FiberSet.makeRuntime()
+    // Once for all requests; each would pay for it else.
+    const fork = yield* Effect.withTracerEnabled(FiberSet.makeRuntime(), false)
     server.on("request", (message, response) => {
       const fiber = fork(
         service.answer(toIncoming(message)).pipe(
           Effect.flatMap((sent) => NodeAnswer.deliver(response, sent, waits.answer)),
-          Effect.onError(() => NodeAnswer.hangUp(response)),
+          Effect.catchAllCause(() => NodeAnswer.hangUp(response)),
           // What was decided is delivered; only waiting ends when the caller is gone or the sandbox stops.
-          Effect.uninterruptible,
-          Effect.ignore,
-          Effect.withTracerEnabled(false)
+          Effect.uninterruptible
         )
       )
       response.on("close", () => {

@@ -7,18 +7,22 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Control from "./Control.js"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 import type { Delay } from "./Fault.js"
-import { Faults } from "./Faults.js"
+import type { Hit } from "./Faults.js"
+import { Faults, unhit } from "./Faults.js"
 import type { Sent } from "./FaultyAnswer.js"
 import * as FaultyAnswer from "./FaultyAnswer.js"
+import type { Admitted } from "./Gate.js"
 import { Gate } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
@@ -54,8 +58,6 @@ const split = (target: string): readonly [path: string, query: string] => {
   return mark === -1 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)]
 }
 
-const note = (entry: Entry, decision: Rule.Decision) => Effect.sync(() => Object.assign(entry, decision))
-
 const asItIs = (answer: Answer): Sent => ({ _tag: "Answer", answer })
 
 const make = Effect.gen(function*() {
@@ -67,65 +69,77 @@ const make = Effect.gen(function*() {
   const clock = yield* VirtualClock
   const { handle, match } = yield* Operations.make
 
-  /** What the service decides by itself. */
-  const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> =>
-    gate.admit(matched, incoming, entry).pipe(
-      Effect.tapError((error) => error._tag === "Gone" ? Effect.void : note(entry, Rule.ofGate(error))),
-      Effect.flatMap(({ caller, operation, request }) =>
-        handle(operation.name, request, { caller }).pipe(
-          Effect.tapError((error) => note(entry, Rule.ofOperation(operation, error))),
-          Effect.map(operation.encode),
-          Effect.zipLeft(note(entry, Rule.done(operation)))
-        )
-      ),
-      orEnvelope,
-      Effect.tap(({ status }) => {
-        entry.status = status
-        return entry.rule === null ? note(entry, Rule.defect) : Effect.void
+  /** What the service decides by itself. In few steps: each one is paid by every request. */
+  const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> => {
+    let operation: Admitted["operation"] | undefined
+    return gate.admit(matched, incoming, entry).pipe(
+      Effect.flatMap((admitted) => {
+        operation = admitted.operation
+        return Effect.map(handle(operation.name, admitted.request, admitted), (result) => {
+          const answer = admitted.operation.encode(result)
+          Object.assign(entry, Rule.done(admitted.operation), { status: answer.status })
+          return answer
+        })
+      }),
+      Effect.catchAllCause((cause) => {
+        const error = Option.getOrUndefined(Cause.failureOption(cause))
+        if (error !== undefined && error._tag !== "Gone") {
+          Object.assign(entry, operation === undefined ? Rule.ofGate(error) : Rule.ofOperation(operation, error))
+        }
+        return Effect.map(orEnvelope(Effect.failCause(cause)), (answer) => {
+          Object.assign(entry, { status: answer.status }, entry.rule === null ? Rule.defect : {})
+          return answer
+        })
       })
     )
+  }
 
-  const answerFaulty = (incoming: Incoming, path: string, entry: Entry) =>
+  const decideFaulty = (matched: Match, incoming: Incoming, entry: Entry, hit: Hit) =>
     Effect.gen(function*() {
-      const matched = match(incoming.method, path)
-      if (matched._tag === "Operation") {
-        entry.operation = matched.operation.name
-        entry.params = matched.params
-      }
-      const hit = yield* faults.take(incoming.method, path)
       entry.faults = hit.ids
       yield* pause(hit.delay, "before")
       const fault = hit.outcome
       const isBefore = fault !== undefined && fault.kind !== "garbage" && fault.when === "before"
       if (isBefore) {
         yield* gate.count(incoming, entry)
-        yield* note(entry, Rule.ofFaults(hit.ids))
+        Object.assign(entry, Rule.ofFaults(hit.ids))
       }
       const own = isBefore ? undefined : yield* decide(matched, incoming, entry)
       yield* pause(hit.delay, "after")
       return FaultyAnswer.apply(fault, own)
     })
 
+  /** Outside of the interface there is nothing, so nothing of its gate or faults applies. */
+  const decideAll = (incoming: Incoming, entry: Entry, isInside: boolean) => {
+    const matched: Match = isInside ? match(incoming.method, entry.path) : { _tag: "NotFound" }
+    if (matched._tag === "Operation") {
+      entry.operation = matched.operation.name
+      entry.params = matched.params
+    }
+    return Effect.flatMap(isInside ? faults.take(incoming.method, entry.path) : unhit, (hit) =>
+      hit.ids.length === 0
+        ? Effect.map(decide(matched, incoming, entry), (own) => FaultyAnswer.apply(undefined, own))
+        : decideFaulty(matched, incoming, entry, hit))
+  }
+
   const answerInterface = (incoming: Incoming, path: string, query: string) =>
-    Effect.gen(function*() {
-      const inside = path.startsWith(`${basePath}/`)
-      const entry = log.open(incoming.method, inside ? path.slice(basePath.length) : path, query, yield* Clock.currentTimeMillis)
-      // Outside of the interface there is nothing, so nothing of its gate applies.
-      const { delivered, sent } = yield* (inside
-        ? answerFaulty(incoming, entry.path, entry)
-        : Effect.map(decide({ _tag: "NotFound" }, incoming, entry), (own) => FaultyAnswer.apply(undefined, own))).pipe(
-          Effect.onError(() =>
-            Effect.sync(() => {
-              entry.delivered = "abandoned"
-            })
-          )
-        )
-      entry.delivered = delivered
-      if (sent._tag === "Drop") {
-        return sent
-      }
-      entry.deliveredStatus = sent.answer.status
-      return { ...sent, answer: Envelope.withHeader(sent.answer, "x-request-id", entry.id) }
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const isInside = path.startsWith(`${basePath}/`)
+      const entry = log.open(incoming.method, isInside ? path.slice(basePath.length) : path, query, now)
+      return Effect.matchCauseEffect(decideAll(incoming, entry, isInside), {
+        onFailure: (cause) => {
+          entry.delivered = "abandoned"
+          return Effect.failCause(cause)
+        },
+        onSuccess: ({ delivered, sent }): Effect.Effect<Sent> => {
+          entry.delivered = delivered
+          if (sent._tag === "Drop") {
+            return Effect.succeed(sent)
+          }
+          entry.deliveredStatus = sent.answer.status
+          return Effect.succeed({ ...sent, answer: Envelope.withHeader(sent.answer, "x-request-id", entry.id) })
+        }
+      })
     })
 
   return {
