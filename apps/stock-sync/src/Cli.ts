@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as CommandLine from "@plaza/terminal/CommandLine"
 import * as Help from "@plaza/terminal/Help"
@@ -13,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Settings from "./Settings.js"
 import * as SourceSettings from "./SourceSettings.js"
+import * as TermsSettings from "./TermsSettings.js"
 import { name, version } from "./version.js"
 
 const speaking = (options: { readonly json: boolean; readonly quiet: boolean }) =>
@@ -22,14 +24,16 @@ const described = (summary: string, ...examples: ReadonlyArray<string>) =>
   Command.withDescription(Help.about(summary, ...examples))
 
 const { concurrency, json, ledger, quiet } = Settings
+const { confirm } = TermsSettings
 
-const once = Command.make("once", { ...SourceSettings.options, ledger, concurrency, json, quiet }, (options) =>
+const once = Command.make("once", { ...SourceSettings.options, ...TermsSettings.options, confirm, ledger, concurrency, json, quiet }, (options) =>
   Effect.gen(function*() {
     const reading = yield* SourceSettings.resolveSource(options)
     const path = yield* Settings.resolveLedger(options.ledger)
+    const terms = yield* TermsSettings.resolveTerms(options, options.confirm)
     const atATime = yield* Settings.resolveConcurrency(options.concurrency)
     const command = yield* Effect.promise(() => import("./Commands/Once.js"))
-    yield* command.run({ ...reading, ledger: path, concurrency: atATime })
+    yield* command.run({ ...reading, ledger: path, terms, concurrency: atATime })
   }).pipe(speaking(options))).pipe(described(
     "Sends what differs between the source and the store, sold out first, and tells what came of it. Needs PLAZA_BASE_URL and " +
       "PLAZA_API_KEY. Status 0 only if everything in the source is in place.",
@@ -37,12 +41,13 @@ const once = Command.make("once", { ...SourceSettings.options, ledger, concurren
     "once --source - --id-column sku --json < export.csv"
   ))
 
-const plan = Command.make("plan", { ...SourceSettings.options, ledger, json, quiet }, (options) =>
+const plan = Command.make("plan", { ...SourceSettings.options, ...TermsSettings.options, ledger, json, quiet }, (options) =>
   Effect.gen(function*() {
     const reading = yield* SourceSettings.resolveSource(options)
     const path = yield* Settings.resolveLedger(options.ledger)
+    const terms = yield* TermsSettings.resolveTerms(options)
     const command = yield* Effect.promise(() => import("./Commands/Plan.js"))
-    yield* command.run({ ...reading, ledger: path })
+    yield* command.run({ ...reading, ledger: path, terms })
   }).pipe(speaking(options))).pipe(described(
     "Tells what a pass would send, in order. Sends nothing, needs no key and leaves the ledger as it is.",
     "plan --source stock.csv"
@@ -58,6 +63,19 @@ const status = Command.make("status", { ledger, json, quiet }, (options) =>
     "status --json"
   ))
 
+const products = Args.text({ name: "product" }).pipe(Args.repeated, Args.withDescription("Quarantined products; all of them unless told."))
+
+const retry = Command.make("retry", { products, ledger, json, quiet }, (options) =>
+  Effect.gen(function*() {
+    const path = yield* Settings.resolveLedger(options.ledger)
+    const command = yield* Effect.promise(() => import("./Commands/Retry.js"))
+    yield* command.run({ ledger: path, products: options.products })
+  }).pipe(speaking(options))).pipe(described(
+    "Releases products that the service refused, so that they are sent again. Sends nothing itself. May be used while a pass runs.",
+    "retry",
+    "retry MUG-BLUE-350 \"CAP/RED L\""
+  ))
+
 const root = Command.make(name).pipe(
   described(
     "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Every " +
@@ -65,7 +83,7 @@ const root = Command.make(name).pipe(
     "plan --source stock.csv",
     "once --source stock.csv"
   ),
-  Command.withSubcommands([once, plan, status])
+  Command.withSubcommands([once, plan, status, retry])
 )
 
 /**
@@ -88,10 +106,13 @@ export const run = CommandLine.run(root, {
       "--query",
       "--source-timeout",
       "--max-bad-rows",
+      "--gone",
+      "--brake-share",
+      "--brake-count",
       "--ledger",
       "--concurrency"
     ],
     repeated: [],
-    flags: ["--json", "--quiet"]
+    flags: ["--confirm", "--json", "--quiet"]
   }
 })

@@ -23,6 +23,18 @@ import type { ProductId } from "@plaza/domain/Ids"
 export type EntryState = "settled" | "pending" | "sending" | "doubtful" | "quarantined"
 
 /**
+ * In which order products are sent, the most urgent first: what is sold out can still be bought, what falls can be oversold, what is
+ * back can't be bought yet. A doubtful value that is still wanted has probably arrived, so it comes last of what waits. An assertion
+ * repeats what was confirmed, in case that it was changed in the store since.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const urgencies = ["soldOut", "falling", "backInStock", "rest", "doubtful", "assertion"] as const
+/** @since 0.1.0 @category models */
+export type Urgency = (typeof urgencies)[number]
+
+/**
  * The last answer, or the lack of one, that kept a value from being confirmed.
  *
  * @since 0.1.0
@@ -53,7 +65,7 @@ export interface Entry {
   readonly attempts: number
   readonly state: EntryState
   readonly refusal: Refusal | undefined
-  /** The line of the source that told the wanted value. */
+  /** The line of the source that told the wanted value; while that is the same, possibly where it stood in an earlier snapshot. */
   readonly line: number
   /** Milliseconds since the epoch. */
   readonly updatedAt: number

@@ -1,6 +1,6 @@
 /**
  * The memory of what is wanted and what the service holds, product by product. Written before and after each send, so that a crash
- * at any moment leaves it telling the truth. Knows nothing of HTTP nor of the order of sending; `Ledger/Sqlite` keeps it in a file.
+ * at any moment leaves it telling the truth. Knows nothing of HTTP; `Ledger/Sqlite` keeps it in a file, `Ledger/Postgres` in a database.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,8 @@ import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
-import type { Entry, EntryState, Refusal } from "./Entry.js"
+import type { Brake, Damage } from "./Brake.js"
+import type { Entry, EntryState, Refusal, Urgency } from "./Entry.js"
 import type { Row } from "./Source.js"
 
 /**
@@ -34,6 +35,19 @@ export class LedgerFault extends Data.TaggedError("LedgerFault")<{
  */
 export class LedgerInUse extends Data.TaggedError("LedgerInUse")<{
   readonly path: string
+  readonly message: string
+}> {
+  readonly exitCode = 2
+}
+
+/**
+ * A snapshot would take more of the catalogue out of sale than the brake lets through. Nothing of it was taken.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SnapshotHeld extends Data.TaggedError("SnapshotHeld")<{
+  readonly held: Held
   readonly message: string
 }> {
   readonly exitCode = 2
@@ -86,6 +100,95 @@ export interface Counts extends Readonly<Record<EntryState, number>> {
   readonly setAside: number
 }
 
+/**
+ * How a snapshot is taken.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Terms {
+  /** What becomes of products that it doesn't name: they keep what was wanted of them, or are wanted 0. */
+  readonly gone: "leave" | "zero"
+  readonly brake: Brake
+  /** Somebody looked at it: it is taken whatever the brake says. */
+  readonly confirmed: boolean
+}
+
+/**
+ * What a snapshot brought.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Received {
+  /** Products that are wanted otherwise than before, or for the first time. */
+  readonly changed: number
+  readonly damage: Damage
+  /** The brake would have held it, had nobody confirmed it. */
+  readonly braked: boolean
+  /**
+   * Products that it doesn't name were to be wanted 0 and are left alone all the same, because a row was set aside that names no
+   * product or an unknown one: it may be theirs.
+   */
+  readonly goneSpared: boolean
+}
+
+/**
+ * A snapshot that waits for somebody to confirm it, or for the next one to be harmless.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Held extends Damage {
+  /** Milliseconds since the epoch: when the first of a row of such snapshots came, and the last. */
+  readonly since: number
+  readonly at: number
+}
+
+/**
+ * A product that was handed out to be sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Taken {
+  readonly productId: ProductId
+  /** What is wanted now. */
+  readonly value: number
+  readonly urgency: Urgency
+  /** Milliseconds since the epoch: since when it waits; of an assertion, when it was last confirmed. */
+  readonly since: number
+}
+
+/**
+ * Which product may be handed out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Choice {
+  /** Products that are passed over, as after a failure. What is being sent is passed over anyhow. */
+  readonly resting: Iterable<ProductId>
+  /** Where nothing waits: the product whose confirmation is oldest, if it came before this time. None: no product is asserted again. */
+  readonly assertBefore: Option.Option<number>
+}
+
+/**
+ * What waits to be sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Backlog {
+  readonly waiting: Readonly<Record<Exclude<Urgency, "assertion">, number>>
+  /** Handed out and not decided yet. */
+  readonly sending: number
+  /** The product that waits longest, and since when (milliseconds since the epoch). */
+  readonly oldest: Option.Option<{ readonly productId: ProductId; readonly since: number }>
+  /** When the oldest of all confirmations came that still hold; the drift that nobody sees is at most that old. */
+  readonly oldestConfirmation: Option.Option<number>
+}
+
 /** @since 0.1.0 @category services */
 export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
   /** Where it is kept, for messages. */
@@ -95,10 +198,17 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
   /** Makes it the ledger of an account, for good. Fails if it is another's. */
   readonly bind: (account: Account) => Effect.Effect<void, LedgerFault | OtherAccount>
   /**
-   * Takes a whole snapshot for what is wanted, or, if the rows fail, nothing of it. Products that it doesn't name, names twice or
-   * names in a bad row keep what was wanted of them and are no part of the snapshot.
+   * Takes a whole snapshot for what is wanted, or, if the rows fail or the brake holds it, nothing of it. Products that it names twice
+   * or names in a bad row keep what was wanted of them and are no part of the snapshot, nor are those that are gone and left alone.
    */
-  readonly receive: <E, R>(rows: Stream.Stream<Row, E, R>) => Effect.Effect<void, E | LedgerFault, R>
+  readonly receive: <E, R>(
+    rows: Stream.Stream<Row, E, R>,
+    terms: Terms
+  ) => Effect.Effect<Received, E | LedgerFault | SnapshotHeld, R>
+  /** When the last snapshot was taken, in milliseconds since the epoch. */
+  readonly takenAt: Effect.Effect<Option.Option<number>, LedgerFault>
+  /** The snapshot that the brake holds. */
+  readonly held: Effect.Effect<Option.Option<Held>, LedgerFault>
   readonly counts: Effect.Effect<Counts, LedgerFault>
   /** The products of the last snapshot that aren't settled, by id. Never more than a page in memory. */
   readonly unsettled: Stream.Stream<Entry, LedgerFault>
@@ -106,6 +216,14 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
   readonly open: Stream.Stream<Entry, LedgerFault>
   /** What was set aside of the last snapshot, by line. */
   readonly setAside: Stream.Stream<SetAside, LedgerFault>
+  readonly backlog: Effect.Effect<Backlog, LedgerFault>
+  /**
+   * Marks the most urgent product of the last snapshot as being sent and hands it out; among equals the one that waits longest. What is
+   * handed out is not handed out again before it is confirmed or failed.
+   */
+  readonly take: (choice: Choice) => Effect.Effect<Option.Option<Taken>, LedgerFault>
+  /** Lets quarantined products be sent again: these, or all. Gives the ones it found. May be used beside a process that sends. */
+  readonly release: (products: Option.Option<ReadonlyArray<string>>) => Effect.Effect<ReadonlyArray<ProductId>, LedgerFault>
   /** Marks a product as being sent. Gives the stock that is wanted now. */
   readonly begin: (productId: ProductId) => Effect.Effect<number, LedgerFault>
   /** The service holds this value. */

@@ -15,7 +15,16 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type Account, type Counts, Ledger, type LedgerFault, type OtherAccount } from "./Ledger.js"
+import {
+  type Account,
+  type Counts,
+  Ledger,
+  type LedgerFault,
+  type OtherAccount,
+  type Received,
+  type SnapshotHeld,
+  type Terms
+} from "./Ledger.js"
 import * as Plan from "./Plan.js"
 import type { Row } from "./Source.js"
 import * as Verdict from "./Verdict.js"
@@ -25,6 +34,7 @@ export interface Options<E, R> {
   /** Without a slash at its end; the ledger is bound to it. */
   readonly baseUrl: string
   readonly rows: Stream.Stream<Row, E, R>
+  readonly terms: Terms
   /** How many products are sent at a time. */
   readonly concurrency: number
   /** Told how many products a round is about to send, and of each that is done with. */
@@ -51,6 +61,7 @@ export interface Stop {
 /** @since 0.1.0 @category models */
 export interface Result {
   readonly account: Account
+  readonly received: Received
   /** Products that the service confirmed in this pass. */
   readonly confirmed: number
   /** Products that already stood as they are wanted. */
@@ -73,7 +84,7 @@ const patience = 5
 export const grace: Duration.Duration = Duration.seconds(10)
 
 /**
- * Runs a pass. A refused source, another account or a refused key end it before anything is sent or taken over.
+ * Runs a pass. A refused source, the brake, another account or a refused key end it before anything is sent or taken over.
  * Interrupted, it waits for what is in flight, up to {@link grace}, and leaves the ledger telling the truth.
  *
  * @since 0.1.0
@@ -81,7 +92,7 @@ export const grace: Duration.Duration = Duration.seconds(10)
  */
 export const run = <E, R>(
   options: Options<E, R>
-): Effect.Effect<Result, E | LedgerFault | OtherAccount | FailureOf<"getMe">, R | Ledger | Profiles | Store> =>
+): Effect.Effect<Result, E | LedgerFault | OtherAccount | SnapshotHeld | FailureOf<"getMe">, R | Ledger | Profiles | Store> =>
   Effect.gen(function*() {
     const ledger = yield* Ledger
     const profiles = yield* Profiles
@@ -89,7 +100,7 @@ export const run = <E, R>(
     const me = yield* profiles.me
     const account = { baseUrl: options.baseUrl, id: me.id }
     yield* ledger.bind(account)
-    yield* ledger.receive(options.rows)
+    const received = yield* ledger.receive(options.rows, options.terms)
     const before = yield* ledger.counts
 
     let confirmed = 0
@@ -141,6 +152,7 @@ export const run = <E, R>(
     }
     return {
       account,
+      received,
       confirmed,
       unchanged: before.settled,
       counts: yield* ledger.counts,

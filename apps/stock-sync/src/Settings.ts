@@ -24,7 +24,7 @@ export const given = (flag: string, variable: string, description: string) =>
 export const ledger = given(
   "ledger",
   "STOCK_SYNC_LEDGER",
-  "The file that remembers what the store holds; plaza-stock-sync.sqlite in the working directory unless told."
+  "What remembers what the store holds: a file, or postgres://user:password@host/database; plaza-stock-sync.sqlite in the working directory unless told."
 )
 /** @since 0.1.0 @category options */
 export const concurrency = given("concurrency", "STOCK_SYNC_CONCURRENCY", "How many products are sent at a time, 1 to 100; 8 unless told.")
@@ -53,13 +53,49 @@ export const withDefault = (option: Given, variable: string, otherwise: string) 
   Effect.map(resolve(option, variable), Option.getOrElse(() => otherwise))
 
 /**
- * The path of the ledger.
+ * The path or the address of the ledger.
  *
  * @since 0.1.0
  * @category resolving
  */
 export const resolveLedger = (option: Given): Effect.Effect<string, ConfigError> =>
   withDefault(option, "STOCK_SYNC_LEDGER", "plaza-stock-sync.sqlite")
+
+/** @since 0.1.0 @category resolving */
+export const wrong = (message: string): Effect.Effect<never, UsageError> => Effect.fail(new UsageError({ message }))
+
+/**
+ * A setting that was told, as what it stands for; undefined where it wasn't.
+ *
+ * @since 0.1.0
+ * @category resolving
+ */
+export const checked = <A>(
+  told: Effect.Effect<Given, ConfigError>,
+  read: (text: string) => Option.Option<A>,
+  complaint: string,
+  flag: string
+): Effect.Effect<A | undefined, UsageError | ConfigError> =>
+  Effect.flatMap(told, Option.match({
+    onNone: () => Effect.succeed(undefined),
+    onSome: (text) =>
+      Option.match(read(text.trim()), {
+        onNone: () => wrong(`"${text}" ${complaint}: change --${flag} or STOCK_SYNC_${flag.toUpperCase().replaceAll("-", "_")}`),
+        onSome: (value) => Effect.succeed(value)
+      })
+  }))
+
+/**
+ * A share, as 5% or 0.05.
+ *
+ * @since 0.1.0
+ * @category resolving
+ */
+export const shareOf = (text: string): Option.Option<number> => {
+  const [, digits, percent] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(text) ?? []
+  const share = Number(digits) / (percent === "%" ? 100 : 1)
+  return share >= 0 && share <= 1 ? Option.some(share) : Option.none()
+}
 
 const most = 100
 

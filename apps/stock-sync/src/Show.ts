@@ -8,6 +8,7 @@ import type * as Table from "@plaza/terminal/Table"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type { Damage } from "./Brake.js"
 import type { Entry, Refusal } from "./Entry.js"
 import type { Ledger, SetAside } from "./Ledger.js"
 import type { Reason, Step } from "./Plan.js"
@@ -88,6 +89,14 @@ export const why: Readonly<Record<Reason, string>> = {
   asserted: "another value may have arrived",
   doubtful: "may not have arrived"
 }
+
+/** Why `--gone zero` didn't hold this time. @since 0.1.0 @category printing */
+export const goneSpared = "what the source no longer names is left alone this time: a row was set aside that names no known product, and may " +
+  "be one of them"
+
+/** @since 0.1.0 @category printing */
+export const damageOf = ({ catalogue, dropped, zeroed }: Damage): string =>
+  `${zeroed + dropped} of ${catalogue} products out of sale (${zeroed} with stock 0, ${dropped} no longer named)`
 
 /** @since 0.1.0 @category printing */
 export const stepJson = ({ from, productId, reason, to }: Step) => ({ productId, from: from ?? null, to, reason })

@@ -3,14 +3,14 @@
  *
  * @since 0.1.0
  */
-import { UsageError } from "@plaza/terminal/Problem"
+import type { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { type Given, given, resolve, withDefault } from "./Settings.js"
+import { checked, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
 import * as Format from "./Source/Format.js"
 import type { SourceOptions } from "./Source/Open.js"
 
@@ -81,24 +81,6 @@ export const resolveSource = (told: Told): Effect.Effect<SourceOptions, UsageErr
     }
   })
 
-const wrong = (message: string) => Effect.fail(new UsageError({ message }))
-
-/** A setting that was told, as what it stands for; undefined where it wasn't. */
-const checked = <A>(
-  told: Effect.Effect<Given, ConfigError.ConfigError>,
-  read: (text: string) => Option.Option<A>,
-  complaint: string,
-  flag: string
-): Effect.Effect<A | undefined, UsageError | ConfigError.ConfigError> =>
-  Effect.flatMap(told, Option.match({
-    onNone: () => Effect.succeed(undefined),
-    onSome: (text) =>
-      Option.match(read(text.trim()), {
-        onNone: () => wrong(`"${text}" ${complaint}: change --${flag} or STOCK_SYNC_${flag.toUpperCase().replaceAll("-", "_")}`),
-        onSome: (value) => Effect.succeed(value)
-      })
-  }))
-
 const formatOf = (text: string) => Option.fromNullable(Format.all.find((format) => format === text.toLowerCase()))
 
 const delimiterOf = (text: string) =>
@@ -109,12 +91,6 @@ const itemsOf = (text: string) => /^[^.*]+(\.[^.*]+)*$/.test(text) ? Option.some
 
 const durationOf = (text: string) =>
   Option.filter(Duration.decodeUnknown(text), (duration) => Duration.greaterThan(duration, Duration.zero) && Duration.isFinite(duration))
-
-const shareOf = (text: string) => {
-  const [, digits, percent] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(text) ?? []
-  const share = Number(digits) / (percent === "%" ? 100 : 1)
-  return share >= 0 && share <= 1 ? Option.some(share) : Option.none()
-}
 
 /** A variable alone: what stands in an option can be read by everyone on the machine. Nothing of it is ever told. */
 const authorization: Effect.Effect<Redacted.Redacted | undefined, ConfigError.ConfigError> = Effect.flatMap(

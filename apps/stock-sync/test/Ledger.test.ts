@@ -12,6 +12,7 @@ import { Ledger } from "../src/Ledger.js"
 import * as LedgerSqlite from "../src/Ledger/Sqlite.js"
 import * as Plan from "../src/Plan.js"
 import { type Row, SourceRefused } from "../src/Source.js"
+import { terms } from "./support/world.js"
 
 const id = (text: string) => ProductId.make(text)
 let line = 1
@@ -30,7 +31,7 @@ const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
 /** Uses the ledger as one process does, from opening to closing. */
 const using = <A, E>(path: string, use: (ledger: Ledger["Type"]) => Effect.Effect<A, E>) =>
   Effect.flatMap(Ledger, use).pipe(Effect.provide(LedgerSqlite.layer(path)))
-const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) => ledger.receive(Stream.fromIterable(rows))
+const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) => ledger.receive(Stream.fromIterable(rows), terms)
 const collect = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 const planOf = (ledger: Ledger["Type"]) => Effect.map(collect(ledger.unsettled), Plan.make)
 const settle = (ledger: Ledger["Type"], productId: string) =>
@@ -66,7 +67,7 @@ describe("snapshots", () => {
           yield* receive(ledger, row("A", 1), bad("X", "is odd", 3))
           const refused = new SourceRefused({ source: "x", line: 9, message: "broken" })
           const many = Stream.range(1, 2000).pipe(Stream.map((n) => row(`P${n}`, n)))
-          const failed = yield* Effect.flip(ledger.receive(Stream.concat(many, Stream.fail(refused))))
+          const failed = yield* Effect.flip(ledger.receive(Stream.concat(many, Stream.fail(refused)), terms))
           expect(failed).toBe(refused)
           expect(yield* planOf(ledger)).toEqual([{ productId: "A", reason: "unconfirmed", from: undefined, to: 1 }])
           expect(yield* collect(ledger.setAside)).toEqual([{ line: 3, productId: "X", reason: "is odd" }])
@@ -115,7 +116,7 @@ describe("snapshots", () => {
     inFolder((path) =>
       using(path, (ledger) =>
         Effect.gen(function*() {
-          yield* ledger.receive(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))))
+          yield* ledger.receive(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))), terms)
           const steps = yield* planOf(ledger)
           expect(new Set(steps.map((step) => step.productId)).size).toBe(3500)
         }))))
@@ -348,7 +349,7 @@ describe("files it can't use", () => {
     inFolder((path) =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
-        yield* using(path, (ledger) => ledger.receive(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))))
+        yield* using(path, (ledger) => ledger.receive(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))), terms))
         const bytes = yield* files.readFile(path)
         yield* files.writeFile(path, bytes.fill(0x5a, 4096))
         const error = yield* Effect.flip(using(path, (ledger) => receive(ledger, row("A", 1))))

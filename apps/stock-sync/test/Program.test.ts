@@ -96,6 +96,9 @@ describe("plan and status", () => {
           send: 2,
           unchanged: 6,
           setAside: 0,
+          outOfSale: { zeroed: 1, dropped: 0, catalogue: 8 },
+          braked: false,
+          goneSpared: false,
           steps: [{ productId: "CAP/RED L", from: 7, to: 0, reason: "soldOut" }, { productId: "007", from: 0, to: 5, reason: "backInStock" }],
           setAsideRows: []
         })
@@ -370,9 +373,9 @@ describe("help and version", () => {
         yield* files.remove(`${cwd}/moved/node_modules`, { recursive: true })
         const program = `${cwd}/moved/plaza-stock-sync.mjs`
         const help = yield* run(["--help"], { cwd, program })
-        for (const word of ["once", "plan", "status"]) expect(help.stdout).toContain(word)
+        for (const word of ["once", "plan", "status", "retry"]) expect(help.stdout).toContain(word)
         const once = yield* run(["once", "--help"], { cwd, program })
-        for (const name of ["SOURCE", "LEDGER", "ID_COLUMN", "STOCK_COLUMN", "CONCURRENCY"]) {
+        for (const name of ["SOURCE", "LEDGER", "ID_COLUMN", "STOCK_COLUMN", "CONCURRENCY", "GONE", "BRAKE_SHARE", "BRAKE_COUNT"]) {
           expect(once.stdout).toContain(`STOCK_SYNC_${name}`)
           expect(once.stdout).toContain(`--${name.toLowerCase().replace("_", "-")}`)
         }

@@ -18,8 +18,8 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
-import { Ledger } from "../Ledger.js"
-import * as LedgerSqlite from "../Ledger/Sqlite.js"
+import { Ledger, type Terms } from "../Ledger.js"
+import * as OpenLedger from "../Ledger/Open.js"
 import * as Pass from "../Pass.js"
 import * as Show from "../Show.js"
 import * as Open from "../Source/Open.js"
@@ -27,6 +27,7 @@ import * as Open from "../Source/Open.js"
 /** @since 0.1.0 @category models */
 export interface Options extends Open.SourceOptions {
   readonly ledger: string
+  readonly terms: Terms
   readonly concurrency: number
 }
 
@@ -60,11 +61,12 @@ export const run = (options: Options) =>
     // Before the ledger is opened, and with it made: a missing variable leaves no file behind.
     const { baseUrl } = yield* ClientSettings.config
     const client = yield* Layer.build(Layer.provide(Plaza.layerConfig, NodeClient.layer))
-    const opened = yield* Layer.build(LedgerSqlite.layer(options.ledger))
+    const opened = yield* Layer.build(OpenLedger.layer(options.ledger))
     const watcher = yield* progress
     const result = yield* Pass.run({
       baseUrl,
       rows: Open.open(options),
+      terms: options.terms,
       concurrency: options.concurrency,
       watcher
     }).pipe(
@@ -76,10 +78,11 @@ export const run = (options: Options) =>
     )
     const asides = yield* Effect.flatMap(Ledger, Show.asides).pipe(Effect.provide(opened))
     yield* show(result, asides)
+    if (result.received.goneSpared && !output.json) yield* output.note(Show.goneSpared)
     return yield* ending(result)
   }).pipe(Effect.scoped)
 
-const show = ({ account, confirmed, counts, stop, unchanged }: Pass.Result, asides: ReadonlyArray<Show.Aside>) =>
+const show = ({ account, confirmed, counts, received, stop, unchanged }: Pass.Result, asides: ReadonlyArray<Show.Aside>) =>
   Effect.gen(function*() {
     const output = yield* Output
     // A send that nobody could wait for is as doubtful as one without an answer.
@@ -90,6 +93,7 @@ const show = ({ account, confirmed, counts, stop, unchanged }: Pass.Result, asid
         account,
         ...numbers,
         complete: asides.length === 0 && doubtful === 0 && counts.pending === 0,
+        goneSpared: received.goneSpared,
         setAsideRows: asides,
         stopped: Option.getOrNull(Option.map(stop, ({ failure }) => ({ tag: failure._tag, message: failure.message })))
       },

@@ -1,12 +1,12 @@
 /**
- * The tables of a ledger file, and how a file of an earlier version becomes one of this. Ids are text throughout: "007" stays "007".
- * Knows nothing of what the rows mean.
+ * The tables of a ledger file, and how a file of an earlier version becomes one of this. Knows nothing of what the rows mean.
  *
  * @since 0.1.0
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
+import * as Tables from "./Tables.js"
 
 /**
  * Marks a database file as a ledger ("PLZS" in ASCII), so that nobody else's database is written to.
@@ -16,54 +16,32 @@ import * as Effect from "effect/Effect"
  */
 export const applicationId = 0x504c5a53
 
-const account = "account (one INTEGER PRIMARY KEY CHECK (one = 1), base_url TEXT NOT NULL, account_id TEXT NOT NULL) STRICT"
-
-const product = `product (
-  id TEXT PRIMARY KEY NOT NULL,
-  wanted INTEGER NOT NULL,
-  confirmed INTEGER,
-  confirmed_at INTEGER,
-  sent INTEGER,
-  doubt INTEGER,
-  attempts INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('settled', 'pending', 'sending', 'doubtful', 'quarantined')),
-  refusal_tag TEXT,
-  refusal_code TEXT,
-  refusal_message TEXT,
-  refused INTEGER,
-  line INTEGER NOT NULL,
-  snapshot INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID`
-
-const setAside = "set_aside (line INTEGER NOT NULL, product_id TEXT, reason TEXT NOT NULL) STRICT"
-
-// The number of the last snapshot; a product belongs to it that carries the same number.
-const snapshot = "snapshot (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, taken_at INTEGER) STRICT"
-
-const tables = [account, product, setAside, snapshot]
-const nameOf = (table: string) => table.slice(0, table.indexOf(" "))
+const sqlite: Tables.Dialect = { integer: "INTEGER", text: "TEXT", generated: "VIRTUAL", keyed: " STRICT, WITHOUT ROWID", plain: " STRICT" }
 
 /**
- * Every step from an empty file to the tables of today; a file's `user_version` says how many it has behind it. Steps are only ever
- * added at the end.
+ * From each earlier version straight to today's. A file's `user_version` says which one it has; an empty file has 0.
  */
-const migrations: ReadonlyArray<ReadonlyArray<string>> = [
-  [
-    ...tables.map((table) => `CREATE TABLE ${table}`),
-    "CREATE INDEX product_unsettled ON product (id) WHERE state <> 'settled'",
-    "INSERT INTO snapshot (one, number, taken_at) VALUES (1, 0, NULL)",
-    `PRAGMA application_id = ${applicationId}`
+const upgrades: Readonly<Record<number, ReadonlyArray<string>>> = {
+  0: [...Tables.create(sqlite), `PRAGMA application_id = ${applicationId}`],
+  // A product belonged to the last snapshot if it carried its number.
+  1: [
+    ...["product", "snapshot", "set_aside"].map((name) => `ALTER TABLE ${name} RENAME TO old_${name}`),
+    ...[Tables.table.product, Tables.table.snapshot, Tables.table.setAside, Tables.table.holder].map((table) => `CREATE TABLE ${table(sqlite)}`),
+    `INSERT INTO product (${Tables.productColumns})
+      SELECT id, wanted, confirmed, confirmed_at, sent, doubt, attempts, state,
+        CASE WHEN snapshot = (SELECT number FROM old_snapshot) THEN 'named' ELSE 'left' END,
+        CASE WHEN state = 'settled' THEN coalesce(confirmed_at, updated_at) ELSE updated_at END,
+        refusal_tag, refusal_code, refusal_message, refused, line, updated_at
+      FROM old_product`,
+    "INSERT INTO snapshot (one, taken_at) SELECT one, taken_at FROM old_snapshot",
+    "INSERT INTO set_aside SELECT rowid, line, product_id, reason FROM old_set_aside",
+    ...["product", "snapshot", "set_aside"].map((name) => `DROP TABLE old_${name}`),
+    ...Tables.indexes
   ]
-]
+}
 
-/**
- * The version this program writes.
- *
- * @since 0.1.0
- * @category constants
- */
-export const version = migrations.length
+const inOrder = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>) =>
+  Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
 
 /**
  * Brings a file from its version to today's, whole or not at all.
@@ -72,30 +50,15 @@ export const version = migrations.length
  * @category migrations
  */
 export const migrate = (sql: SqlClient.SqlClient, from: number): Effect.Effect<void, SqlError> =>
-  from === version
+  from === Tables.version
     ? Effect.void
-    : sql.withTransaction(Effect.forEach(
-      [...migrations.slice(from).flat(), `PRAGMA user_version = ${version}`],
-      (statement) => sql.unsafe(statement),
-      { discard: true }
-    ))
+    : sql.withTransaction(inOrder(sql, [...upgrades[from] ?? [], `PRAGMA user_version = ${Tables.version}`]))
 
 /**
- * Lays copies of the tables over those of the file, for this connection alone: from here on everything is read and written in the
- * copies, and the file stays as it is. Needs a file of today's version or an empty one.
+ * Lays copies of the tables over those of the file, for this connection alone. Needs a file of today's version or an empty one.
  *
  * @since 0.1.0
  * @category migrations
  */
 export const shadow = (sql: SqlClient.SqlClient, empty: boolean): Effect.Effect<void, SqlError> =>
-  Effect.forEach(
-    [
-      ...tables.flatMap((table) => [
-        `CREATE TEMP TABLE ${table}`,
-        ...(empty ? [] : [`INSERT INTO temp.${nameOf(table)} SELECT * FROM main.${nameOf(table)}`])
-      ]),
-      ...(empty ? ["INSERT INTO temp.snapshot (one, number, taken_at) VALUES (1, 0, NULL)"] : [])
-    ],
-    (statement) => sql.unsafe(statement),
-    { discard: true }
-  )
+  inOrder(sql, Tables.shadow(sqlite, empty ? undefined : "main"))

@@ -9,13 +9,17 @@ import * as Path from "@effect/platform/Path"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import type * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { Ledger, LedgerFault, LedgerInUse } from "../Ledger.js"
+import { Ledger, LedgerFault, type LedgerInUse } from "../Ledger.js"
+import * as Access from "./Access.js"
+import * as Holder from "./Holder.js"
 import * as Schema from "./Schema.js"
+import * as Sends from "./Sends.js"
 import * as Statements from "./Statements.js"
+import * as Tables from "./Tables.js"
 import { codeOf, faultOf, sqliteBusy } from "./Trouble.js"
 
 type Files = FileSystem.FileSystem | Path.Path
@@ -35,12 +39,25 @@ export const layer = (path: string): Layer.Layer<Ledger, LedgerFault | LedgerInU
     const fault = faultOf(path)
     // Full: what was written before a send has to be there after a power cut, too.
     yield* Effect.mapError(Effect.all([sql`PRAGMA journal_mode = WAL`, sql`PRAGMA synchronous = FULL`], { discard: true }), fault)
+    yield* Effect.mapError(makeRoom(sql), fault)
     const found = yield* inspect(sql, path)
     // So that the file alone, copied between two passes, is the whole ledger.
     yield* Effect.addFinalizer(() => Effect.ignore(sql`PRAGMA wal_checkpoint(TRUNCATE)`))
     yield* Effect.mapError(Schema.migrate(sql, found), fault)
-    yield* Effect.mapError(sql`UPDATE product SET state = 'doubtful', doubt = NULL WHERE state = 'sending'`, fault)
-    return Statements.make(sql, path, fault)
+    yield* Effect.mapError(Effect.all([Holder.enter(sql), Sends.cutOff(sql)], { discard: true }), fault)
+    return Statements.make(Access.make(sql, path, fault))
+  })).pipe(Layer.provide(Reactivity.layer))
+
+/**
+ * Opens the ledger for a word to a process that works with it, or to the next one. Fails if there is none.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerBeside = (path: string): Layer.Layer<Ledger, LedgerFault, Files> =>
+  Layer.scoped(Ledger, Effect.gen(function*() {
+    const sql = (yield* existing(path)) ?? (yield* none(path))
+    return Statements.make(Access.make(sql, path, faultOf(path)))
   })).pipe(Layer.provide(Reactivity.layer))
 
 /**
@@ -53,7 +70,7 @@ export const layerReader = (path: string): Layer.Layer<Ledger, LedgerFault, File
   Layer.scoped(Ledger, Effect.gen(function*() {
     const sql = (yield* existing(path)) ?? (yield* none(path))
     yield* Effect.mapError(sql`PRAGMA query_only = ON`, faultOf(path))
-    return Statements.make(sql, path, faultOf(path))
+    return Statements.make(Access.make(sql, path, faultOf(path)))
   })).pipe(Layer.provide(Reactivity.layer))
 
 /**
@@ -66,8 +83,9 @@ export const layerCopy = (path: string): Layer.Layer<Ledger, LedgerFault, Files>
   Layer.scoped(Ledger, Effect.gen(function*() {
     const found = yield* existing(path)
     const sql = found ?? (yield* connect(path, ":memory:"))
+    yield* Effect.mapError(makeRoom(sql), faultOf(path))
     yield* Effect.mapError(Schema.shadow(sql, found === undefined), faultOf(path))
-    return Statements.make(sql, path, faultOf(path))
+    return Statements.make(Access.make(sql, path, faultOf(path)))
   })).pipe(Layer.provide(Reactivity.layer))
 
 const fail = (path: string, what: string) => Effect.fail(new LedgerFault({ path, message: `the ledger ${path} ${what}` }))
@@ -87,6 +105,12 @@ const checkPlace = (path: string) =>
     const there = yield* Effect.option(files.stat(path))
     if (there._tag === "Some" && there.value.type === "Directory") return yield* fail(path, `is a folder: ${elsewhere}`)
   })
+
+/**
+ * Room to compare a million products with a snapshot of them, in KiB where negative: with the usual 2 MiB, pages are read over and over.
+ */
+const makeRoom = (sql: SqlClient.SqlClient) =>
+  Effect.all([sql`PRAGMA main.cache_size = -65536`, sql`PRAGMA temp.cache_size = -65536`], { discard: true })
 
 /**
  * Opens a database file. The connection throws where it can't be opened, so that is caught here; nothing else in it is expected to.
@@ -111,7 +135,7 @@ const inspect = (sql: SqlClient.SqlClient, path: string) =>
     if (tables?.n === 0) return 0
     if (id?.application_id !== Schema.applicationId) return yield* fail(path, `is the database of another program: ${elsewhere}`)
     const found = version?.user_version ?? 0
-    return found <= Schema.version ? found : yield* fail(path, "was written by a later version of plaza-stock-sync: install that version")
+    return found <= Tables.version ? found : yield* fail(path, "was written by a later version of plaza-stock-sync: install that version")
   })
 
 /** A connection to a ledger that is there and filled; undefined if there is none. */
@@ -123,7 +147,7 @@ const existing = (path: string) =>
     const sql = yield* connect(path, path)
     const found = yield* inspect(sql, path)
     if (found === 0) return undefined
-    return found === Schema.version ? sql : yield* fail(path, "was written by an earlier version: `plaza-stock-sync once` brings it up to date")
+    return found === Tables.version ? sql : yield* fail(path, "was written by an earlier version: `plaza-stock-sync once` brings it up to date")
   })
 
 /**
@@ -139,8 +163,8 @@ const lock = (path: string) =>
     // Closing alone would keep the lock until the last prepared statement is collected.
     yield* Effect.addFinalizer(() => Effect.ignore(sql`ROLLBACK`))
     yield* Effect.mapError(sql`PRAGMA busy_timeout = 0`, faultOf(path))
-    yield* Effect.mapError(sql`BEGIN EXCLUSIVE`, (error: SqlError) =>
-      codeOf(error) === sqliteBusy
-        ? new LedgerInUse({ path, message: `Another plaza-stock-sync works with the ledger ${path}: wait until it has ended, or ${elsewhere}` })
-        : faultOf(`${path}.lock`)(error))
+    const begun = yield* Effect.either(sql`BEGIN EXCLUSIVE`)
+    if (Either.isRight(begun)) return
+    if (codeOf(begun.left) !== sqliteBusy) return yield* faultOf(`${path}.lock`)(begun.left)
+    return yield* yield* Holder.inUse(path, connect(path, real))
   })

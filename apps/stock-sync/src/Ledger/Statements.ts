@@ -1,19 +1,18 @@
 /**
- * The ledger's operations in SQL, one short statement each. Knows nothing of files and locks; `Sqlite` opens them.
+ * The ledger's operations in SQL, and what is read from it. Knows nothing of files, servers and locks; `Sqlite` and `Postgres` open them.
  *
  * @since 0.1.0
  */
 import { ProductId } from "@plaza/domain/Ids"
-import type * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Entry, EntryState } from "../Entry.js"
-import { type Ledger, LedgerFault, OtherAccount, type SetAside } from "../Ledger.js"
+import { type Held, type Ledger, type LedgerFault, OtherAccount, type SetAside } from "../Ledger.js"
+import type { Access } from "./Access.js"
 import { receive } from "./Receive.js"
+import * as Sends from "./Sends.js"
 
 interface ProductRow {
   readonly id: string
@@ -49,6 +48,20 @@ const toEntry = (row: ProductRow): Entry => ({
   updatedAt: row.updated_at
 })
 
+interface SnapshotRow {
+  readonly taken_at: number | null
+  readonly held_since: number | null
+  readonly held_at: number | null
+  readonly zeroed: number | null
+  readonly dropped: number | null
+  readonly catalogue: number | null
+}
+
+const toHeld = (row: SnapshotRow): Held | undefined =>
+  row.held_since === null || row.held_at === null
+    ? undefined
+    : { since: row.held_since, at: row.held_at, zeroed: row.zeroed ?? 0, dropped: row.dropped ?? 0, catalogue: row.catalogue ?? 0 }
+
 // Rows a page: a page is in memory at a time, whatever the size of the ledger.
 const page = 1000
 
@@ -69,10 +82,8 @@ const paged = <A, K>(first: K, read: (after: K) => Effect.Effect<ReadonlyArray<A
  * @since 0.1.0
  * @category constructors
  */
-export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: SqlError) => LedgerFault): Ledger["Type"] => {
-  const run = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, faultOf)
-  const gone = (productId: string) =>
-    new LedgerFault({ path, message: `the ledger ${path} no longer knows the product ${JSON.stringify(productId)}: start again` })
+export const make = (access: Access): Ledger["Type"] => {
+  const { path, run, sql } = access
 
   const account = run(sql<{ base_url: string; account_id: string }>`SELECT base_url, account_id FROM account`).pipe(
     Effect.map(([row]) => Option.map(Option.fromNullable(row), (found) => ({ baseUrl: found.base_url, id: found.account_id })))
@@ -89,6 +100,9 @@ export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: Sq
       toEntry
     )
 
+  const snapshot = <A>(read: (row: SnapshotRow) => A | null | undefined) =>
+    Effect.map(run(sql<SnapshotRow>`SELECT * FROM snapshot`), ([row]) => Option.fromNullable(row === undefined ? undefined : read(row)))
+
   return {
     path,
     account,
@@ -102,13 +116,14 @@ export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: Sq
         return yield* new OtherAccount({
           path,
           message: `the ledger ${path} belongs to account ${found.id} at ${found.baseUrl}, but the key to account ${wanted.id} at ` +
-            `${wanted.baseUrl}: name another file with --ledger or STOCK_SYNC_LEDGER; nothing was sent`
+            `${wanted.baseUrl}: name another one with --ledger or STOCK_SYNC_LEDGER; nothing was sent`
         })
       }),
-    receive: receive(sql, faultOf),
+    receive: receive(access),
+    takenAt: snapshot((row) => row.taken_at),
+    held: snapshot(toHeld),
     counts: run(Effect.all([
-      sql<{ state: EntryState; n: number }>`
-        SELECT state, count(*) AS n FROM product WHERE snapshot = (SELECT number FROM snapshot) GROUP BY state`,
+      sql<{ state: EntryState; n: number }>`SELECT state, count(*) AS n FROM product WHERE part <> 'left' GROUP BY state`,
       sql<{ n: number }>`SELECT count(*) AS n FROM set_aside`
     ])).pipe(Effect.map(([states, setAside]) => {
       const of = (state: EntryState) => states.find((row) => row.state === state)?.n ?? 0
@@ -121,46 +136,18 @@ export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: Sq
         setAside: setAside[0]?.n ?? 0
       }
     })),
-    unsettled: products("state <> 'settled' AND snapshot = (SELECT number FROM snapshot)"),
+    unsettled: products("state <> 'settled' AND part <> 'left'"),
     open: products("state <> 'settled'"),
     setAside: Stream.map(
       paged(
         0,
         (after) =>
-          run(sql<{ at: number; line: number; product_id: string | null; reason: string }>`
-            SELECT rowid AS at, line, product_id, reason FROM set_aside WHERE rowid > ${after} ORDER BY rowid LIMIT ${page}`),
-        (row) => row.at
+          run(sql<{ place: number; line: number; product_id: string | null; reason: string }>`
+            SELECT place, line, product_id, reason FROM set_aside WHERE place > ${after} ORDER BY place LIMIT ${page}`),
+        (row) => row.place
       ),
       (row): SetAside => ({ line: row.line, productId: row.product_id ?? undefined, reason: row.reason })
     ),
-    begin: (productId) =>
-      Clock.currentTimeMillis.pipe(
-        Effect.flatMap((now) =>
-          run(sql<{ wanted: number }>`
-            UPDATE product SET doubt = CASE WHEN state = 'doubtful' THEN sent END, sent = wanted, state = 'sending',
-              attempts = attempts + 1, updated_at = ${now}
-            WHERE id = ${productId} RETURNING wanted`)
-        ),
-        Effect.flatMap(([row]) => row === undefined ? Effect.fail(gone(productId)) : Effect.succeed(row.wanted))
-      ),
-    confirm: (productId, value) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.asVoid(run(sql`
-          UPDATE product SET confirmed = ${value}, confirmed_at = ${now}, sent = ${value}, doubt = NULL, attempts = 0,
-            state = CASE WHEN wanted = ${value} THEN 'settled' ELSE 'pending' END,
-            refusal_tag = NULL, refusal_code = NULL, refusal_message = NULL, refused = NULL, updated_at = ${now}
-          WHERE id = ${productId}`))),
-    fail: (productId, state, refusal, absent) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.asVoid(run(sql`
-          UPDATE product SET
-            state = CASE WHEN ${state} = 'pending' AND doubt IS NOT NULL THEN 'doubtful' ELSE ${state} END,
-            sent = CASE WHEN ${state} = 'pending' AND doubt IS NOT NULL THEN doubt ELSE ${refusal.value} END,
-            doubt = NULL,
-            confirmed = CASE WHEN ${absent ? 1 : 0} THEN NULL ELSE confirmed END,
-            confirmed_at = CASE WHEN ${absent ? 1 : 0} THEN NULL ELSE confirmed_at END,
-            refusal_tag = ${refusal.tag}, refusal_code = ${refusal.code ?? null}, refusal_message = ${refusal.message},
-            refused = ${refusal.value}, updated_at = ${now}
-          WHERE id = ${productId}`)))
+    ...Sends.make(access)
   }
 }

@@ -16,7 +16,7 @@ const advice: Readonly<Record<number, string>> = {
   8: "can't be written: let this user write the file and its folder",
   10: "can't be read or written because of a fault of the disk: look at the disk, then start again",
   11: "is damaged: restore it from a copy, or move it away to begin a new one, which sends every product once",
-  13: "can't be written because the disk is full: make room, then start again",
+  13: "can't be written because the disk is full, its own or the one for temporary files: make room, then start again",
   14: "can't be opened: let this user read and write the file and its folder",
   26: "is not a ledger of plaza-stock-sync: name another file with --ledger or STOCK_SYNC_LEDGER"
 }

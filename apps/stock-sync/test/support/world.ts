@@ -7,7 +7,8 @@ import { Plaza } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Layer, Option, Stream, TestClock } from "effect"
-import type { Ledger } from "../../src/Ledger.js"
+import * as Brake from "../../src/Brake.js"
+import type { Ledger, Terms } from "../../src/Ledger.js"
 import * as LedgerSqlite from "../../src/Ledger/Sqlite.js"
 import * as Pass from "../../src/Pass.js"
 import type { Row } from "../../src/Source.js"
@@ -28,12 +29,15 @@ export const row = (productId: string, stock: number, line = 2): Row => ({ _tag:
 export const rows = (wanted: Readonly<Record<string, number>>) =>
   Stream.fromIterable(Object.entries(wanted).map(([productId, stock], index) => row(productId, stock, index + 2)))
 
+/** How a snapshot is taken unless told. */
+export const terms: Terms = { gone: "leave", brake: Brake.usual, confirmed: false }
+
 const unwatched: Pass.Watcher = { round: () => Effect.void, done: Effect.void }
 
 /** One pass of a process of its own: opens the ledger, runs, closes it. */
 export const pass = (path: string, wanted: Readonly<Record<string, number>>, options?: { readonly concurrency?: number }) =>
   Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) =>
-    Pass.run({ baseUrl, rows: rows(wanted), concurrency: options?.concurrency ?? 4, watcher: unwatched })).pipe(
+    Pass.run({ baseUrl, rows: rows(wanted), terms, concurrency: options?.concurrency ?? 4, watcher: unwatched })).pipe(
       Effect.provide(Layer.provide(LedgerSqlite.layer(path), NodeContext.layer))
     )
 

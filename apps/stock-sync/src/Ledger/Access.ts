@@ -1,0 +1,40 @@
+/**
+ * How the ledger's statements reach the database: one after another, so that none of them slips into the transaction of another, and
+ * with failures in the words of the ledger. Knows nothing of what the statements say.
+ *
+ * @since 0.1.0
+ */
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import type { Fragment } from "@effect/sql/Statement"
+import * as Effect from "effect/Effect"
+import type { LedgerFault } from "../Ledger.js"
+
+/** @since 0.1.0 @category models */
+export interface Access {
+  readonly sql: SqlClient.SqlClient
+  /** Where the ledger is, for messages. */
+  readonly path: string
+  /** Runs statements with nothing between them. */
+  readonly run: <A, R>(statements: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, LedgerFault, R>
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: SqlError) => LedgerFault): Access => {
+  const alone = Effect.unsafeMakeSemaphore(1)
+  return { sql, path, run: (statements) => alone.withPermits(1)(Effect.mapError(statements, faultOf)) }
+}
+
+/**
+ * A list of texts as the rows of a subquery. One parameter, whatever its length, so that the statement stays the same.
+ *
+ * @since 0.1.0
+ * @category statements
+ */
+export const texts = (sql: SqlClient.SqlClient, list: Iterable<string>): Fragment => {
+  const json = JSON.stringify([...list])
+  return sql.onDialectOrElse({
+    pg: () => sql`SELECT value FROM json_array_elements_text(${json}::json) AS one (value)`,
+    orElse: () => sql`SELECT value FROM json_each(${json})`
+  })
+}
