@@ -65,6 +65,8 @@ interface Write {
 
 const json = JSON.stringify
 
+const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
 /** Everything that was written, over all lives of the sandbox. */
 const makeStory = () => {
   const posts = new Writes<null>()
@@ -91,7 +93,7 @@ const makeStory = () => {
     const bytes = new Uint8Array(1_000 + number * 997 % 300_000).fill(number % 256)
     const body = new FormData()
     body.append("file", new File([bytes], `${number}.bin`, { type: "a/b" }))
-    return { method: "POST", path: "/media", body, ...tell(uploads, `${number}.bin`, createHash("sha256").update(bytes).digest("hex")) }
+    return { method: "POST", path: "/media", body, ...tell(uploads, `${number}.bin`, sha256Of(bytes)) }
   }
   return { posts, stocks, shipments, uploads, kinds: [post, post, stock, ship, upload] }
 }
@@ -117,7 +119,7 @@ const writeOn = async (next: () => Write, baseUrl: string, key: string, onAnswer
 }
 
 /** What stands after a kill is what was answered, and of the rest each as a whole or not at all. */
-const compare = (story: Story, state: State, files: ReadonlyArray<string>) => {
+const compare = (story: Story, state: State, files: ReadonlyArray<Uint8Array>) => {
   const texts = state.posts.map(({ text }) => text).filter((text) => text.startsWith("post "))
   assert.strictEqual(new Set(texts).size, texts.length)
   for (const text of story.posts.answered.keys()) {
@@ -147,7 +149,7 @@ const compare = (story: Story, state: State, files: ReadonlyArray<string>) => {
   for (const { name, sha256 } of uploads) {
     assert.strictEqual(story.uploads.sent.get(name), sha256, name)
   }
-  assert.strictEqual(files.length, state.media.length)
+  assert.sameMembers(files.map(sha256Of), state.media.map(({ sha256 }) => sha256))
 }
 
 const readState = Schema.decodeUnknownSync(State)
@@ -167,7 +169,8 @@ describe("a sandbox that is killed", () => {
         const server = yield* start(program, data)
         const state = yield* Effect.promise(async () =>
           readState(await (await fetch(new URL("/sandbox/state", server.baseUrl))).json()))
-        compare(story, state, yield* fs.readDirectory(`${data}-media`))
+        const names = yield* fs.readDirectory(`${data}-media`)
+        compare(story, state, yield* Effect.forEach(names, (name) => fs.readFile(`${data}-media/${name}`)))
         // From the first answers on, so that the seed's own work is hit as well as a long run.
         const enough = yield* Random.nextIntBetween(1, 60)
         let answers = 0
