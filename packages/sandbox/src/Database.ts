@@ -6,10 +6,10 @@
  */
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as OneConnection from "./OneConnection.js"
 import { SandboxError } from "./SandboxError.js"
 
 /**
@@ -165,7 +165,7 @@ const giveBack = Effect.flatMap(SqlClient.SqlClient, (sql) =>
  */
 export const layer = (file: string): Layer.Layer<SqlClient.SqlClient, SandboxError> =>
   Layer.scopedDiscard(Effect.zipRight(Effect.addFinalizer(() => giveBack), open(file))).pipe(
-    Layer.provideMerge(SqliteClient.layer({ filename: file })),
+    Layer.provideMerge(OneConnection.layer(file)),
     // The driver throws while it opens a file, so its failures come as defects.
     Layer.catchAllCause((cause): Layer.Layer<SqlClient.SqlClient, SandboxError> => {
       if (Cause.isInterruptedOnly(cause)) {

@@ -52,13 +52,13 @@ export const declaredLength = ({ headers }: Incoming): number => Number(headers[
  * @category reading
  */
 export const readBody = (incoming: Incoming, most: number): Effect.Effect<Uint8Array, PayloadTooLarge | Gone> => {
-  const tooLarge = new PayloadTooLarge({ message: `the body may have at most ${most} bytes` })
+  const tooLarge = () => new PayloadTooLarge({ message: `the body may have at most ${most} bytes` })
   return declaredLength(incoming) > most
-    ? Effect.fail(tooLarge)
+    ? Effect.fail(tooLarge())
     : Effect.flatMap(
       // A caller who goes away while the body is on its way has asked for nothing yet.
       Effect.interruptible(incoming.read(most)),
-      Option.match({ onNone: () => Effect.fail(tooLarge), onSome: Effect.succeed })
+      Option.match({ onNone: () => Effect.fail(tooLarge()), onSome: Effect.succeed })
     )
 }
 
