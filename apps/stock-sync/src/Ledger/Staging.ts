@@ -61,7 +61,7 @@ const findTwice = (sql: SqlClient.SqlClient) => {
   const lines = sql.onDialectOrElse({ pg: () => sql`string_agg(line::text, ', ')`, orElse: () => sql`group_concat(line, ', ')` })
   return sql`CREATE TEMP TABLE twice AS
     SELECT id, count(*) AS times,
-      (SELECT ${lines} FROM (SELECT line FROM staged AS one WHERE one.id = staged.id ORDER BY line LIMIT ${sql.literal(String(linesNamed))}) AS some) AS lines
+      (SELECT ${lines} FROM (SELECT line FROM staged AS one WHERE one.id = staged.id ORDER BY line LIMIT ${sql.literal(String(linesNamed))}) AS few) AS lines
     FROM staged WHERE id > '' GROUP BY id HAVING count(*) > 1`
 }
 

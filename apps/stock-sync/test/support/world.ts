@@ -49,7 +49,7 @@ export const withLedger = <A, E, R>(path: string, use: Effect.Effect<A, E, R | L
 export const ledgerPath = Effect.map(
   Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()),
   (folder) => `${folder}/ledger.sqlite`
-).pipe(Effect.provide(NodeContext.layer))
+).pipe(Effect.orDie, Effect.provide(NodeContext.layer))
 
 /** Lets the clock run on, a second at a time, until the effect is done. */
 export const hurried = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
