@@ -6,7 +6,7 @@ import { ProductId } from "@plaza/domain"
 import { Chunk, Effect, Layer, Option, type Scope, Stream } from "effect"
 import type { Refusal } from "../../../src/Entry.js"
 import { Ledger, type Terms } from "../../../src/Ledger.js"
-import * as Open from "../../../src/Ledger/Open.js"
+import { layer, layerBeside, layerCopy, layerReader } from "../../../src/Ledger/Open.js"
 import * as Plan from "../../../src/Plan.js"
 import type { Row } from "../../../src/Source.js"
 import { terms } from "../world.js"
@@ -20,9 +20,11 @@ export const row = (productId: string, stock: number, at?: number): Row => ({ _t
 export const bad = (productId: string | undefined, reason: string, at?: number): Row => ({ _tag: "Bad", line: at ?? ++line, productId, reason })
 export const refusal = (value: number): Refusal => ({ tag: "NotFound", code: "NOT_FOUND", message: "no such product", value })
 
+const openers = { layer, layerBeside, layerCopy, layerReader }
+
 /** Uses the ledger as one process does, from opening to closing. */
-export const using = <A, E>(place: string, use: (ledger: Ledger["Type"]) => Effect.Effect<A, E>, how: keyof typeof Open = "layer") =>
-  Effect.flatMap(Ledger, use).pipe(Effect.provide(Layer.provide(Open[how](place), NodeContext.layer)))
+export const using = <A, E>(place: string, use: (ledger: Ledger["Type"]) => Effect.Effect<A, E>, how: keyof typeof openers = "layer") =>
+  Effect.flatMap(Ledger, use).pipe(Effect.provide(Layer.provide(openers[how](place), NodeContext.layer)))
 
 /** A test with a place of its own. */
 export const at = <A, E>(fresh: Fresh, test: (place: string) => Effect.Effect<A, E>) => Effect.scoped(Effect.flatMap(fresh, test))
@@ -38,5 +40,5 @@ export const stateOf = (ledger: Ledger["Type"], productId: string) =>
   Effect.map(collect(ledger.open), (open) => open.find((entry) => entry.productId === productId)?.state ?? "settled")
 
 /** Hands out, where nothing rests and nothing is asserted again. */
-export const take = (ledger: Ledger["Type"], resting: ReadonlyArray<string> = [], assertBefore: number | undefined = undefined) =>
+export const take = (ledger: Ledger["Type"], resting: ReadonlyArray<string> = [], assertBefore?: number) =>
   Effect.map(ledger.take({ resting: resting.map(id), assertBefore: Option.fromNullable(assertBefore) }), Option.getOrUndefined)
