@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import * as Postgres from "../../../packages/client/test/support/Postgres.js"
+import * as Postgres from "@plaza/testing/Postgres"
 import { brake } from "./support/ledger/brake.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"

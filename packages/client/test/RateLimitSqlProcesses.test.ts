@@ -11,7 +11,7 @@ import type { TestContext } from "vitest"
 import { inAnyTime, realTime } from "./support/AllowanceRules.js"
 import * as CountingService from "./support/CountingService.js"
 import * as Database from "./support/Database.js"
-import * as Postgres from "./support/Postgres.js"
+import * as Postgres from "@plaza/testing/Postgres"
 
 const limit = 20
 const window = 1_000
