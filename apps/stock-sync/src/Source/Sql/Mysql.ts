@@ -1,5 +1,5 @@
 /**
- * Asks a MySQL or a MariaDB: one connection for each reading, rows as they come. Loading this module loads its driver. Knows nothing of
+ * Asks a MySQL or a MariaDB: one connection for each reading, which can change nothing, and rows as they come. Loading this module loads its driver. Knows nothing of
  * what the rows mean.
  *
  * @since 0.1.0
@@ -10,12 +10,15 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Query from "./Query.js"
 
+// The driver gives as many rows at once as a packet of the network holds, which may be many thousands.
+const batch = 1_000
+
 /** @since 0.1.0 @category constructors */
 export const make = (options: Query.QueryOptions) =>
   Query.make(options, (query) =>
     Stream.unwrapScoped(
-      Effect.map(
-        MysqlClient.make({
+      Effect.gen(function*() {
+        const sql = yield* MysqlClient.make({
           maxConnections: 1,
           poolConfig: {
             uri: options.source,
@@ -25,7 +28,9 @@ export const make = (options: Query.QueryOptions) =>
               return text !== null && field.type === "NEWDECIMAL" ? Query.plain(text) : text
             }
           }
-        }),
-        (sql) => sql.unsafe(query).stream
-      ).pipe(Effect.provide(Reactivity.layer))
+        })
+        const connection = yield* sql.reserve
+        yield* connection.executeUnprepared("SET SESSION TRANSACTION READ ONLY", [], undefined)
+        return Stream.rechunk(connection.executeStream(query, [], undefined), batch)
+      }).pipe(Effect.provide(Reactivity.layer))
     ))

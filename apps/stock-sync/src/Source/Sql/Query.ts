@@ -40,7 +40,7 @@ export type Ask = (query: string) => Stream.Stream<unknown, SqlError>
  * @since 0.1.0
  * @category parsing
  */
-export const plain = (decimal: string): string => decimal.replace(/\.0+$/, "")
+export const plain = (decimal: string): string => decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal
 
 /**
  * A source of a database's answers.
@@ -77,8 +77,8 @@ export const make = (options: QueryOptions, ask: Ask): Effect.Effect<Source["Typ
   })
 }
 
-// Classes of SQLSTATE in which asking again is no use: who asks, the database's name, and the query itself.
-const mistaken = /^(28|3D|42)/
+// Classes of SQLSTATE, and codes of SQLite, by which asking again is no use: who asks, which database, and the query itself.
+const mistaken = /^(25|28|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
 
 /** What the database says of it, in its own words, which hold no password. */
 const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
