@@ -1,6 +1,7 @@
 /**
- * What the sandbox answers in a second, beside Prism making up answers from the same OpenAPI file: each server and the
- * one who asks a process of its own, 64 requests at a time. And the same calls of sandboxes that hold more and more.
+ * What the sandbox answers in a second, beside Prism making up answers from the same OpenAPI file and beside a server
+ * of Node that does nothing: each server and the one who asks a process of its own, 64 requests at a time. And the same
+ * calls of sandboxes that hold more and more.
  *
  * @since 0.1.0
  */
@@ -34,6 +35,7 @@ const calls = {
 type Call = (typeof calls)[keyof typeof calls]
 
 const prism = "Prism, a mock"
+const bare = "bare node:http"
 const sizes = [0, 1_000, 10_000, 100_000]
 const nameOf = (rows: number) => rows === 0 ? "sandbox, its seed" : `sandbox, ${rows.toLocaleString("en")} posts and products more`
 
@@ -78,11 +80,12 @@ const rowsOf = (load: Program, servers: ReadonlyArray<Contender>, rounds: number
 /** @since 0.1.0 @category reports */
 export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
-    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismMock", "sandbox/Load"])
+    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismMock", "sandbox/BareNode", "sandbox/Load"])
     const sandbox = (rows: number): Effect.Effect<Contender, ProgramFailed, Scope.Scope> =>
       Effect.map(start(pathOf("sandbox/PlazaSandbox"), [String(rows)]), (program) => [nameOf(rows), program])
     const servers = [
       [prism, yield* start(pathOf("sandbox/PrismMock"), [file])] as const,
+      [bare, yield* start(pathOf("sandbox/BareNode"))] as const,
       ...(yield* Effect.forEach(sizes, sandbox))
     ]
     const load = yield* start(pathOf("sandbox/Load"))

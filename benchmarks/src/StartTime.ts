@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { Clock, Data, Effect } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"
+import { bundle, type ProgramFailed } from "./Programs.js"
 
 /** @since 0.1.0 @category errors */
 export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly args: ReadonlyArray<string>; readonly output: string }> {
@@ -29,6 +30,9 @@ const contenders = {
   "plaza-stock-sync --help": [stockSync, "--help"]
 }
 
+/** To its first answer, and its end. */
+const embedded = "a program that embeds a sandbox"
+
 // The certificates that this variable names are read at every start of node, whatever the program does.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...environment } = process.env
 
@@ -42,9 +46,11 @@ const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> 
   })
 
 /** @since 0.1.0 @category reports */
-export const report = (rounds: number): Effect.Effect<Report, StartFailed> =>
+export const report = (rounds: number): Effect.Effect<Report, StartFailed | ProgramFailed> =>
   Effect.gen(function*() {
-    const measures = Object.fromEntries(Object.entries(contenders).map(([name, args]) => [name, start(args)]))
+    const pathOf = yield* bundle(["sandbox/FirstAnswer"])
+    const all = { ...contenders, [embedded]: [pathOf("sandbox/FirstAnswer")] }
+    const measures = Object.fromEntries(Object.entries(all).map(([name, args]) => [name, start(args)]))
     // Once unmeasured: the files have to be read from disk.
     yield* interleave(measures, 1)
     const samples = yield* interleave(measures, rounds)

@@ -1,0 +1,22 @@
+/**
+ * Node's own server, which says the same few bytes to everything and looks at nothing: as fast as anything on it can be.
+ *
+ * @since 0.1.0
+ */
+import { createServer } from "node:http"
+import { answering } from "../answering.js"
+
+const body = JSON.stringify({ id: "1001", username: "plaza-shop" })
+
+const server = createServer((request, response) => {
+  request.resume().on("end", () => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body)
+  })
+})
+
+server.keepAliveTimeout = 60_000
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  answering(() => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: "none", memory: process.memoryUsage().rss }))
+})

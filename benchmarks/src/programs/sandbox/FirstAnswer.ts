@@ -1,0 +1,18 @@
+/**
+ * A program that embeds a sandbox, as small as it gets: starts one in memory, asks it once over its socket, and ends.
+ *
+ * @since 0.1.0
+ */
+import * as Sandbox from "@plaza/sandbox/Sandbox"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { get } from "node:http"
+
+const ask = Effect.flatMap(Sandbox.Sandbox, ({ apiKey, baseUrl }) =>
+  Effect.async<void>((resume) => {
+    get(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(apiKey)}` } }, (response) => {
+      response.resume().on("end", () => resume(Effect.void))
+    })
+  }))
+
+Effect.runPromise(Effect.provide(ask, Sandbox.layerServer())).then(() => process.exit(0), () => process.exit(1))
