@@ -15,6 +15,7 @@ import * as Profile from "./Profile.js"
 import * as SandboxLoad from "./SandboxLoad.js"
 import * as Size from "./Size.js"
 import * as StartTime from "./StartTime.js"
+import * as StockSyncSize from "./StockSyncSize.js"
 import * as Upload from "./Upload.js"
 
 const benchmarks = {
@@ -25,6 +26,7 @@ const benchmarks = {
   upload: Upload.report(2 * 1_024 ** 3, 3),
   sandbox: SandboxLoad.report(3),
   size: Size.report,
+  ledger: StockSyncSize.report(1_000_000, 1_000, 3),
   allowance: Allowance.report(10_000)
 }
 

@@ -1,0 +1,57 @@
+/**
+ * A snapshot of a million products compared with a ledger that knows a million: how long, in how much memory, with nothing changed and
+ * with a thousand changes; in an SQLite file and in a Postgres. The rows are made as they are asked for, in no order.
+ *
+ * @since 0.1.0
+ */
+import { FileSystem } from "@effect/platform"
+import type { PlatformError } from "@effect/platform/Error"
+import { Effect, Schema } from "effect"
+import * as Postgres from "@plaza/testing/Postgres"
+import { median, type Report, round } from "./Harness.js"
+import { bundle, type ProgramFailed, start } from "./Programs.js"
+import type { Task } from "./programs/ledger/Receive.js"
+
+const Received = Schema.Struct({ changed: Schema.Number, seconds: Schema.Number, peak: Schema.Number })
+
+const budgetMiB = 512
+const budgets = { none: 8, some: 10 }
+
+/** @since 0.1.0 @category reports */
+export const report = (
+  products: number,
+  changes: number,
+  runs: number
+): Effect.Effect<Report, ProgramFailed | PlatformError | Postgres.NoPostgres, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const path = (yield* bundle(["ledger/Receive"]))("ledger/Receive")
+    const files = yield* FileSystem.FileSystem
+    const folder = yield* files.makeTempDirectoryScoped()
+    const { url } = yield* Postgres.scoped
+    // Each in a new process, which is as large as its own snapshot made it.
+    const receive = (task: Task) => Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask(task, Received)))
+    const measured = yield* Effect.forEach([["SQLite", `${folder}/ledger.sqlite`], ["Postgres", url]] as const, ([name, place]) =>
+      Effect.gen(function*() {
+        const first = yield* receive({ place, products, changes: 0, settle: true })
+        const none = yield* Effect.forEach(Array.from({ length: runs }), () => receive({ place, products, changes: 0, settle: false }))
+        // Back and forth, so that each run finds as many changes.
+        const some = yield* Effect.forEach(Array.from({ length: runs }, (_, index) => index % 2 === 0 ? changes : 0), (other) =>
+          receive({ place, products, changes: other, settle: false }))
+        return [[name, "the first", [first], undefined], [name, "nothing changed", none, budgets.none], [name, "some changed", some, budgets.some]] as const
+      }))
+    return {
+      name: "ledger",
+      about: `a snapshot of ${products} products, medians of ${runs} runs in new processes; of a Postgres the server's memory is not counted`,
+      columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget"],
+      rows: measured.flat().map(([name, snapshot, samples, budget]) => [
+        name,
+        snapshot,
+        samples[0]?.changed ?? 0,
+        round(median(samples.map(({ seconds }) => seconds))),
+        round(Math.max(...samples.map(({ seconds }) => seconds))),
+        budget ?? "-",
+        Math.round(Math.max(...samples.map(({ peak }) => peak)) / 1_048_576),
+        budgetMiB
+      ])
+    }
+  }).pipe(Effect.scoped)
