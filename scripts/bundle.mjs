@@ -83,7 +83,8 @@ const bundle = await rolldown({
   platform: "node",
   external: (id) => native.some((module) => id === module || id.startsWith(`${module}/`)),
   resolve: {
-    conditionNames: ["@plaza/source", "node", "import", "default"],
+    // "import" and "require" are added by what asks: with either for both, a package would be asked for in the form that it was not written for.
+    conditionNames: ["@plaza/source", "node"],
     extensionAlias: { ".js": [".ts", ".js"] }
   },
   transform: { target: "node20", define: { __PLAZA_VERSION__: JSON.stringify(manifest.version) } },

@@ -6,7 +6,9 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import Database from "better-sqlite3"
 import { Effect, Layer, Redacted } from "effect"
+import { createServer, type RequestListener } from "node:http"
 import { account, dist, parsed, run, start } from "./support/program.js"
 import { arrived, held } from "./support/world.js"
 
@@ -19,6 +21,22 @@ const csv = (wanted: Readonly<Record<string, number>>) =>
   `productId,stock\n${Object.entries(wanted).map(([id, stock]) => `"${id}",${stock}\n`).join("")}`
 const wanted = { "MUG-BLUE-250": 4, "007": 0, "CAP/RED L": 7, "Ä-7": 1, "SET #3": 2, "50%-OFF-BOX": 3, "BOX?MYSTERY": 0, "ŁÓDŹ-PRINT": 9 }
 const ids = Object.keys(wanted)
+
+/** A server of a test's own, for as long as the test lasts. */
+const listening = (answer: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
+      const server = createServer(answer).listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        const close = () => {
+          server.close()
+          server.closeAllConnections()
+        }
+        resume(Effect.succeed({ port: typeof address === "object" && address !== null ? address.port : 0, close }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  ).pipe(Effect.map(({ port }) => port))
 
 describe("once", () => {
   it.live("brings the shop to what the file says, and finds nothing to do the second time", () =>
@@ -61,6 +79,35 @@ describe("once", () => {
         expect(yield* run(["once", "--source", "-", "--id-column", "sku"], { cwd, env, input })).toMatchObject({ status: 0 })
         expect(yield* held("007", "Ä-7")).toEqual({ "007": 12, "Ä-7": 3 })
         expect(yield* (yield* FileSystem.FileSystem).exists(`${cwd}/other.sqlite`)).toBe(true)
+      })))
+
+  it.live("reads every kind of source that it is told", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        const json = (stock: number) => JSON.stringify([{ productId: "007", stock }])
+        yield* write(`${cwd}/a.json`, json(1))
+        yield* write(`${cwd}/b.txt`, `{"result":{"rows":${json(2)}}}`)
+        yield* write(`${cwd}/c.jsonl`, `{"sku":"007","qty":"3"}\n`)
+        yield* write(`${cwd}/d.csv`, "productId|stock\n007|4\n")
+        const database = new Database(`${cwd}/e.db`)
+        database.exec("CREATE TABLE product (productId TEXT, stock INTEGER); INSERT INTO product VALUES ('007', 5)")
+        database.close()
+        const port = yield* listening((_, response) => response.setHeader("content-type", "application/json").end(json(6)))
+        const sources: ReadonlyArray<Readonly<Record<string, string>>> = [
+          { SOURCE: "a.json" },
+          { SOURCE: "b.txt", FORMAT: "json", ITEMS: "result.rows" },
+          { SOURCE: "c.jsonl", ID_COLUMN: "sku", STOCK_COLUMN: "qty" },
+          { SOURCE: "d.csv", DELIMITER: "|" },
+          { SOURCE: "sqlite:e.db", QUERY: "SELECT productId, stock FROM product" },
+          { SOURCE: `http://127.0.0.1:${port}/`, SOURCE_AUTHORIZATION: "Bearer told-to-nobody" }
+        ]
+        for (const [index, told] of sources.entries()) {
+          const variables = Object.fromEntries(Object.entries(told).map(([name, value]) => [`STOCK_SYNC_${name}`, value]))
+          const ended = yield* run(["once"], { cwd, env: { ...env, ...variables } })
+          expect({ told, ended }).toMatchObject({ ended: { status: 0, stderr: "" } })
+          expect(yield* held("007")).toEqual({ "007": index + 1 })
+        }
       })))
 
   it.live("works in an empty folder elsewhere, with nothing but its own files and two variables", () =>
@@ -264,6 +311,25 @@ describe("wrong input", () => {
     { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no row below it"] },
     { name: "a file without the column", file: "sku,stock\nA,1\n", status: 2, says: ["\"productId\"", "\"sku\"", "--id-column"] },
     { name: "a file with broken quoting", file: "productId,stock\n007,1\n\"A,2\nB,3\n", status: 2, says: ["line 3", "quote"] },
+    { name: "a file of bad rows alone", file: "productId,stock\nA,\nB,many\n", status: 2, says: ["all of its 2 rows are bad", "line 2", "stock is empty"] },
+    {
+      name: "more bad rows than allowed",
+      args: ["once", "--source", "stock.csv", "--max-bad-rows", "10%"],
+      file: "productId,stock\n007,1\nA,\n",
+      status: 2,
+      says: ["1 of 2 rows", "--max-bad-rows", "STOCK_SYNC_MAX_BAD_ROWS"]
+    },
+    { name: "a share that is none", env: { STOCK_SYNC_MAX_BAD_ROWS: "200%" }, status: 2, says: ["200%", "STOCK_SYNC_MAX_BAD_ROWS", "--max-bad-rows"] },
+    { name: "an unknown format", args: ["once", "--source", "stock.csv", "--format", "xml"], status: 2, says: ["xml", "ndjson", "STOCK_SYNC_FORMAT"] },
+    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "no JSON document"] },
+    { name: "a delimiter of two characters", args: ["once", "--source", "stock.csv", "--delimiter", "||"], status: 2, says: ["||", "STOCK_SYNC_DELIMITER"] },
+    { name: "a place in a document that is none", env: { STOCK_SYNC_ITEMS: "a..b" }, status: 2, says: ["a..b", "--items"] },
+    { name: "a time that is none", env: { STOCK_SYNC_SOURCE_TIMEOUT: "soon" }, status: 2, says: ["soon", "--source-timeout", "STOCK_SYNC_SOURCE_TIMEOUT"] },
+    { name: "an authorization that no header can carry", env: { STOCK_SYNC_SOURCE_AUTHORIZATION: "Bearer \u{1F511}" }, status: 2, says: ["STOCK_SYNC_SOURCE_AUTHORIZATION"] },
+    { name: "a user in the address", args: ["once", "--source", "http://user:pass@127.0.0.1:1/"], status: 2, says: ["STOCK_SYNC_SOURCE_AUTHORIZATION"] },
+    { name: "a database without a question", args: ["once", "--source", "sqlite:stock.db"], status: 2, says: ["--query", "STOCK_SYNC_QUERY"] },
+    { name: "a database that isn't there", args: ["once", "--source", "sqlite:none.db", "--query", "SELECT 1"], status: 2, says: ["none.db", "can't be opened"] },
+    { name: "a database where nobody listens", args: ["once", "--source", "postgres://u:p@127.0.0.1:1/x", "--query", "SELECT 1"], status: 7, says: ["127.0.0.1:1"] },
     { name: "one column for both", args: ["once", "--source", "stock.csv", "--id-column", "stock"], status: 2, says: ["--id-column", "--stock-column"] },
     { name: "a ledger in a folder that isn't there", args: ["once", "--source", "stock.csv", "--ledger", "none/ledger"], status: 2, says: ["none", "--ledger"] },
     { name: "a folder for a ledger", args: ["once", "--source", "stock.csv", "--ledger", "."], status: 2, says: ["is a folder", "--ledger"] },
@@ -377,7 +443,7 @@ describe("help and version", () => {
         const once = yield* run(["once", "--help"], { cwd, program })
         for (const name of ["SOURCE", "LEDGER", "ID_COLUMN", "STOCK_COLUMN", "CONCURRENCY", "GONE", "BRAKE_SHARE", "BRAKE_COUNT"]) {
           expect(once.stdout).toContain(`STOCK_SYNC_${name}`)
-          expect(once.stdout).toContain(`--${name.toLowerCase().replace("_", "-")}`)
+          expect(once.stdout).toContain(`--${name.toLowerCase().replaceAll("_", "-")}`)
         }
         expect(once.stdout).toContain("plaza-stock-sync once --source stock.csv")
         const version = yield* run(["--version"], { cwd, program })
