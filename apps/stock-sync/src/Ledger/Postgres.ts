@@ -97,6 +97,9 @@ const session = ({ schema, url }: Place.Place) =>
     const sql = yield* SqlClient.make({ acquirer: Effect.succeed(connection), compiler: PgClient.makeCompiler(), spanAttributes: [] })
     yield* inOrder(sql, [
       `SET search_path TO ${schema}`,
+      // Room to compare a million products with a snapshot of them: with the usual 4 MB they go through the disk several times.
+      "SET work_mem TO '64MB'",
+      "SET temp_buffers TO '64MB'",
       // A machine that vanished holds its lock for a minute and a half, not for two hours.
       "SET tcp_keepalives_idle TO 30",
       "SET tcp_keepalives_interval TO 15",

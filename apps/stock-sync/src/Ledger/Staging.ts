@@ -16,7 +16,7 @@ import type { Row } from "../Source.js"
  * @since 0.1.0
  * @category constants
  */
-export const batch = 500
+export const batch = 2_000
 
 // Lines named in the reason of a product that stands more than once.
 const linesNamed = 10
@@ -49,21 +49,21 @@ export const gather = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect
   })
 }
 
-// SQLite reads the index alone where it holds every column; Postgres joins by hashing and wants to know how much there is.
+// SQLite reads the index alone, since it holds every column; Postgres joins by hashing and wants to know how much there is.
 const index = (sql: SqlClient.SqlClient) =>
   sql.onDialectOrElse({
-    pg: () => Effect.zipRight(sql`CREATE INDEX staged_id ON staged (id)`, sql`ANALYZE staged`),
+    pg: () => sql`ANALYZE staged`,
     orElse: () => sql`CREATE INDEX staged_id ON staged (id, stock, line, reason)`
   })
 
 // Which of two rows tells the truth can't be known, so neither counts. That holds as well where one of them can't be read.
-const findTwice = (sql: SqlClient.SqlClient) => {
-  const lines = sql.onDialectOrElse({ pg: () => sql`string_agg(line::text, ', ')`, orElse: () => sql`group_concat(line, ', ')` })
-  return sql`CREATE TEMP TABLE twice AS
-    SELECT id, count(*) AS times,
-      (SELECT ${lines} FROM (SELECT line FROM staged AS one WHERE one.id = staged.id ORDER BY line LIMIT ${sql.literal(String(linesNamed))}) AS few) AS lines
-    FROM staged WHERE id > '' GROUP BY id HAVING count(*) > 1`
-}
+const findTwice = (sql: SqlClient.SqlClient) =>
+  sql`CREATE TEMP TABLE twice AS
+    SELECT id, count(*) AS times, string_agg(CASE WHEN place <= ${sql.literal(String(linesNamed))} THEN CAST(line AS TEXT) END, ', ' ORDER BY line) AS lines
+    FROM (
+      SELECT id, line, row_number() OVER (PARTITION BY id ORDER BY line) AS place FROM staged
+      WHERE id IN (SELECT id FROM staged WHERE id > '' GROUP BY id HAVING count(*) > 1)
+    ) AS each_line GROUP BY id`
 
 /**
  * The rows that count, to be put behind WHERE.
