@@ -22,7 +22,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const folder = here("../.programs/")
 
 // Of ours everything goes in; peers stay files of their own, as they are when they are installed.
-const ours = /^(\.|\/|@plaza\/|mime|multipasta|yaml)/
+const ours = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml)/
 
 /**
  * Bundles programs, by their paths under `programs` without ending, and tells where each one is then.

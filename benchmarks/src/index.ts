@@ -16,6 +16,7 @@ import * as SandboxLoad from "./SandboxLoad.js"
 import * as Size from "./Size.js"
 import * as StartTime from "./StartTime.js"
 import * as StockSyncSize from "./StockSyncSize.js"
+import * as StockSyncSources from "./StockSyncSources.js"
 import * as Upload from "./Upload.js"
 
 const benchmarks = {
@@ -27,6 +28,7 @@ const benchmarks = {
   sandbox: SandboxLoad.report(3),
   size: Size.report,
   ledger: StockSyncSize.report(1_000_000, 1_000, 3),
+  sources: StockSyncSources.report(1_000_000, 3),
   allowance: Allowance.report(10_000)
 }
 

@@ -1,0 +1,33 @@
+/**
+ * A source of `plaza-stock-sync` that is read to its end: how long that takes and how large the process became. Knows nothing of what
+ * the figures are compared with.
+ *
+ * @since 0.1.0
+ */
+import { NodeContext } from "@effect/platform-node"
+import { Duration, Effect, Stream } from "effect"
+import * as Open from "../../../../apps/stock-sync/src/Source/Open.js"
+import { answering } from "../answering.js"
+
+/** @since 0.1.0 @category models */
+export interface Task {
+  /** As `--source` names it. */
+  readonly source: string
+  readonly query: string | undefined
+}
+
+const read = (task: Task) =>
+  Effect.gen(function*() {
+    const before = process.hrtime.bigint()
+    const rows = Open.open({ ...task, idColumn: "productId", stockColumn: "stock", patience: Duration.minutes(1) })
+    let good = 0
+    yield* Stream.runForEachChunk(rows, (chunk) =>
+      Effect.sync(() => {
+        for (const row of chunk) if (row._tag === "Good") good++
+      }))
+    const seconds = Number(process.hrtime.bigint() - before) / 1e9
+    return { good, seconds, peak: process.resourceUsage().maxRSS * 1_024 }
+  }).pipe(Effect.provide(NodeContext.layer))
+
+// The process that asks is ours and asks by this type.
+answering((question) => Effect.runPromise(read(question as Task)))
