@@ -15,7 +15,7 @@ import type { Entry, EntryState, Refusal, Urgency } from "./Entry.js"
 import type { Row } from "./Source.js"
 
 /**
- * The ledger can't be opened, read or written.
+ * The ledger can't be opened, read or written. Whoever goes on afterwards opens it anew: the session may be lost, and with it the lock.
  *
  * @since 0.1.0
  * @category errors

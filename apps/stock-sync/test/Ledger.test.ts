@@ -3,16 +3,22 @@
  * can't be used.
  */
 import { FileSystem, Path } from "@effect/platform"
+import { Reactivity } from "@effect/experimental"
 import { NodeContext } from "@effect/platform-node"
+import { SqlError } from "@effect/sql/SqlError"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Effect, Either, Layer, Stream } from "effect"
-import { Ledger } from "../src/Ledger.js"
+import { Effect, Either, Layer, Option, Stream } from "effect"
+import { Ledger, type LedgerFault, type SnapshotHeld } from "../src/Ledger.js"
+import * as Access from "../src/Ledger/Access.js"
 import * as LedgerSqlite from "../src/Ledger/Sqlite.js"
+import * as Statements from "../src/Ledger/Statements.js"
+import { faultOf } from "../src/Ledger/Trouble.js"
 import { brake } from "./support/ledger/brake.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { bad, collect, planOf, receive, row, settle, using } from "./support/ledger/using.js"
+import { bad, collect, id, planOf, receive, row, settle, using } from "./support/ledger/using.js"
 import { users } from "./support/ledger/users.js"
 import { ledgerPath, terms } from "./support/world.js"
 
@@ -146,4 +152,109 @@ describe("files it can't use", () => {
         yield* (yield* FileSystem.FileSystem).writeFileString(path, "")
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
       })))
+})
+
+describe("a file of the first version", () => {
+  // As that version made it.
+  const first = `
+    CREATE TABLE account (one INTEGER PRIMARY KEY CHECK (one = 1), base_url TEXT NOT NULL, account_id TEXT NOT NULL) STRICT;
+    CREATE TABLE product (
+      id TEXT PRIMARY KEY NOT NULL, wanted INTEGER NOT NULL, confirmed INTEGER, confirmed_at INTEGER, sent INTEGER, doubt INTEGER,
+      attempts INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('settled', 'pending', 'sending', 'doubtful', 'quarantined')),
+      refusal_tag TEXT, refusal_code TEXT, refusal_message TEXT, refused INTEGER,
+      line INTEGER NOT NULL, snapshot INTEGER NOT NULL, updated_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE set_aside (line INTEGER NOT NULL, product_id TEXT, reason TEXT NOT NULL) STRICT;
+    CREATE TABLE snapshot (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, taken_at INTEGER) STRICT;
+    CREATE INDEX product_unsettled ON product (id) WHERE state <> 'settled';
+    PRAGMA application_id = ${0x504c5a53};
+    PRAGMA user_version = 1;
+    INSERT INTO snapshot VALUES (1, 7, 500);
+    INSERT INTO account VALUES (1, 'https://one.example/open/v1', '1001');
+    INSERT INTO set_aside VALUES (9, 'X', 'is odd');
+    INSERT INTO product VALUES
+      ('A', 4, 4, 100, 4, NULL, 0, 'settled', NULL, NULL, NULL, NULL, 2, 7, 100),
+      ('B', 0, 3, 100, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 3, 7, 200),
+      ('C', 5, 2, 100, 5, NULL, 1, 'sending', NULL, NULL, NULL, NULL, 4, 7, 300),
+      ('D', 9, NULL, NULL, 9, NULL, 1, 'quarantined', 'NotFound', 'NOT_FOUND', 'no', 9, 5, 7, 300),
+      ('E', 1, NULL, NULL, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 6, 3, 50);`
+
+  it.effect("is brought up to date by the one who works with it, and nothing it knew is lost; looking at it asks for that", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        const old = new Sqlite(path)
+        old.exec(first)
+        old.close()
+        for (const how of ["layerReader", "layerBeside", "layerCopy"] as const) {
+          expect((yield* Effect.flip(using(path, () => Effect.void, how))).message).toContain("`plaza-stock-sync once` brings it up to date")
+        }
+        yield* using(path, (ledger) =>
+          Effect.gen(function*() {
+            expect(Option.getOrThrow(yield* ledger.account)).toEqual({ baseUrl: "https://one.example/open/v1", id: "1001" })
+            expect(yield* ledger.takenAt).toEqual(Option.some(500))
+            expect(yield* collect(ledger.setAside)).toEqual([{ line: 9, productId: "X", reason: "is odd" }])
+            expect(yield* ledger.counts).toEqual({ settled: 1, pending: 1, sending: 0, doubtful: 1, quarantined: 1, setAside: 1 })
+            expect((yield* collect(ledger.open)).map((entry) => entry.productId)).toEqual(["B", "C", "D", "E"])
+            expect(yield* ledger.backlog).toMatchObject({
+              waiting: { soldOut: 1, doubtful: 1, rest: 0 },
+              oldest: Option.some({ productId: "B", since: 200 }),
+              oldestConfirmation: Option.some(100)
+            })
+          }))
+        yield* using(path, () => Effect.void, "layerReader")
+      })))
+})
+
+describe("a file that can't be written for a while", () => {
+  const snapshot = (products: number) => Stream.range(1, products).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))
+
+  it.effect("says that the disk is full, keeps what it has, and goes on when there is room", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        yield* using(path, (ledger) => Effect.zipRight(ledger.receive(snapshot(2_000), terms), settle(ledger, "P7")))
+        yield* Effect.gen(function*() {
+          const sql = yield* SqliteClient.make({ filename: path })
+          const ledger = Statements.make(Access.make(sql, path, faultOf(path)))
+          const [pages] = yield* sql<{ page_count: number }>`PRAGMA page_count`
+          yield* sql`PRAGMA max_page_count = ${sql.literal(String((pages?.page_count ?? 0) + 2))}`
+          const full = yield* Effect.flip(ledger.receive(snapshot(20_000), terms))
+          expect(full).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
+          expect(full.message).toContain("the disk is full")
+          expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1_999 })
+          yield* sql`PRAGMA max_page_count = 1000000`
+          expect(yield* ledger.receive(snapshot(20_000), terms)).toMatchObject({ changed: 18_000 })
+          expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
+        }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+      })))
+
+  it.effect("says that another program writes it, and goes on when that has ended", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        yield* using(path, (ledger) => receive(ledger, row("A", 1)))
+        const other = new Sqlite(path)
+        other.exec("BEGIN IMMEDIATE")
+        for (const write of [(ledger: Ledger["Type"]) => ledger.begin(id("A")), (ledger: Ledger["Type"]) => receive(ledger, row("A", 2))]) {
+          yield* Effect.gen(function*() {
+            const sql = yield* SqliteClient.make({ filename: path })
+            yield* sql`PRAGMA busy_timeout = 0`
+            const refused = yield* Effect.flip(Effect.asVoid<unknown, LedgerFault | SnapshotHeld, never>(write(Statements.make(Access.make(sql, path, faultOf(path))))))
+            expect(refused.message).toContain("is being written by another program")
+          }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+        }
+        other.exec("ROLLBACK")
+        other.close()
+        yield* using(path, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 2))
+            expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", to: 2 }])
+          }))
+      })))
+
+  it.effect("says so where it is noticed at the commit, too", () =>
+    Effect.gen(function*() {
+      const failed = new SqlError({ cause: Object.assign(new Error("database or disk is full"), { rawCode: 13 }) })
+      const sql = yield* SqliteClient.make({ filename: ":memory:" })
+      const { run } = Access.make(sql, "a.sqlite", faultOf("a.sqlite"))
+      expect((yield* Effect.flip(run(Effect.die(failed)))).message).toContain("the disk is full")
+    }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
 })

@@ -1,14 +1,16 @@
 /**
  * The memory in a Postgres: the laws of every ledger, and what is said of a database that can't be used or is lost.
  */
+import { Reactivity } from "@effect/experimental"
+import { PgClient } from "@effect/sql-pg"
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as Postgres from "@plaza/testing/Postgres"
 import { brake } from "./support/ledger/brake.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { using } from "./support/ledger/using.js"
+import { id, receive, row, stateOf, take, using } from "./support/ledger/using.js"
 import { users } from "./support/ledger/users.js"
 
 const scope = Effect.runSync(Scope.make())
@@ -43,5 +45,32 @@ describe("databases it can't use", () => {
         expect(error.message).toContain(says)
         expect(error.message).not.toContain("hunter2")
       }
+    }))
+
+  it.effect("a session that the server ends writes nothing more, holds nothing more, and what it was sending is doubtful to the next", () =>
+    Effect.gen(function*() {
+      const place = yield* fresh
+      yield* using(place, (ledger) =>
+        Effect.gen(function*() {
+          yield* receive(ledger, row("A", 1))
+          yield* take(ledger)
+          const sql = yield* PgClient.make({ url: Redacted.make(server) })
+          yield* sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`
+          const lost = yield* Effect.flip(ledger.confirm(id("A"), 1))
+          expect(lost).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
+          expect(lost.message).toContain("cut off")
+          yield* using(place, (next) => Effect.map(stateOf(next, "A"), (state) => expect(state).toBe("doubtful")))
+        }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
+    }))
+
+  it.effect("a ledger of a later version is refused", () =>
+    Effect.gen(function*() {
+      const place = yield* fresh
+      yield* using(place, () => Effect.void)
+      yield* Effect.gen(function*() {
+        const sql = yield* PgClient.make({ url: Redacted.make(server) })
+        yield* sql`UPDATE ${sql(new URL(place).searchParams.get("schema") ?? "")}.version SET version = 99`
+      }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+      expect((yield* refused(place)).message).toContain("a later version")
     }))
 })

@@ -5,9 +5,10 @@
  * @since 0.1.0
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { LedgerFault } from "../Ledger.js"
 
 /** @since 0.1.0 @category models */
@@ -22,7 +23,17 @@ export interface Access {
 /** @since 0.1.0 @category constructors */
 export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: SqlError) => LedgerFault): Access => {
   const alone = Effect.unsafeMakeSemaphore(1)
-  return { sql, path, run: (statements) => alone.withPermits(1)(Effect.mapError(statements, faultOf)) }
+  return {
+    sql,
+    path,
+    run: (statements) =>
+      statements.pipe(
+        // A commit that fails, as on a full disk, dies; it is no less a failure for that.
+        Effect.catchSomeDefect((defect) => defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none()),
+        Effect.mapError(faultOf),
+        alone.withPermits(1)
+      )
+  }
 }
 
 /**
