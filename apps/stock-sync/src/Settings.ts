@@ -24,7 +24,7 @@ export const given = (flag: string, variable: string, description: string) =>
 export const ledger = given(
   "ledger",
   "STOCK_SYNC_LEDGER",
-  "What remembers what the store holds: a file, or postgres://user:password@host/database; plaza-stock-sync.sqlite in the working directory unless told."
+  "What remembers what the store holds: a file, or the address of a Postgres, postgres://host/database; plaza-stock-sync.sqlite in the working directory unless told."
 )
 /** @since 0.1.0 @category options */
 export const concurrency = given("concurrency", "STOCK_SYNC_CONCURRENCY", "How many products are sent at a time, 1 to 100; 8 unless told.")

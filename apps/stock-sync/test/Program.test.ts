@@ -174,6 +174,60 @@ describe("plan and status", () => {
       })))
 })
 
+describe("the brake and the quarantine", () => {
+  it.live("a source that takes much out of sale is held with status 2 and shown by status, and taken once somebody confirms", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = { ...yield* account, STOCK_SYNC_BRAKE_COUNT: "2" }
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        const emptied = Object.fromEntries(ids.map((id) => [id, 0]))
+        yield* write(`${cwd}/stock.csv`, csv(emptied))
+        const plan = yield* run(["plan", "--source", "stock.csv"], { cwd, env })
+        expect(plan).toMatchObject({ status: 0 })
+        expect(plan.stderr).toContain("6 of 8 products out of sale (6 with stock 0, 0 no longer named): the brake holds it")
+        const refused = yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        expect(refused).toMatchObject({ status: 2, stdout: "" })
+        expect(refused.stderr).toContain("more than 20% and more than 2: nothing of it was taken. If it is right, run it again with --confirm")
+        expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ held: { zeroed: 6, dropped: 0, catalogue: 8 }, counts: { settled: 8 } })
+        expect((yield* run(["status"], { cwd })).stdout).toContain("the source would take 6 of 8 products out of sale")
+        expect(yield* arrived).toHaveLength(8)
+        expect(yield* run(["once", "--source", "stock.csv", "--confirm"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held(...ids)).toEqual(emptied)
+        expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ held: null, waiting: { soldOut: 0 }, oldestWaiting: null })
+      })))
+
+  it.live("what the source no longer names is wanted 0 on request", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        yield* run(["once", "--source", "stock.csv"], { cwd, env })
+        const { "Ä-7": _, ...rest } = wanted
+        yield* write(`${cwd}/stock.csv`, csv(rest))
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held("Ä-7")).toEqual({ "Ä-7": 1 })
+        expect(yield* run(["once", "--source", "stock.csv", "--gone", "zero"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held(...ids)).toEqual({ ...wanted, "Ä-7": 0 })
+      })))
+
+  it.live("retry releases what the service refused, and says so of what it didn't", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { setProduct } = yield* Sandbox.Sandbox
+        const env = yield* account
+        yield* write(`${cwd}/stock.csv`, csv({ ...wanted, NEW: 3 }))
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 1 })
+        yield* setProduct({ id: "NEW" })
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 1 })
+        const wrong = yield* run(["retry", "007", "NEW"], { cwd })
+        expect(wrong).toMatchObject({ status: 1, stdout: "released\t1\n", stderr: "plaza-stock-sync: \"007\" is not quarantined; `status` tells what is\n" })
+        expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+        expect(yield* held("NEW")).toEqual({ NEW: 3 })
+        expect(parsed((yield* run(["retry", "--json"], { cwd })).stdout)).toEqual({ released: [] })
+      })))
+})
+
 describe("crashes", () => {
   const late = Object.fromEntries(ids.map((id, index) => [id, 20 + index]))
   const moments = [
@@ -337,6 +391,11 @@ describe("wrong input", () => {
     { name: "a status of no ledger", args: ["status"], status: 2, says: ["plaza-stock-sync.sqlite", "once"] },
     { name: "a concurrency of zero", args: ["once", "--source", "stock.csv", "--concurrency", "0"], status: 2, says: ["--concurrency", "STOCK_SYNC_CONCURRENCY"] },
     { name: "a concurrency that is no number", env: { STOCK_SYNC_CONCURRENCY: "many" }, status: 2, says: ["many", "STOCK_SYNC_CONCURRENCY"] },
+    { name: "a fate that nobody knows", args: ["once", "--source", "stock.csv", "--gone", "hide"], status: 2, says: ["hide", "--gone", "STOCK_SYNC_GONE"] },
+    { name: "a share that is none", env: { STOCK_SYNC_BRAKE_SHARE: "120%" }, status: 2, says: ["120%", "STOCK_SYNC_BRAKE_SHARE"] },
+    { name: "a count that is none", env: { STOCK_SYNC_BRAKE_COUNT: "-1" }, status: 2, says: ["-1", "STOCK_SYNC_BRAKE_COUNT"] },
+    { name: "a Postgres that isn't there", args: ["once", "--source", "stock.csv", "--ledger", "postgres://u:hunter2@127.0.0.1:1/x"], status: 2, says: ["postgres://127.0.0.1:1/x can't be reached"] },
+    { name: "a retry without a ledger", args: ["retry"], status: 2, says: ["does not exist yet", "once"] },
     { name: "an unknown option", args: ["once", "--sauce", "stock.csv"], status: 2, says: ["--sauce"] },
     { name: "an option without its value", args: ["once", "--source"], status: 2, says: ["--source"] },
     { name: "an unknown command", args: ["twice"], status: 2, says: ["twice", "once"] },
