@@ -12,7 +12,7 @@ import { median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, start } from "./Programs.js"
 import type { Task } from "./programs/ledger/Receive.js"
 
-const Received = Schema.Struct({ changed: Schema.Number, seconds: Schema.Number, peak: Schema.Number })
+const Received = Schema.Struct({ changed: Schema.Number, opening: Schema.Number, seconds: Schema.Number, peak: Schema.Number })
 
 const budgetMiB = 512
 const budgets = { none: 8, some: 10 }
@@ -30,6 +30,7 @@ export const report = (
     const { url } = yield* Postgres.scoped
     // Each in a new process, which is as large as its own snapshot made it.
     const receive = (task: Task) => Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask(task, Received)))
+    const sizes = new Map<string, number | string>()
     const measured = yield* Effect.forEach([["SQLite", `${folder}/ledger.sqlite`], ["Postgres", url]] as const, ([name, place]) =>
       Effect.gen(function*() {
         const first = yield* receive({ place, products, changes: 0, settle: true })
@@ -37,12 +38,13 @@ export const report = (
         // Back and forth, so that each run finds as many changes.
         const some = yield* Effect.forEach(Array.from({ length: runs }, (_, index) => index % 2 === 0 ? changes : 0), (other) =>
           receive({ place, products, changes: other, settle: false }))
+        sizes.set(name, name === "SQLite" ? Math.round(Number((yield* files.stat(place)).size) / 1_048_576) : "-")
         return [[name, "the first", [first], undefined], [name, "nothing changed", none, budgets.none], [name, "some changed", some, budgets.some]] as const
       }))
     return {
       name: "ledger",
       about: `a snapshot of ${products} products, medians of ${runs} runs in new processes; of a Postgres the server's memory is not counted`,
-      columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget"],
+      columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget", "opening, s", "file, MiB"],
       rows: measured.flat().map(([name, snapshot, samples, budget]) => [
         name,
         snapshot,
@@ -51,7 +53,9 @@ export const report = (
         round(Math.max(...samples.map(({ seconds }) => seconds))),
         budget ?? "-",
         Math.round(Math.max(...samples.map(({ peak }) => peak)) / 1_048_576),
-        budgetMiB
+        budgetMiB,
+        round(median(samples.map(({ opening }) => opening))),
+        sizes.get(name) ?? "-"
       ])
     }
   }).pipe(Effect.scoped)

@@ -130,4 +130,4 @@ export const shadow = (dialect: Dialect, from: string | undefined): ReadonlyArra
 ]
 
 /** @since 0.1.0 @category statements */
-export const table = { account, product, setAside, snapshot, holder, firstSnapshot }
+export const table = { product, setAside, snapshot, holder }

@@ -1,6 +1,6 @@
 /**
- * A ledger of `plaza-stock-sync` that is given a snapshot: how long that takes and how large the process became. Knows nothing of what
- * the figures are compared with.
+ * A ledger of `plaza-stock-sync` that is given a snapshot: how long that and opening it take, and how large the process became. Knows
+ * nothing of what the figures are compared with.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { NodeContext } from "@effect/platform-node"
 import { ProductId } from "@plaza/domain/Ids"
-import { Chunk, Effect, Layer, Option, Redacted, Stream } from "effect"
+import { Chunk, Context, Effect, Layer, Option, Redacted, Stream } from "effect"
 import * as Brake from "../../../../apps/stock-sync/src/Brake.js"
 import { Ledger } from "../../../../apps/stock-sync/src/Ledger.js"
 import * as Open from "../../../../apps/stock-sync/src/Ledger/Open.js"
@@ -51,14 +51,17 @@ const settle = (place: string) =>
     Effect.provide(database(place))
   )
 
+const elapsed = (since: bigint) => Number(process.hrtime.bigint() - since) / 1e9
+
 const receive = (task: Task) =>
   Effect.gen(function*() {
-    const ledger = yield* Ledger
+    const start = process.hrtime.bigint()
+    const opened = yield* Layer.build(Layer.provide(Open.layer(task.place), NodeContext.layer))
+    const opening = elapsed(start)
     const before = process.hrtime.bigint()
-    const { changed } = yield* ledger.receive(rows(task), { gone: "leave", brake: Brake.usual, confirmed: false })
-    const seconds = Number(process.hrtime.bigint() - before) / 1e9
-    return { changed, seconds, peak: process.resourceUsage().maxRSS * 1_024 }
-  }).pipe(Effect.provide(Layer.provide(Open.layer(task.place), NodeContext.layer)))
+    const { changed } = yield* Context.get(opened, Ledger).receive(rows(task), { gone: "leave", brake: Brake.usual, confirmed: false })
+    return { changed, opening, seconds: elapsed(before), peak: process.resourceUsage().maxRSS * 1_024 }
+  }).pipe(Effect.scoped)
 
 answering((question) => {
   // The process that asks is ours and asks by this type.
