@@ -78,8 +78,8 @@ const retry = Command.make("retry", { products, ledger, json, quiet }, (options)
 
 const root = Command.make(name).pipe(
   described(
-    "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Every " +
-      "option can be given by the environment variable in brackets as well; options win.",
+    "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the " +
+      "account's key. Every option can be given by the environment variable in brackets as well; options win.",
     "plan --source stock.csv",
     "once --source stock.csv"
   ),

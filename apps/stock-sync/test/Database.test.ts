@@ -5,11 +5,11 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Reactivity } from "@effect/experimental"
 import type { SqlClient, SqlError } from "@effect/sql"
-import { MysqlClient } from "@effect/sql-mysql2"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, layer, type Vitest } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
+import { createConnection } from "mysql2"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
 import * as Postgres from "@plaza/testing/Postgres"
 import * as Open from "../src/Source/Open.js"
 import * as Mariadb from "./support/mariadb.js"
@@ -18,23 +18,33 @@ import { all, bad, containing, good } from "./support/reading.js"
 /** A database, and a way to change what is in it. */
 class Database extends Context.Tag("Database")<Database, {
   readonly address: string
-  readonly run: (...statements: ReadonlyArray<string>) => Effect.Effect<void, SqlError.SqlError>
+  readonly run: (...statements: ReadonlyArray<string>) => Effect.Effect<void>
 }>() {}
 
-const database = <E>(
-  address: Effect.Effect<string, E, Scope.Scope | FileSystem.FileSystem>,
-  connect: (address: string) => Effect.Effect<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity>
-) =>
-  Layer.scoped(Database, Effect.gen(function*() {
-    const at = yield* address
-    return {
+type Run = (address: string, statement: string) => Effect.Effect<unknown, unknown>
+
+const database = <E>(address: Effect.Effect<string, E, Scope.Scope | FileSystem.FileSystem>, run: Run) =>
+  Layer.scoped(
+    Database,
+    Effect.map(address, (at) => ({
       address: at,
-      run: (...statements: ReadonlyArray<string>) =>
-        Effect.scoped(Effect.flatMap(connect(at), (sql) => Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true }))).pipe(
-          Effect.provide(Reactivity.layer)
-        )
-    }
-  })).pipe(Layer.provideMerge(NodeContext.layer), Layer.orDie)
+      run: (...statements: ReadonlyArray<string>) => Effect.orDie(Effect.forEach(statements, (statement) => run(at, statement), { discard: true }))
+    }))
+  ).pipe(Layer.provideMerge(NodeContext.layer), Layer.orDie)
+
+/** By one of Effect's clients, opened for a statement. */
+const byClient =
+  (connect: (address: string) => Effect.Effect<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity>): Run => (address, statement) =>
+    Effect.scoped(Effect.flatMap(connect(address), (sql) => sql.unsafe(statement))).pipe(Effect.provide(Reactivity.layer))
+
+const byMysql: Run = (address, statement) =>
+  Effect.async<void, unknown>((resume) => {
+    const connection = createConnection({ uri: address, multipleStatements: true })
+    connection.query(statement, (error) => {
+      connection.destroy()
+      resume(error === null ? Effect.void : Effect.fail(error))
+    })
+  })
 
 const options = { idColumn: "product_id", stockColumn: "stock", patience: Duration.seconds(30) }
 const source = (query: string | undefined, told: Partial<Open.SourceOptions> = {}) =>
@@ -50,12 +60,14 @@ interface Dialect {
   readonly decimal: string
   /** An address where there is nothing, and what that is: somebody's mistake, or something that passes. */
   readonly nowhere: readonly [address: string, tag: "SourceRefused" | "SourceUnreachable"]
+  /** What ends the connection that answers a question about something wide; none where there is no connection. */
+  readonly cut?: string
 }
 
 const digits = Array.from({ length: 10 }, (_, digit) => `SELECT ${digit} AS i`).join(" UNION ALL ")
 const many = `WITH d AS (${digits}) SELECT 1 + a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i AS product_id, 7 AS stock FROM d a, d b, d c, d e, d f`
 
-const expectations = ({ decimal, nowhere }: Dialect) => (it: Vitest.MethodsNonLive<Database | NodeContext.NodeContext>) => {
+const expectations = ({ cut, decimal, nowhere }: Dialect) => (it: Vitest.MethodsNonLive<Database | NodeContext.NodeContext>) => {
   it.scoped("gives a row for each of its own, whatever type its columns have", () =>
     Effect.gen(function*() {
       const { run } = yield* Database
@@ -117,6 +129,29 @@ const expectations = ({ decimal, nowhere }: Dialect) => (it: Vitest.MethodsNonLi
       }
     }))
 
+  if (cut !== undefined) {
+    it.scoped("is refused whole when the connection is lost between two rows", () =>
+      Effect.gen(function*() {
+        const { run } = yield* Database
+        // Far more than fits between the two ends of a connection.
+        const { open } = yield* source(`SELECT product_id, stock, REPEAT('x', 1000) AS wide FROM (${many}) AS narrow`)
+        const { rows } = Option.getOrThrow(yield* open(Option.none()))
+        let read = 0
+        const lost = yield* Deferred.make<void>()
+        const reading = yield* Effect.fork(Effect.flip(Stream.runForEach(rows, () =>
+          read++ === 0 ? Effect.zipRight(run(cut), Deferred.succeed(lost, undefined)) : Effect.void)))
+        yield* Deferred.await(lost)
+        // Some drivers say nothing of it, so that the time for silence has to pass.
+        while (Option.isNone(yield* Fiber.poll(reading))) {
+          yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+          yield* TestClock.adjust("1 second")
+        }
+        const error = yield* Fiber.join(reading)
+        expect(error).toMatchObject({ _tag: "SourceUnreachable", message: containing("nothing of it was taken") })
+        expect(read).toBeGreaterThan(0)
+      }))
+  }
+
   it.scoped("is never changed, whatever the question says", () =>
     Effect.gen(function*() {
       const { run } = yield* Database
@@ -150,7 +185,7 @@ const expectations = ({ decimal, nowhere }: Dialect) => (it: Vitest.MethodsNonLi
 
 const sqlite = database(
   Effect.map(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), (folder) => `sqlite:${folder}/stock of #1.db`),
-  (address) => SqliteClient.make({ filename: address.replace("sqlite:", "") })
+  byClient((address) => SqliteClient.make({ filename: address.replace("sqlite:", "") }))
 )
 const aDecimal = "NUMERIC(12, 3)"
 
@@ -170,17 +205,19 @@ layer(sqlite)("an SQLite file", (it) => {
 // A password is not asked for, but must be told nowhere in any case.
 const postgres = database(
   Effect.map(Postgres.scoped, ({ url }) => url.replace("plaza@", "plaza:secret@")),
-  (address) => PgClient.make({ url: Redacted.make(address) })
+  byClient((address) => PgClient.make({ url: Redacted.make(address) }))
 )
 layer(postgres, { timeout: "1 minute" })("a Postgres", expectations({
   decimal: aDecimal,
-  nowhere: ["postgres://plaza:secret@127.0.0.1:1/none", "SourceUnreachable"]
+  nowhere: ["postgres://plaza:secret@127.0.0.1:1/none", "SourceUnreachable"],
+  cut: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 }))
 
 describe.skipIf(Mariadb.missing !== undefined)("with a MariaDB", () => {
-  const mariadb = database(Mariadb.scoped, (address) => MysqlClient.make({ url: Redacted.make(address) }))
+  const mariadb = database(Mariadb.scoped, byMysql)
   layer(mariadb, { timeout: "1 minute" })("a MariaDB", expectations({
     decimal: aDecimal,
-    nowhere: ["mysql://plaza:secret@127.0.0.1:1/none", "SourceUnreachable"]
+    nowhere: ["mysql://plaza:secret@127.0.0.1:1/none", "SourceUnreachable"],
+    cut: "SELECT id INTO @id FROM information_schema.processlist WHERE info LIKE '%AS wide%' AND id <> connection_id(); SET @kill = CONCAT('KILL ', @id); EXECUTE IMMEDIATE @kill"
   }))
 })
