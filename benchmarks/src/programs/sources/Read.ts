@@ -6,7 +6,7 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import { Duration, Effect, Stream } from "effect"
-import * as Open from "../../../../apps/stock-sync/src/Source/Open.js"
+import * as Open from "@plaza/stock-sync/Source/Open"
 import { answering } from "../answering.js"
 
 /** @since 0.1.0 @category models */
