@@ -6,9 +6,9 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import { CsvError, Parser } from "csv-parse"
 import type { Row, SourceRefused } from "../Source.js"
+import * as ByPieces from "./ByPieces.js"
 import type { Columns } from "./Columns.js"
 import { findColumns, type Layout, readRecord } from "./Record.js"
 import * as Refuse from "./Refuse.js"
@@ -33,16 +33,7 @@ const longestHeader = 65_536
  * @since 0.1.0
  * @category streams
  */
-export const rows = (options: CsvOptions) =>
-<E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Row, E | SourceRefused, R> =>
-  Stream.suspend(() => {
-    const reader = new Reader(options)
-    return bytes.pipe(
-      Stream.mapEffect((chunk) => reader.take(chunk)),
-      Stream.concat(Stream.suspend(() => Stream.fromEffect(reader.end))),
-      Stream.mapConcat((taken) => taken)
-    )
-  })
+export const rows = (options: CsvOptions): ByPieces.Read => ByPieces.rows(() => new Reader(options))
 
 /**
  * The parser with its records picked up as they are found instead of being queued behind it: that keeps them in step with the bytes,
@@ -70,7 +61,7 @@ class Records extends Parser {
 }
 
 /** The parser's only user. */
-class Reader {
+class Reader implements ByPieces.Reader {
   private readonly options: CsvOptions
   private head: Uint8Array = new Uint8Array(0)
   private parser: Parser | undefined

@@ -6,8 +6,8 @@
  */
 import { JSONParser } from "@streamparser/json"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import type { Row, SourceRefused } from "../Source.js"
+import * as ByPieces from "./ByPieces.js"
 import type { Columns } from "./Columns.js"
 import { readFields } from "./Fields.js"
 import * as Refuse from "./Refuse.js"
@@ -30,22 +30,13 @@ const longestItem = 1_048_576
  * @since 0.1.0
  * @category streams
  */
-export const rows = (options: JsonOptions) =>
-<E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Row, E | SourceRefused, R> =>
-  Stream.suspend(() => {
-    const reader = new Reader(options)
-    return bytes.pipe(
-      Stream.mapEffect((chunk) => reader.take(chunk)),
-      Stream.concat(Stream.suspend(() => Stream.fromEffect(reader.end))),
-      Stream.mapConcat((taken) => taken)
-    )
-  })
+export const rows = (options: JsonOptions): ByPieces.Read => ByPieces.rows(() => new Reader(options))
 
 const space = new Set([0x20, 0x09, 0x0a, 0x0d])
 const mark = [0xef, 0xbb, 0xbf]
 
 /** The parser's only user. */
-class Reader {
+class Reader implements ByPieces.Reader {
   private readonly options: JsonOptions
   private parser: JSONParser | undefined
   private head = 0
