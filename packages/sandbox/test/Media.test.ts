@@ -63,14 +63,15 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
 }
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload", (it) => {
-  it.effect.prop("keeps any bytes, line ends and near-delimiters included", [
-    FastCheck.array(
-      FastCheck.oneof(FastCheck.uint8Array({ maxLength: 20 }), FastCheck.constantFrom("\r\n", "\r\n--", `\r\n--${boundary.slice(0, -1)}`, "\r\n\r\n", "--").map((text) => new TextEncoder().encode(text))),
-      { maxLength: 10 }
-    )
-  ], ([pieces]) =>
+  // Pieces side by side can spell the delimiter itself, which a sender never lets stand in a part (RFC 2046, 5.1.1).
+  const delimiter = `\r\n--${boundary}`
+  const contents = FastCheck.array(
+    FastCheck.oneof(FastCheck.uint8Array({ maxLength: 20 }), FastCheck.constantFrom("\r\n", "\r\n--", delimiter.slice(0, -1), "\r\n\r\n", "--").map((text) => new TextEncoder().encode(text))),
+    { maxLength: 10 }
+  ).map((pieces) => Buffer.concat(pieces)).filter((content) => !`\r\n${content.toString("latin1")}`.includes(delimiter))
+
+  it.effect.prop("keeps any bytes, line ends and near-delimiters included", [contents], ([content]) =>
     Effect.gen(function*() {
-      const content = Buffer.concat(pieces)
       const bytes = Buffer.concat([
         Buffer.from([`--${boundary}`, disposition, "content-type: a/b", "", ""].join("\r\n")),
         content,
