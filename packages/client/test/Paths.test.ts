@@ -5,6 +5,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck as fc } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as OnSandbox from "./support/OnSandbox.js"
+import * as Prism from "./support/Prism.js"
 
 const sendable = (id: string) => id !== "" && id !== "." && id !== ".." && !/\p{Surrogate}/u.test(id)
 const anyId = fc.oneof(
@@ -70,4 +71,5 @@ describe("an id reaches the service as one path segment, unchanged", () => {
 
   it.effect("by the sandbox's own account, in process", () => Effect.provide(survives(ids), OnSandbox.inProcess(world)))
   OnSandbox.itOnSockets("by the sandbox's own account", survives(ids), world)
+  Prism.itThrough("by the sandbox's own account", survives(ids), world)
 })
