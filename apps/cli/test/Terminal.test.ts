@@ -1,0 +1,20 @@
+/**
+ * What is only seen at a terminal: a line that is read without showing it, a table that fits the window, and the end by Ctrl-C.
+ */
+import { layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { expect } from "vitest"
+import * as Terminal from "./support/Terminal.js"
+
+const echo: Terminal.Options = { program: ["/bin/sh", "-c", `stty -echo; printf 'word: '; read word; printf '\\n\\033[1mgot\\033[0m %s\\n' "\${#word}"`] }
+
+layer(Layer.empty, { excludeTestServices: true })("the terminal of the tests", (it) => {
+  it.scoped("shows what a person sees, with its styles, and takes keys that nobody sees", () =>
+    Effect.gen(function*() {
+      const terminal = yield* Terminal.open([], echo)
+      yield* terminal.shows(/word:/)
+      yield* terminal.type("secret\r")
+      expect(yield* terminal.ended).toEqual({ code: 0, screen: "word:\n{bold}got{} 6\n" })
+      expect(yield* terminal.raw).not.toContain("secret")
+    }))
+})
