@@ -12,7 +12,7 @@ const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
 const once = { retry: Schedule.stop }
 
-const lists = Effect.gen(function*() {
+const lists = () => Effect.gen(function*() {
   const posts = yield* Posts
   const chat = yield* Chat
   for (const list of [posts.list, chat.list]) {
@@ -27,7 +27,7 @@ const lists = Effect.gen(function*() {
 })
 const roomy = { sandbox: { assumptions: { requestsPerWindow: 1_000 } } }
 
-Prism.itThrough("lists come whole and in order, and conversations take messages", lists, roomy)
+Prism.itThrough("lists come whole and in order, and conversations take messages", lists(), roomy)
 
 for (const [client, http] of runtimes) {
   describe(`by ${client}`, () => {
@@ -130,7 +130,7 @@ for (const [client, http] of runtimes) {
           .toEqual([])
       }))
 
-    it.live("lists come whole and in order, and conversations take messages", () => Effect.provide(lists, OnSandbox.onSocket(roomy, http)))
+    it.live("lists come whole and in order, and conversations take messages", () => Effect.provide(lists(), OnSandbox.onSocket(roomy, http)))
 
     const large = Stream.repeatValue(new Uint8Array(64 * 1024)).pipe(Stream.take(1_000))
     it.scopedLive("an upload of known length says so, but for fetch, which can't", () =>

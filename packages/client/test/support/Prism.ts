@@ -101,17 +101,16 @@ export const between = (
 ): Layer.Layer<OnSandbox.World | Prism, SandboxError> =>
   Layer.provideMerge(OnSandbox.plaza(client), Layer.merge(proxied(file, sandbox), watched))
 
-/** Expects that nothing was found in any request, or in any answer. */
-export const foundNothing = Effect.map(Prism, ({ findings }) => {
-  expect(findings.length).toBeGreaterThan(0)
-  expect(findings.flatMap(({ request, response }) => [...request, ...response])).toEqual([])
-})
-
 /**
  * A test over sockets with the proxy between, which has to find nothing. Only for tests without faults, which it would rightly find, and
  * without uploads: it reads any body as text and counts its characters for bytes.
  */
 export const itThrough = <E>(name: string, test: Effect.Effect<unknown, E, OnSandbox.World>, options: OnSandbox.WorldOptions = {}): void => {
   it.live(`${name}, through Prism, which finds nothing`, () =>
-    Effect.provide(Effect.zipRight(test, foundNothing), between(files.contract, options)))
+    Effect.gen(function*() {
+      yield* test
+      const { findings } = yield* Prism
+      expect(findings.length).toBeGreaterThan(0)
+      expect(findings.flatMap(({ request, response }) => [...request, ...response])).toEqual([])
+    }).pipe(Effect.provide(between(files.contract, options))))
 }
