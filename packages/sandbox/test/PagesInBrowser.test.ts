@@ -4,31 +4,15 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { source as axe } from "axe-core"
-import { Effect, Layer, Schema } from "effect"
+import * as Browser from "@plaza/testing/Browser"
+import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
-import * as Browser from "./browser.js"
 import { call, layerSocket, refusal } from "./support.js"
 
 const asked = { useCase: "Keeps the stock of our shop right.\nTwice a day.", website: "https://shop.example/about", botName: "Stock keeper" }
 
-/** What the accessibility checker finds, as far as it is told here. */
-const readFindings = Schema.decodeUnknownSync(Schema.Struct({
-  violations: Schema.Array(Schema.Struct({ id: Schema.String, nodes: Schema.Array(Schema.Struct({ html: Schema.String })) }))
-}))
-
 /** The checker reads every element of a page several times, which a busy machine takes its time for. */
 const patience = 180_000
-
-/** No rule of accessibility is broken, nothing is wider than the window, and no id stands twice. */
-const check = async (page: Page, where: string) => {
-  await page.evaluate(axe)
-  const { violations } = readFindings(await page.evaluate("axe.run()"))
-  assert.deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
-  assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, where)
-  const ids = await page.evaluate(() => Array.from(document.querySelectorAll("[id]"), ({ id }) => id))
-  assert.strictEqual(new Set(ids).size, ids.length, where)
-}
 
 /** Runs steps in the browser. */
 const steps = <A>(run: (webUrl: string) => Promise<A>) =>
@@ -242,7 +226,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           yield* steps(async (url) => {
             for (const path of ["/", "/sign-in", "/inspector", "/reference"]) {
               await page.goto(url + path)
-              await check(page, path)
+              await Browser.check(page, path)
             }
           })
         }), patience)
@@ -253,19 +237,19 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           yield* steps(async (url) => {
             const username = `everybody-${colorScheme}`
             await becomes(page, url, username)
-            await check(page, "without access")
+            await Browser.check(page, "without access")
             await asks(page)
-            await check(page, "asked")
+            await Browser.check(page, "asked")
             await page.goto(`${url}/operator`)
-            await check(page, "/operator")
+            await Browser.check(page, "/operator")
             await approves(page, url, username)
             await page.goto(`${url}/settings/developers`)
             await page.getByLabel("Name", { exact: true }).fill("Stock integration")
             await page.getByRole("button", { name: "Make the key" }).click()
             await page.getByRole("alert").waitFor()
-            await check(page, "refused")
+            await Browser.check(page, "refused")
             await makes(page, url)
-            await check(page, "made")
+            await Browser.check(page, "made")
           })
         }), patience)
     }

@@ -1,8 +1,12 @@
 /**
- * A real browser for the tests of the pages: the Chromium that is installed, driven over its own protocol. Knows nothing of
- * what stands on the pages.
+ * A real browser for the tests of pages: the Chromium that is installed, driven over its own protocol. Knows nothing of what stands on
+ * the pages.
+ *
+ * @since 0.1.0
  */
-import { Context, Effect, Layer, type Scope } from "effect"
+import { source as axe } from "axe-core"
+import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict"
 import { existsSync } from "node:fs"
 import { env, getuid, stderr } from "node:process"
 import { type Browser as Chromium, type BrowserContextOptions, chromium, type Page } from "playwright-core"
@@ -18,7 +22,7 @@ const candidates = [
 
 const executable = candidates.find((path) => existsSync(path))
 
-/** Why the tests that need a browser can't run here; undefined when they can. */
+/** Why the tests that need a browser can't run here; undefined when they can. @since 0.1.0 @category constants */
 export const missing = executable === undefined
   ? "no Chromium is installed: install Debian's chromium, or name one in CHROMIUM, to test the pages in a real browser"
   : undefined
@@ -27,9 +31,10 @@ if (missing !== undefined) {
   stderr.write(`skipped: ${missing}\n`)
 }
 
-/** One browser for all tests of a suite. */
-export class Browser extends Context.Tag("test/Browser")<Browser, Chromium>() {}
+/** One browser for all tests of a suite. @since 0.1.0 @category services */
+export class Browser extends Context.Tag("@plaza/testing/Browser")<Browser, Chromium>() {}
 
+/** @since 0.1.0 @category layers */
 export const layer = Layer.scoped(
   Browser,
   Effect.acquireRelease(
@@ -44,7 +49,12 @@ export const layer = Layer.scoped(
   )
 )
 
-/** A page of a new visitor, without any cookie. What the page complains of on its console fails the test. */
+/**
+ * A page of a new visitor, without any cookie. What the page complains of on its console fails the test.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, never, Browser | Scope.Scope> =>
   Effect.gen(function*() {
     const browser = yield* Browser
@@ -65,3 +75,24 @@ export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, 
       complaints.length === 0 ? Effect.void : Effect.dieMessage(`the page complains: ${complaints.join("; ")}`))
     return page
   })
+
+/** What the accessibility checker finds, as far as it is told here. */
+const readFindings = Schema.decodeUnknownSync(Schema.Struct({
+  violations: Schema.Array(Schema.Struct({ id: Schema.String, nodes: Schema.Array(Schema.Struct({ html: Schema.String })) }))
+}))
+
+/**
+ * No rule of accessibility is broken, nothing is wider than the window, and no id stands twice. The page has to have been visited with
+ * `bypassCSP`, since the checker is a foreign script.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const check = async (page: Page, where: string): Promise<void> => {
+  await page.evaluate(axe)
+  const { violations } = readFindings(await page.evaluate("axe.run()"))
+  deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], where)
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} is wider than the window`)
+  const ids = await page.evaluate(() => Array.from(document.querySelectorAll("[id]"), ({ id }) => id))
+  strictEqual(new Set(ids).size, ids.length, where)
+}
