@@ -3,14 +3,16 @@
  */
 import { defineConfig } from "vitest/config"
 
-// The first one leads to the sources; the others are vite's own for Node, which a list given here replaces.
-const conditions = ["@plaza/source", "module", "node", "development|production"]
+// The first one leads to the sources; the others are vite's own for Node, which a list given here replaces. All but "module": the runner hands
+// these on to Node, which below 20.19 can't \`require\` the form that some packages keep under it.
+const conditions = ["@plaza/source", "node", "development|production"]
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: ["{packages,apps}/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "benchmarks/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    setupFiles: ["./scripts/seeded.ts"],
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     allowOnly: false,
