@@ -181,6 +181,8 @@ export interface Choice {
  */
 export interface Backlog {
   readonly waiting: Readonly<Record<Exclude<Urgency, "assertion">, number>>
+  /** Since when, in each class, the product waits that waits longest there (milliseconds since the epoch). */
+  readonly longest: Readonly<Record<Exclude<Urgency, "assertion">, number | undefined>>
   /** Handed out and not decided yet. */
   readonly sending: number
   /** The product that waits longest, and since when (milliseconds since the epoch). */
@@ -214,6 +216,8 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
   readonly unsettled: Stream.Stream<Entry, LedgerFault>
   /** Every product that isn't settled, whether the last snapshot named it or not, by id. */
   readonly open: Stream.Stream<Entry, LedgerFault>
+  /** Every product that the service refuses, by id. */
+  readonly quarantined: Stream.Stream<Entry, LedgerFault>
   /** What was set aside of the last snapshot, by line. */
   readonly setAside: Stream.Stream<SetAside, LedgerFault>
   readonly backlog: Effect.Effect<Backlog, LedgerFault>

@@ -64,9 +64,13 @@ const backlog = (sql: SqlClient.SqlClient): Effect.Effect<Backlog, SqlError> =>
     const [sending] = yield* sql<{ n: number }>`SELECT count(*) AS n FROM product WHERE state <> 'settled' AND state = 'sending'`
     const [confirmed] = yield* sql<{ since: number }>`
       SELECT since FROM product WHERE urgency = ${sql.literal(String(assertion))} ORDER BY since, id LIMIT 1`
-    const of = (urgency: keyof Backlog["waiting"]) => classes.find((row) => row.urgency === urgencies.indexOf(urgency))?.n ?? 0
+    const each = <A>(read: (row: (typeof classes)[number] | undefined) => A) => {
+      const of = (urgency: keyof Backlog["waiting"]) => read(classes.find((row) => row.urgency === urgencies.indexOf(urgency)))
+      return { soldOut: of("soldOut"), falling: of("falling"), backInStock: of("backInStock"), rest: of("rest"), doubtful: of("doubtful") }
+    }
     return {
-      waiting: { soldOut: of("soldOut"), falling: of("falling"), backInStock: of("backInStock"), rest: of("rest"), doubtful: of("doubtful") },
+      waiting: each((row) => row?.n ?? 0),
+      longest: each((row) => row?.since),
       sending: sending?.n ?? 0,
       oldest: Option.map(Option.fromNullable(oldest), ({ id, since }) => ({ productId: ProductId.make(id), since })),
       oldestConfirmation: Option.map(Option.fromNullable(confirmed), ({ since }) => since)

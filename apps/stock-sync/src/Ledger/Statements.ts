@@ -138,6 +138,8 @@ export const make = (access: Access): Ledger["Type"] => {
     })),
     unsettled: products("state <> 'settled' AND part <> 'left'"),
     open: products("state <> 'settled'"),
+    // The first condition is what an index is kept for.
+    quarantined: products("state <> 'settled' AND state = 'quarantined'"),
     setAside: Stream.map(
       paged(
         0,

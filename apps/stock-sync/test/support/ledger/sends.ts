@@ -99,7 +99,9 @@ export const sends = (fresh: Fresh): void => {
             expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", reason: "falling", to: 4 }])
             yield* settle(ledger, "A")
             yield* doubted
+            expect(yield* collect(ledger.quarantined)).toMatchObject([{ productId: "A", state: "quarantined", refusal: refusal(77) }])
             yield* ledger.release(Option.none())
+            expect(yield* collect(ledger.quarantined)).toEqual([])
             expect(yield* collect(ledger.open)).toMatchObject([{ state: "doubtful", sent: 9, wanted: 77 }])
           }))))
   })
@@ -152,7 +154,10 @@ export const sends = (fresh: Fresh): void => {
             yield* receive(ledger, row("B", 1), row("A", 1), row("C", 1))
             yield* TestClock.setTime(2_000)
             yield* receive(ledger, row("B", 7), row("A", 1), row("C", 1))
-            expect((yield* ledger.backlog).oldest).toEqual(Option.some({ productId: "B", since: 0 }))
+            expect(yield* ledger.backlog).toMatchObject({
+              oldest: Option.some({ productId: "B", since: 0 }),
+              longest: { soldOut: undefined, rest: 0 }
+            })
             expect(yield* take(ledger)).toEqual({ productId: "B", value: 7, urgency: "rest", since: 0 })
             expect(yield* take(ledger, ["A"])).toMatchObject({ productId: "C" })
             expect(yield* take(ledger, ["A"])).toBeUndefined()
