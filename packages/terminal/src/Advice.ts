@@ -1,16 +1,18 @@
 /**
- * For each error of the service, what it means to who runs a command, and what to do about it. Knows nothing of exit codes.
+ * For each failure of a call, what it means to who runs a command, and what to do about it. Knows nothing of exit codes, nor of which
+ * program speaks.
  *
- * Source: interface v1, "Errors".
+ * Source: interface v1, "Errors" and "Retry rules".
  *
  * @since 0.1.0
  */
+import type { OperationName } from "@plaza/client/Contract"
 import type { Category } from "@plaza/domain/Category"
 import type { ErrorCode } from "@plaza/domain/Errors"
 
 /** @since 0.1.0 @category models */
 export interface Advice {
-  /** Half a sentence, before what the service said. */
+  /** What happened, as a sentence without its end. */
   readonly meaning: string
   /** A sentence. */
   readonly advice: string
@@ -22,10 +24,13 @@ const developers = "in the web app under Settings, then Developers"
 export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   VALIDATION_ERROR: { meaning: "the service refuses a value", advice: "Correct the value that it names and run this again." },
   INVALID_JSON: { meaning: "the service can't read the JSON", advice: "Correct the JSON and run this again." },
-  INVALID_API_KEY: { meaning: "the service doesn't accept the key", advice: `Set PLAZA_API_KEY to an active key; keys are made ${developers}.` },
-  INSUFFICIENT_SCOPE: { meaning: "the key lacks a scope for this", advice: `Make a key with that scope ${developers}, and set PLAZA_API_KEY to it.` },
-  DEVELOPER_ACCESS_REVOKED: { meaning: "the account's developer access is suspended or revoked", advice: "Write to the service's support." },
-  PROFILE_INCOMPLETE: { meaning: "the account may not write yet", advice: "Give its profile a photo and a cover in the web app." },
+  INVALID_API_KEY: { meaning: "the service doesn't accept the key", advice: `Use an active key: keys are made ${developers}.` },
+  INSUFFICIENT_SCOPE: { meaning: "the key lacks a scope for this", advice: `Make a key with that scope ${developers}, and use it here.` },
+  DEVELOPER_ACCESS_REVOKED: {
+    meaning: "the account's developer access is suspended or revoked",
+    advice: "Write to the service's support: no key of this account works until it is granted again."
+  },
+  PROFILE_INCOMPLETE: { meaning: "the account may not write yet", advice: "Add a profile photo and a cover in the web app, then run this again." },
   CHAT_NOT_ALLOWED: { meaning: "this person can't be written to", advice: "The person has to write to the account or follow it first." },
   CHAT_BLOCKED: { meaning: "this person can't be written to", advice: "One of the two has blocked the other; nothing can be done from here." },
   STORE_BLOCKED: { meaning: "the store has blocked this account", advice: "Ask the owner of the store." },
@@ -39,18 +44,127 @@ export const byCode: Readonly<Record<ErrorCode, Advice>> = {
 }
 
 /**
- * For errors that the document doesn't list.
+ * For codes that the document doesn't list: they mean what their status means.
  *
  * @since 0.1.0
  * @category advice
  */
 export const byCategory: Readonly<Record<Category, Advice>> = {
-  InvalidRequest: { meaning: "the service refuses the request", advice: "Check the input, and that PLAZA_BASE_URL is the service's address." },
+  InvalidRequest: { meaning: "the service refuses the request", advice: "Check the input, and that the base address is the service's." },
   Unauthenticated: byCode.INVALID_API_KEY,
-  Forbidden: byCode.FORBIDDEN,
-  NotFound: { meaning: "nothing is found there", advice: "Check the id, and that PLAZA_BASE_URL is the service's address." },
+  Forbidden: { meaning: byCode.FORBIDDEN.meaning, advice: "Check the id, the key's scopes and the account in the web app." },
+  NotFound: byCode.NOT_FOUND,
   Conflict: byCode.CONFLICT,
   TooLarge: byCode.PAYLOAD_TOO_LARGE,
   RateLimited: byCode.RATE_LIMITED,
   ServiceFault: byCode.INTERNAL_ERROR
 }
+
+const address = "Check that the base address is the service's and ends with /open/v1, and what proxy stands on the way."
+
+/**
+ * For answers that are not in the service's form, a proxy's page for example.
+ *
+ * @since 0.1.0
+ * @category advice
+ */
+export const foreign = (category: Category): Advice => {
+  switch (category) {
+    case "ServiceFault":
+      return { meaning: "the service can't be reached behind what answers for it", advice: `Run this again later; if it stays: ${address}` }
+    case "RateLimited":
+      return { meaning: "something on the way to the service lets no more requests through", advice: byCode.RATE_LIMITED.advice }
+    case "TooLarge":
+      return { meaning: "it is too large for something on the way to the service", advice: byCode.PAYLOAD_TOO_LARGE.advice }
+    case "InvalidRequest":
+    case "Unauthenticated":
+    case "Forbidden":
+    case "NotFound":
+    case "Conflict":
+      return { meaning: "what answers is not the service", advice: address }
+  }
+}
+
+/** The scope that an error names, by the form that the document gives scopes. */
+const scope = /(?<![\w:/])[a-z][a-z_-]*:[a-z][a-z_-]*(?![\w:/])/
+
+/**
+ * What to do about a key without a scope: the scope is named where the service names it.
+ * Source: interface v1, "Authentication", rule 6.
+ *
+ * @since 0.1.0
+ * @category advice
+ */
+export const forScope = (told: ReadonlyArray<string>): string => {
+  const name = told.flatMap((text) => scope.exec(text)?.[0] ?? [])[0]
+  return name === undefined ? byCode.INSUFFICIENT_SCOPE.advice : `Make a key with the scope ${name} ${developers}, and use it here.`
+}
+
+const reading = "Run this again: it changes nothing."
+const harmless = "Run this again: a second time changes nothing more."
+const inTheWebApp = (what: string) => `Look in the web app whether ${what} before you run this again: the interface can't tell.`
+
+/**
+ * How to find out whether a write happened whose outcome nobody knows.
+ * Source: interface v1, "Retry rules".
+ *
+ * @since 0.1.0
+ * @category advice
+ */
+export const byOperation: Readonly<Record<OperationName, string>> = {
+  getMe: reading,
+  getUser: reading,
+  getUserByUsername: reading,
+  listPosts: reading,
+  listConversations: reading,
+  followUser: harmless,
+  likePost: harmless,
+  setStock: harmless,
+  uploadMedia: "Run this again: a second upload does no harm.",
+  createPost: "Look for the post among the newest ones (plaza posts list) before you run this again.",
+  shipOrder: "Run this again: a conflict then says that the order is shipped.",
+  createComment: inTheWebApp("the comment is there"),
+  sendMessage: inTheWebApp("the message is there"),
+  createStory: inTheWebApp("the story is there")
+}
+
+const isOperation = (name: string): name is OperationName => Object.hasOwn(byOperation, name)
+
+/**
+ * {@link byOperation} for any name of an operation; one that the document doesn't show can't be looked up.
+ *
+ * @since 0.1.0
+ * @category advice
+ */
+export const forOutcome = (operation: string): string => isOperation(operation) ? byOperation[operation] : inTheWebApp("it happened")
+
+/**
+ * What to do about a success that can't be read.
+ *
+ * @since 0.1.0
+ * @category advice
+ */
+export const forUnreadable = (operation: string): string =>
+  forOutcome(operation) === reading ? address : "Don't run this again: it happened. Look at the result in the web app, and check what proxy stands on the way."
+
+/** What to do when a connection failed, by the system's reason. */
+const reasons: ReadonlyArray<readonly [reason: RegExp, advice: string]> = [
+  [/^(ENOTFOUND|EAI_)/, "Check the name of the host in the base address, and this machine's network."],
+  [/^ECONNREFUSED$/, "Nothing listens there: check the host and the port in the base address, and that the service runs."],
+  [/^(EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/, "Check this machine's network."],
+  [/TIMEOUT|TIMEDOUT/, "Nothing answers there: check the host and the port in the base address, and any firewall on the way."],
+  [/^CERT_HAS_EXPIRED$/, "The certificate has expired: check this machine's clock; otherwise the service's operator has to renew it."],
+  [/^CERT_NOT_YET_VALID$/, "The certificate isn't valid yet: check this machine's clock."],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "The certificate is for another host: check the host in the base address."],
+  [/SELF_SIGNED|ISSUER|^UNABLE_TO_VERIFY|^CERT_|^ERR_TLS_CERT/, "This machine doesn't trust the certificate: name a file with its issuer's by NODE_EXTRA_CA_CERTS, if you do."],
+  [/^ERR_SSL_/, "What listens there doesn't speak TLS as it should: check the port, and https or http, in the base address."]
+]
+
+/**
+ * What to do when the service can't be reached.
+ *
+ * @since 0.1.0
+ * @category advice
+ */
+export const forReason = (reason: string): string =>
+  reasons.find(([pattern]) => pattern.test(reason))?.[1] ?? "Check the base address and this machine's network."

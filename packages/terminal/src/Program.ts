@@ -19,6 +19,7 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -66,7 +67,7 @@ const layerLogger: Layer.Layer<never, ConfigError.ConfigError, Streams> = Layer.
 
 const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Options): Effect.Effect<number, never, Streams> =>
   Effect.gen(function*() {
-    const report = Report.ofCause(cause, signal)
+    const report = Report.ofCause(cause, signal, yield* Clock.currentTimeMillis)
     if (Option.isNone(report)) return 0
     const { exitCode, tag } = report.value
     const { stderr } = yield* Streams

@@ -1,105 +1,27 @@
 /**
- * What a program says of a failure, and the status it ends with: one sentence for people, one JSON object for programs. Knows
- * nothing of where it is written.
+ * What a program says of a failure, and the status it ends with: for people what happened, why and what to do, a line each; for
+ * programs one JSON object. Knows nothing of where it is written.
  *
  * @since 0.1.0
  */
-import * as Failures from "@plaza/client/Failures"
-import type { ServiceError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import type * as ConfigError from "effect/ConfigError"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Advice from "./Advice.js"
 import type { Explained } from "./Problem.js"
+import { isClientFailure, isServiceError, ofClient, ofService } from "./Report/Call.js"
+import { factsOf, report, type Report } from "./Report/Model.js"
 import { lines, type Medium } from "./Table.js"
 import { json } from "./Text.js"
 
 /** @since 0.1.0 @category models */
-export interface Report {
-  readonly tag: string
-  /** The service's code. */
-  readonly code: string | null
-  /** The HTTP status. */
-  readonly status: number | null
-  /** What the failure says of itself; for an error of the service, the service's words. */
-  readonly message: string
-  readonly details: Readonly<Record<string, unknown>>
-  /** For people: the whole of it in a sentence. */
-  readonly sentence: string
-  /** For people: what to do about it, a sentence each. */
-  readonly advice: ReadonlyArray<string>
-  readonly exitCode: number
-}
+export type { Report } from "./Report/Model.js"
 
 const indent = "  "
 
-const report = (tag: string, message: string, exitCode: number, rest?: Partial<Report>): Report => ({
-  tag,
-  code: null,
-  status: null,
-  message,
-  details: {},
-  sentence: message,
-  advice: [],
-  exitCode,
-  ...rest
-})
-
-/** The facts that a failure carries beside its message, in a form that JSON knows. */
-const factsOf = (failure: object, without: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(failure).flatMap(([name, value]: readonly [string, unknown]) => {
-    if (value === undefined || ["_tag", "message", "cause", ...without].includes(name)) return []
-    if (Duration.isDuration(value)) return [[`${name}Seconds`, Duration.toSeconds(value)]]
-    if (DateTime.isDateTime(value)) return [[name, DateTime.formatIso(value)]]
-    return Predicate.isString(value) || Predicate.isNumber(value) || Predicate.isBoolean(value) ? [[name, value]] : []
-  }))
-
-const clientTags: Readonly<Record<Exclude<Failures.Failure, ServiceError>["_tag"] | "InvalidSettings", true>> = {
-  InvalidInput: true,
-  InvalidSettings: true,
-  ConnectionFailed: true,
-  ConnectionLost: true,
-  AttemptTimeout: true,
-  OutcomeUnknown: true,
-  UnreadableSuccess: true,
-  RateLimitWaitExceeded: true,
-  CursorRepeated: true,
-  CursorRejected: true
-}
-
-// By structure, for the classes themselves would load every schema of the domain at each start of a program.
-const isServiceError = (error: unknown): error is ServiceError =>
-  Predicate.hasProperty(error, "_tag") && Predicate.hasProperty(error, "category") && Predicate.hasProperty(error, "status") &&
-  Predicate.hasProperty(error, "details")
-const isClientFailure = (error: unknown): error is Exclude<Failures.Failure, ServiceError> | Failures.InvalidSettings =>
-  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) && Object.hasOwn(clientTags, error._tag)
 const isConfigError = (error: unknown): error is ConfigError.ConfigError =>
   Predicate.isTagged(error, "ConfigError") && Predicate.hasProperty(error, "_op")
-
-const isCode = (code: string | undefined): code is keyof typeof Advice.byCode => code !== undefined && Object.hasOwn(Advice.byCode, code)
-
-const ofService = (error: ServiceError): Report => {
-  const { advice, meaning } = error._tag !== "UnrecognizedError" && isCode(error.code) ? Advice.byCode[error.code] : Advice.byCategory[error.category]
-  const details = { ...error.details, ...factsOf(error, ["status", "code", "category", "details"]) }
-  const told = Object.entries(details).flatMap(([name, value]) =>
-    name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${value}`] : [])
-  const origin = [error.status, ...(error.code === undefined ? [] : [error.code])].join(" ")
-  const wait = error.retryAfter === undefined ? [] : [`The service asks to wait ${Math.ceil(Duration.toSeconds(error.retryAfter))} seconds.`]
-  return {
-    tag: error._tag,
-    code: error.code ?? null,
-    status: error.status,
-    message: error.message,
-    details,
-    sentence: `${meaning}: ${error.message} (${[origin, ...told].join(", ")})`,
-    advice: [...wait, advice],
-    exitCode: Failures.exitCode(error)
-  }
-}
 
 const ofConfig = (error: ConfigError.ConfigError): Report => {
   // The left one is the first that was asked for; one thing to change at a time is enough.
@@ -132,21 +54,21 @@ const messageOf = (error: unknown): string => {
 }
 
 /**
- * The report of something that a program failed with.
+ * The report of something that a program failed with. `now`, in milliseconds since the epoch, lets it tell until when to wait.
  *
  * @since 0.1.0
  * @category reporting
  */
-export const ofFailure = (error: unknown): Report => {
-  if (isServiceError(error)) return ofService(error)
-  if (isClientFailure(error)) return report(error._tag, error.message, Failures.exitCode(error), { details: factsOf(error, []) })
+export const ofFailure = (error: unknown, now?: number): Report => {
+  if (isServiceError(error)) return ofService(error, now)
+  if (isClientFailure(error)) return ofClient(error)
   if (isConfigError(error)) return ofConfig(error)
   if (Predicate.isTagged(error, "SystemError") || Predicate.isTagged(error, "BadArgument")) return ofFile(error)
   if (Predicate.isTagged(error, "SqlError")) {
     return report("SqlError", `the database can't be used: ${messageOf(Predicate.hasProperty(error, "cause") ? error.cause : error)}`, 1)
   }
   if (isExplained(error)) {
-    const below = ofFailure(error.cause)
+    const below = ofFailure(error.cause, now)
     return { ...below, details: { ...below.details, ...error.details }, advice: [error.advice, ...below.advice] }
   }
   const tag = Predicate.hasProperty(error, "_tag") ? String(error._tag) : "Error"
@@ -168,12 +90,12 @@ const bySignal: Readonly<Record<Signal, number>> = { SIGINT: 130, SIGTERM: 143 }
  * @since 0.1.0
  * @category reporting
  */
-export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal): Option.Option<Report> => {
+export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal, now?: number): Option.Option<Report> => {
   if (Cause.isInterruptedOnly(cause)) {
     return Option.some(report("Interrupted", "interrupted before it was done", bySignal[signal]))
   }
   return Either.match(Cause.failureOrCause(cause), {
-    onLeft: (error) => Predicate.isTagged(error, "OutputClosed") ? Option.none() : Option.some(ofFailure(error)),
+    onLeft: (error) => Predicate.isTagged(error, "OutputClosed") ? Option.none() : Option.some(ofFailure(error, now)),
     onRight: (defects) =>
       Option.some(report("Defect", messageOf(Cause.squash(defects)), 1, {
         sentence: `a fault in this program: ${messageOf(Cause.squash(defects))}`,
@@ -183,15 +105,15 @@ export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal): Option.Opt
 }
 
 /**
- * For people: `plaza: the sentence`, and what to do on lines of its own. On a terminal, broken between words.
+ * For people: `plaza: what happened`, why, and what to do, a line each. On a terminal, broken between words.
  *
  * @since 0.1.0
  * @category rendering
  */
-export const toText = (program: string, { advice, sentence }: Report, medium: Medium): string => {
+export const toText = (program: string, { advice, sentence, why }: Report, medium: Medium): string => {
   const inside: Medium = { ...medium, columns: () => medium.columns() - indent.length }
   const broken = (text: string) => lines([{ head: "", overflow: "wrap" }], [[text]], inside, { head: false })
-  return [`${program}: ${sentence}`, ...advice]
+  return [`${program}: ${sentence}`, ...(why === undefined ? [] : [why]), ...(advice.length === 0 ? [] : [advice.join(" ")])]
     .flatMap((text, paragraph) => broken(text).map((line, index) => `${paragraph + index === 0 ? "" : indent}${line}\n`))
     .join("")
 }

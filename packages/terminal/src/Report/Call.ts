@@ -1,0 +1,147 @@
+/**
+ * What a program says of a call that failed: an answer of the service, or what the client met. Knows nothing of other failures.
+ *
+ * @since 0.1.0
+ */
+import * as Failures from "@plaza/client/Failures"
+import type { ServiceError } from "@plaza/domain/Errors"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import * as Advice from "../Advice.js"
+import { factsOf, report, type Report } from "./Model.js"
+
+/** @since 0.1.0 @category models */
+export type ClientFailure = Exclude<Failures.Failure, ServiceError> | Failures.InvalidSettings
+
+const clientTags: Readonly<Record<ClientFailure["_tag"], true>> = {
+  InvalidInput: true,
+  InvalidSettings: true,
+  ConnectionFailed: true,
+  ConnectionLost: true,
+  AttemptTimeout: true,
+  OutcomeUnknown: true,
+  UnreadableSuccess: true,
+  RateLimitWaitExceeded: true,
+  CursorRepeated: true,
+  CursorRejected: true
+}
+
+// By structure, for the classes themselves would load every schema of the domain at each start of a program.
+
+/** @since 0.1.0 @category guards */
+export const isServiceError = (error: unknown): error is ServiceError =>
+  Predicate.hasProperty(error, "_tag") && Predicate.hasProperty(error, "category") && Predicate.hasProperty(error, "status") &&
+  Predicate.hasProperty(error, "details")
+
+/** @since 0.1.0 @category guards */
+export const isClientFailure = (error: unknown): error is ClientFailure =>
+  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) && Object.hasOwn(clientTags, error._tag)
+
+// What is longer tells people nothing more, and a proxy may put a page there.
+const longest = 200
+
+const shortened = (text: string): string => text.length > longest ? `${text.slice(0, longest)}...` : text
+
+/** A page is told by its title, which is made for people. */
+const titleOf = (details: Readonly<Record<string, unknown>>): string | undefined =>
+  Predicate.isString(details["body"]) ? /<title[^>]*>([^<]+)</i.exec(details["body"])?.[1]?.trim() : undefined
+
+// The last one that a date can tell.
+const lastMoment = 8.64e15
+
+/** When to come back; the moment itself, where it is known what time it is. */
+const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
+  const seconds = `${Math.ceil(Duration.toSeconds(wait))} seconds`
+  return now === undefined
+    ? `Run this again after ${seconds}.`
+    : `Run this again after ${DateTime.formatIso(DateTime.unsafeMake(Math.min(now + Duration.toMillis(wait), lastMoment)))}, in ${seconds}.`
+}
+
+const adviceOf = (error: ServiceError): Advice.Advice => {
+  if (error._tag !== "UnrecognizedError") return Advice.byCode[error.code]
+  return error.code === undefined ? Advice.foreign(error.category) : Advice.byCategory[error.category]
+}
+
+const originOf = ({ code, status }: ServiceError): string => code === undefined ? String(status) : `${status} ${code}`
+
+/**
+ * The report of what the service answered.
+ *
+ * @since 0.1.0
+ * @category reporting
+ */
+export const ofService = (error: ServiceError, now: number | undefined): Report => {
+  const { advice, meaning } = adviceOf(error)
+  const details = { ...error.details, ...factsOf(error, ["status", "code", "category", "details"]) }
+  const title = titleOf(details)
+  const told = [
+    ...(title === undefined ? [] : [`its page says "${shortened(title)}"`]),
+    ...Object.entries(details).flatMap(([name, value]) =>
+      name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : [])
+  ]
+  const comesBack = error.category === "RateLimited" || error.category === "ServiceFault"
+  return {
+    tag: error._tag,
+    code: error.code ?? null,
+    status: error.status,
+    message: error.message,
+    details,
+    sentence: meaning,
+    why: `${originOf(error)}: ${error.message}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,
+    advice: [
+      error._tag === "InsufficientScope"
+        ? Advice.forScope([...Object.values(error.details).filter(Predicate.isString), error.message])
+        : comesBack && error.retryAfter !== undefined
+        ? waitOf(error.retryAfter, now)
+        : advice
+    ],
+    exitCode: Failures.exitCode(error)
+  }
+}
+
+/** What happened and what to do, where the failure's own sentence tells why; nothing where that tells it all. */
+const clientAdvice = (failure: ClientFailure): Advice.Advice | undefined => {
+  switch (failure._tag) {
+    case "InvalidInput":
+    case "InvalidSettings":
+      return undefined
+    case "ConnectionFailed":
+      return { meaning: "the service can't be reached, and nothing was done", advice: Advice.forReason(failure.reason) }
+    case "ConnectionLost":
+      return { meaning: "the connection to the service broke", advice: "Run this again: a second time does no harm." }
+    case "AttemptTimeout":
+      return { meaning: "the service doesn't answer in time", advice: "Run this again, which does no harm; PLAZA_TIMEOUT gives it more time." }
+    case "OutcomeUnknown":
+      return { meaning: "nobody knows whether it happened", advice: Advice.forOutcome(failure.operation) }
+    case "UnreadableSuccess":
+      return { meaning: "the service agreed, but its answer can't be read", advice: Advice.forUnreadable(failure.operation) }
+    case "RateLimitWaitExceeded":
+      return { meaning: Advice.byCode.RATE_LIMITED.meaning, advice: `Run this again after ${DateTime.formatIso(failure.retryAt)}.` }
+    case "CursorRepeated":
+      return { meaning: "the list goes round and never ends", advice: "What was read of it is right; tell the service's support of the rest." }
+    case "CursorRejected":
+      return { meaning: "the list can't be read on", advice: "Read it again from its beginning." }
+  }
+}
+
+/** What is unknown may have an answer behind it that the service's support can find. */
+const behind = (failure: ClientFailure): string => {
+  const cause = failure._tag === "OutcomeUnknown" ? failure.cause : undefined
+  if (!isServiceError(cause)) return ""
+  return ` (${originOf(cause)}${cause.requestId === undefined ? "" : `, requestId: ${cause.requestId}`})`
+}
+
+/**
+ * The report of what the client met.
+ *
+ * @since 0.1.0
+ * @category reporting
+ */
+export const ofClient = (failure: ClientFailure): Report => {
+  const told = clientAdvice(failure)
+  return report(failure._tag, failure.message, Failures.exitCode(failure), {
+    details: factsOf(failure, []),
+    ...(told === undefined ? {} : { sentence: told.meaning, why: `${failure.message}${behind(failure)}`, advice: [told.advice] })
+  })
+}
