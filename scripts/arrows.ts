@@ -56,6 +56,12 @@ const rules: ReadonlyArray<Rule> = [
     rule: "only programs know the terminal"
   },
   { files: /^packages\/terminal\/src\//, forbids: within("@plaza/sandbox"), rule: "terminal does not know sandbox" },
+  { files: /^packages\/(?:domain|client|sandbox|terminal)\//, forbids: within("@plaza/rows"), rule: "only programs read rows" },
+  {
+    files: /^packages\/rows\//,
+    forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/terminal"),
+    rule: "rows know the domain alone"
+  },
   {
     files: /^packages\//,
     forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),

@@ -45,6 +45,8 @@ describe("the arrows", () => {
     ["packages/client/src/A.ts", `import "@plaza/terminal/Text"`, "only programs know the terminal"],
     ["packages/sandbox/test/A.test.ts", `import "@plaza/terminal"`, "only programs know the terminal"],
     ["packages/terminal/src/A.ts", `import "@plaza/sandbox"`, "terminal does not know sandbox"],
+    ["packages/terminal/src/A.ts", `import "@plaza/rows/Csv"`, "only programs read rows"],
+    ["packages/rows/src/A.ts", `import "@plaza/client"`, "rows know the domain alone"],
     ["packages/terminal/src/A.ts", `import "@plaza/cli"`, "packages do not know apps, examples or benchmarks"],
     ["packages/sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not know apps, examples or benchmarks"],
     ["packages/domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not know apps, examples or benchmarks"],

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import type { ProductId } from "@plaza/domain/Ids"
+import type { Row } from "@plaza/rows/Stock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
@@ -12,7 +13,6 @@ import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { Brake, Damage } from "./Brake.js"
 import type { Entry, EntryState, Refusal, Urgency } from "./Entry.js"
-import type { Row } from "./Source.js"
 
 /**
  * The ledger can't be opened, read or written. Whoever goes on afterwards opens it anew: the session may be lost, and with it the lock.

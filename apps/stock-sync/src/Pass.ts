@@ -8,6 +8,7 @@ import { Profiles } from "@plaza/client/Profiles"
 import { Store } from "@plaza/client/Store"
 import type { FailureOf } from "@plaza/client/Contract"
 import type { ProductId } from "@plaza/domain/Ids"
+import type { Row } from "@plaza/rows/Stock"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -26,7 +27,6 @@ import {
   type Terms
 } from "./Ledger.js"
 import * as Plan from "./Plan.js"
-import type { Row } from "./Source.js"
 import * as Verdict from "./Verdict.js"
 
 /** @since 0.1.0 @category models */

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Format from "@plaza/rows/Format"
 import type { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
@@ -11,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { checked, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
-import * as Format from "./Source/Format.js"
 import type { SourceOptions } from "./Source/Open.js"
 
 /**

@@ -4,7 +4,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { ProductId } from "@plaza/domain"
-import type { Row } from "../src/Source.js"
+import type { Row } from "@plaza/rows/Stock"
 import * as Share from "../src/Source/Share.js"
 import { all } from "./support/reading.js"
 

@@ -4,13 +4,13 @@
  *
  * @since 0.1.0
  */
+import { quoted } from "@plaza/rows/Quoted"
 import { Output } from "@plaza/terminal/Output"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Ledger } from "../Ledger.js"
 import * as OpenLedger from "../Ledger/Open.js"
-import { quoted } from "../Source/Quoted.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {

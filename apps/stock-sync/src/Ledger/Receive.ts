@@ -6,12 +6,12 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Row } from "@plaza/rows/Stock"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Brake from "../Brake.js"
 import { type Held, type Ledger, type LedgerFault, type Received, SnapshotHeld, type Terms } from "../Ledger.js"
-import type { Row } from "../Source.js"
 import type { Access } from "./Access.js"
 import * as Staging from "./Staging.js"
 

@@ -6,9 +6,9 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import type { Row } from "@plaza/rows/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import type { Row } from "../Source.js"
 
 /**
  * Rows a statement: enough that the statement's own cost vanishes, few enough to stay in a page of memory.

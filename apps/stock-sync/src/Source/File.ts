@@ -7,16 +7,18 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
+import * as Format from "@plaza/rows/Format"
+import { SourceRefused } from "@plaza/rows/Refused"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type Source, SourceRefused, SourceUnreachable } from "../Source.js"
-import * as Format from "./Format.js"
+import { type Source, SourceUnreachable } from "../Source.js"
+import * as Rows from "./Rows.js"
 import * as Watch from "./Watch.js"
 
 /** @since 0.1.0 @category models */
-export interface FileOptions extends Format.FormatOptions {
+export interface FileOptions extends Rows.RowOptions {
   readonly path: string
   /** How often it is looked at without word of a change, which network drives don't send. */
   readonly poll: Duration.Duration
@@ -44,7 +46,7 @@ export const make = (options: FileOptions): Effect.Effect<Source["Type"], never,
           const before = yield* version
           if (Option.contains(taken, before)) return Option.none()
           const bytes = files.stream(path).pipe(Stream.mapError((error) => unreadable(path, error)))
-          const rows = Format.rows(options.format ?? Format.ofName(path), { ...options, source: path })(bytes)
+          const rows = Rows.rows(options.format ?? Format.ofName(path), { ...options, source: path })(bytes)
           return Option.some({ version: Option.some(before), rows: Stream.concat(rows, unchanged(before)) })
         }).pipe(Effect.mapError((error) => unreadable(path, error))),
       changes: Watch.changes({

@@ -9,6 +9,8 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as NodeClient from "@plaza/client/node"
+import * as Format from "@plaza/rows/Format"
+import { SourceRefused } from "@plaza/rows/Refused"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -17,14 +19,14 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type Source, SourceRefused, SourceUnreachable } from "../Source.js"
+import { type Source, SourceUnreachable } from "../Source.js"
 import * as Address from "./Address.js"
-import * as Format from "./Format.js"
 import * as Mark from "./Mark.js"
 import * as Poll from "./Poll.js"
+import * as Rows from "./Rows.js"
 
 /** @since 0.1.0 @category models */
-export interface HttpOptions extends Format.FormatOptions {
+export interface HttpOptions extends Rows.RowOptions {
   readonly source: string
   readonly authorization?: Redacted.Redacted | undefined
   readonly poll: Duration.Duration
@@ -102,7 +104,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
           )
           return Option.some({
             version: Mark.of(headers),
-            rows: Format.rows(format, { ...options, source: name })(bytes)
+            rows: Rows.rows(format, { ...options, source: name })(bytes)
           })
         })
     }

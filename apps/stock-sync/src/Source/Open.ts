@@ -7,6 +7,7 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import * as NodeStream from "@effect/platform-node/NodeStream"
+import type { Row } from "@plaza/rows/Stock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,14 +15,14 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type Row, Source, type SourceFailure } from "../Source.js"
+import { Source, type SourceFailure } from "../Source.js"
 import * as Address from "./Address.js"
 import * as File from "./File.js"
-import * as Format from "./Format.js"
+import * as Rows from "./Rows.js"
 import * as Share from "./Share.js"
 
 /** @since 0.1.0 @category models */
-export interface SourceOptions extends Format.FormatOptions {
+export interface SourceOptions extends Rows.RowOptions {
   /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
   readonly source: string
   /** What a database is asked. */
@@ -94,7 +95,7 @@ const stdin = (options: SourceOptions): Source["Type"] => ({
   open: () =>
     Effect.succeedSome({
       version: Option.none(),
-      rows: Format.rows(options.format ?? "csv", { ...options, source: "stdin" })(NodeStream.stdin)
+      rows: Rows.rows(options.format ?? "csv", { ...options, source: "stdin" })(NodeStream.stdin)
     }),
   changes: Stream.empty
 })

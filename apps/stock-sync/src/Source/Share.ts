@@ -4,9 +4,9 @@
  *
  * @since 0.1.0
  */
+import * as Refused from "@plaza/rows/Refused"
+import type { Row } from "@plaza/rows/Stock"
 import * as Stream from "effect/Stream"
-import type { Row, SourceRefused } from "../Source.js"
-import * as Refuse from "./Refuse.js"
 
 // In a short source a single slip is a large share. So many rows are few in any.
 const few = 10
@@ -20,7 +20,7 @@ const unlessTold = 0.2
  * @category streams
  */
 export const bounded = (source: string, told: number | undefined) =>
-<E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Row, E | SourceRefused, R> =>
+<E, R>(rows: Stream.Stream<Row, E, R>): Stream.Stream<Row, E | Refused.SourceRefused, R> =>
   Stream.suspend(() => {
     let all = 0
     let bad = 0
@@ -41,7 +41,7 @@ export const bounded = (source: string, told: number | undefined) =>
         if (first?._tag !== "Bad" || !(tooMany || bad === all)) return Stream.empty
         const how = bad === all ? `${all === 1 ? "its only row is" : `all of its ${all} rows are`} bad` : `${bad} of ${all} rows are bad`
         const advice = bad === all ? "" : "; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be"
-        return Stream.fail(Refuse.content(source, `${how}, the first on line ${first.line}: ${first.reason}${advice}`))
+        return Stream.fail(Refused.content(source, `${how}, the first on line ${first.line}: ${first.reason}${advice}`))
       }))
     )
   })

@@ -11,7 +11,7 @@ import * as Brake from "../../src/Brake.js"
 import type { Ledger, Terms } from "../../src/Ledger.js"
 import * as LedgerSqlite from "../../src/Ledger/Sqlite.js"
 import * as Pass from "../../src/Pass.js"
-import type { Row } from "../../src/Source.js"
+import type { Row } from "@plaza/rows/Stock"
 
 // The document's number is the client's business; these tests are about what a pass makes of answers.
 const allowance = 100_000

@@ -4,17 +4,18 @@
  * @since 0.1.0
  */
 import type { SqlError } from "@effect/sql/SqlError"
+import { readFields } from "@plaza/rows/Fields"
+import * as Refused from "@plaza/rows/Refused"
+import type { Columns } from "@plaza/rows/Stock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { type Source, type SourceFailure, SourceRefused, SourceUnreachable } from "../../Source.js"
+import { type Source, type SourceFailure, SourceUnreachable } from "../../Source.js"
 import * as Address from "../Address.js"
-import type { Columns } from "../Columns.js"
-import { readFields } from "../Fields.js"
 import * as Poll from "../Poll.js"
-import * as Refuse from "../Refuse.js"
+import * as Rows from "../Rows.js"
 
 /** @since 0.1.0 @category models */
 export interface QueryOptions extends Columns {
@@ -48,12 +49,13 @@ export const plain = (decimal: string): string => decimal.includes(".") ? decima
  * @since 0.1.0
  * @category constructors
  */
-export const make = (options: QueryOptions, ask: Ask): Effect.Effect<Source["Type"], SourceRefused> => {
+export const make = (options: QueryOptions, ask: Ask): Effect.Effect<Source["Type"], Refused.SourceRefused> => {
   const name = Address.shown(options.source)
   const { query } = options
+  const shape = Rows.shape(options)
   if (query === undefined) {
     return Effect.fail(
-      new SourceRefused({ source: name, line: undefined, message: `${name}: a database needs a question: give it with --query or STOCK_SYNC_QUERY` })
+      new Refused.SourceRefused({ source: name, line: undefined, message: `${name}: a database needs a question: give it with --query or STOCK_SYNC_QUERY` })
     )
   }
   const rows = Stream.suspend(() => {
@@ -64,9 +66,9 @@ export const make = (options: QueryOptions, ask: Ask): Effect.Effect<Source["Typ
         () => new SourceUnreachable({ source: name, message: `${name}: no answer for too long; nothing of it was taken` }),
         options.patience
       ),
-      Stream.map((row) => readFields(options, ++number, row)),
+      Stream.map((row) => readFields(shape, ++number, row)),
       Stream.concat(Stream.suspend(() =>
-        number > 0 ? Stream.empty : Stream.fail(Refuse.content(name, "the query gives no row, which is more likely a mistake in it than an empty shop"))
+        number > 0 ? Stream.empty : Stream.fail(Refused.content(name, "the query gives no row, which is more likely a mistake in it than an empty shop"))
       ))
     )
   })
@@ -84,7 +86,7 @@ const mistaken = /^(25|28|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
 const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
   const told = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
   return mistaken.test(stateOf(cause) ?? "")
-    ? Refuse.content(name, `the database refuses: ${told}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
+    ? Refused.content(name, `the database refuses: ${told}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
     : new SourceUnreachable({ source: name, message: `${name}: ${told}; nothing of it was taken` })
 }
 

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, TestClock } from "effect"
 import type { Terms } from "../../../src/Ledger.js"
-import type { Row } from "../../../src/Source.js"
+import type { Row } from "@plaza/rows/Stock"
 import { at, bad, collect, type Fresh, id, planOf, receive, receiveOn, refusal, row, settle, using } from "./using.js"
 
 const hundred = (stockOf: (index: number) => number): ReadonlyArray<Row> => Array.from({ length: 100 }, (_, index) => row(`P${index}`, stockOf(index)))

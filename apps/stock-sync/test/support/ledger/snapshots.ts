@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Option, Stream, TestClock } from "effect"
-import { SourceRefused } from "../../../src/Source.js"
+import { SourceRefused } from "@plaza/rows/Refused"
 import { terms } from "../world.js"
 import { at, bad, collect, type Fresh, id, planOf, receive, refusal, row, settle, stateOf, using } from "./using.js"
 

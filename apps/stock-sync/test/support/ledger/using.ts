@@ -8,7 +8,7 @@ import type { Refusal } from "../../../src/Entry.js"
 import { Ledger, type Terms } from "../../../src/Ledger.js"
 import { layer, layerBeside, layerCopy, layerReader } from "../../../src/Ledger/Open.js"
 import * as Plan from "../../../src/Plan.js"
-import type { Row } from "../../../src/Source.js"
+import type { Row } from "@plaza/rows/Stock"
 import { terms } from "../world.js"
 
 /** A place for a ledger where none is yet, which vanishes with the test. */

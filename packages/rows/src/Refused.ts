@@ -1,9 +1,25 @@
 /**
- * How the sentence reads that refuses a source as a whole. Knows nothing of what can be wrong with one.
+ * The failure of a source as a whole. Knows nothing of what can be wrong with one.
  *
  * @since 0.1.0
  */
-import { SourceRefused } from "../Source.js"
+import * as Data from "effect/Data"
+
+/**
+ * The source as a whole can't be trusted or read, so nothing of it is taken.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SourceRefused extends Data.TaggedError("SourceRefused")<{
+  /** What was read: a path, an address without what is secret in it, or "stdin". */
+  readonly source: string
+  /** The line where reading ended, where there is one. */
+  readonly line: number | undefined
+  readonly message: string
+}> {
+  readonly exitCode = 2
+}
 
 /**
  * Nothing of the source is taken, because of what stands in it.

@@ -6,18 +6,19 @@
  */
 import { JSONParser } from "@streamparser/json"
 import * as Effect from "effect/Effect"
-import type { Row, SourceRefused } from "../Source.js"
 import * as ByPieces from "./ByPieces.js"
-import type { Columns } from "./Columns.js"
 import { readFields } from "./Fields.js"
-import * as Refuse from "./Refuse.js"
+import * as Refused from "./Refused.js"
+import type { Shape } from "./Shape.js"
 
 /** @since 0.1.0 @category models */
-export interface JsonOptions extends Columns {
+export interface JsonOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
   /** The names that lead to the array, parted by dots. The document itself, or what it calls `data`, unless told. */
   readonly items?: string | undefined
+  /** What names another place, as `--items`. */
+  readonly itemsOption?: string | undefined
 }
 
 // Bytes between two items. More is an item that doesn't end; without a bound it would be gathered in memory whole.
@@ -30,13 +31,14 @@ const longestItem = 1_048_576
  * @since 0.1.0
  * @category streams
  */
-export const rows = (options: JsonOptions): ByPieces.Read => ByPieces.rows(() => new Reader(options))
+export const rows = <Row>(shape: Shape<Row>, options: JsonOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 
 const space = new Set([0x20, 0x09, 0x0a, 0x0d])
 const mark = [0xef, 0xbb, 0xbf]
 
 /** The parser's only user. */
-class Reader implements ByPieces.Reader {
+class Reader<Row> implements ByPieces.Reader<Row> {
+  private readonly shape: Shape<Row>
   private readonly options: JsonOptions
   private parser: JSONParser | undefined
   private head = 0
@@ -44,11 +46,12 @@ class Reader implements ByPieces.Reader {
   private sinceItem = 0
   private taken: Array<Row> = []
 
-  constructor(options: JsonOptions) {
+  constructor(shape: Shape<Row>, options: JsonOptions) {
+    this.shape = shape
     this.options = options
   }
 
-  take(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+  take(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     const from = this.parser === undefined ? this.skip(chunk) : 0
     const first = chunk[from]
     if (first === undefined) return Effect.succeed([])
@@ -60,13 +63,13 @@ class Reader implements ByPieces.Reader {
     return this.step((parser) => parser.write(chunk.subarray(from)))
   }
 
-  get end(): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+  get end(): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     return Effect.suspend(() => {
       if (this.parser === undefined) return Effect.fail(this.refusal("it is empty"))
       return Effect.filterOrFail(
         this.step((parser) => parser.isEnded ? undefined : parser.end()),
-        () => this.number > 0,
-        () => this.refusal(`there is no item in it (${this.place}), which is more likely a broken export than an empty shop`)
+        () => this.number > 0 || this.shape.empty === undefined,
+        () => this.refusal(`there is no item in it (${this.place}), which is ${this.shape.empty}`)
       )
     })
   }
@@ -84,24 +87,24 @@ class Reader implements ByPieces.Reader {
   }
 
   /** Which items are looked for follows from what the document begins with. */
-  private begin(first: number): SourceRefused | undefined {
+  private begin(first: number): Refused.SourceRefused | undefined {
     const { items } = this.options
-    if (first === 0xff || first === 0xfe) return Refuse.utf16(this.options.source)
+    if (first === 0xff || first === 0xfe) return Refused.utf16(this.options.source)
     if (first !== 0x5b && first !== 0x7b) return this.refusal("it begins with neither [ nor {: this is no JSON document with rows in it")
     const isArray = first === 0x5b
-    if (isArray && items !== undefined) return this.refusal(`it is an array, in which nothing is called ${items}: leave --items (STOCK_SYNC_ITEMS) out`)
+    if (isArray && items !== undefined) return this.refusal(`it is an array, in which nothing is called ${items}: leave ${this.options.itemsOption ?? "the name"} out`)
     const parser = new JSONParser({ paths: [isArray ? "$.*" : `$.${items ?? "data"}.*`], keepStack: false })
     parser.onValue = ({ parent, value }) => {
       this.sinceItem = 0
       this.number++
       if (!Array.isArray(parent)) throw new NoArray()
-      this.taken.push(readFields(this.options, this.number, value))
+      this.taken.push(readFields(this.shape, this.number, value))
     }
     this.parser = parser
     return undefined
   }
 
-  private step(act: (parser: JSONParser) => void): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+  private step(act: (parser: JSONParser) => void): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     return Effect.suspend(() => {
       try {
         if (this.parser !== undefined) act(this.parser)
@@ -122,11 +125,13 @@ class Reader implements ByPieces.Reader {
   }
 
   private get place(): string {
-    return `looked for in ${this.options.items ?? "the document itself or its data"}; name another place with --items or STOCK_SYNC_ITEMS`
+    const { items, itemsOption } = this.options
+    const looked = `looked for in ${items ?? "the document itself or its data"}`
+    return itemsOption === undefined ? looked : `${looked}; name another place with ${itemsOption}`
   }
 
-  private refusal(what: string): SourceRefused {
-    return Refuse.content(this.options.source, what)
+  private refusal(what: string): Refused.SourceRefused {
+    return Refused.content(this.options.source, what)
   }
 }
 

@@ -7,14 +7,13 @@
  */
 import * as Effect from "effect/Effect"
 import { CsvError, Parser } from "csv-parse"
-import type { Row, SourceRefused } from "../Source.js"
 import * as ByPieces from "./ByPieces.js"
-import type { Columns } from "./Columns.js"
 import { findColumns, type Layout, readRecord } from "./Record.js"
-import * as Refuse from "./Refuse.js"
+import * as Refused from "./Refused.js"
+import type { Shape } from "./Shape.js"
 
 /** @since 0.1.0 @category models */
-export interface CsvOptions extends Columns {
+export interface CsvOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
   /** What stands between two columns; found out from the header unless told. */
@@ -33,7 +32,7 @@ const longestHeader = 65_536
  * @since 0.1.0
  * @category streams
  */
-export const rows = (options: CsvOptions): ByPieces.Read => ByPieces.rows(() => new Reader(options))
+export const rows = <Row>(shape: Shape<Row>, options: CsvOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 
 /**
  * The parser with its records picked up as they are found instead of being queued behind it: that keeps them in step with the bytes,
@@ -61,41 +60,43 @@ class Records extends Parser {
 }
 
 /** The parser's only user. */
-class Reader implements ByPieces.Reader {
+class Reader<Row> implements ByPieces.Reader<Row> {
+  private readonly shape: Shape<Row>
   private readonly options: CsvOptions
   private head: Uint8Array = new Uint8Array(0)
   private parser: Parser | undefined
   private layout: Layout | undefined
-  private refused: SourceRefused | undefined
+  private refused: Refused.SourceRefused | undefined
   private taken: Array<Row> = []
   private any = false
   // Counted here, because the parser counts a CRLF inside quotes as two lines and tells the line where a record ends.
   private line = 1
 
-  constructor(options: CsvOptions) {
+  constructor(shape: Shape<Row>, options: CsvOptions) {
+    this.shape = shape
     this.options = options
   }
 
-  take(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+  take(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     if (this.parser !== undefined) return this.write(this.parser, chunk)
     this.head = Buffer.concat([this.head, chunk])
     const header = firstLine(this.head)
     return header === undefined && this.head.length <= longestHeader ? Effect.succeed([]) : this.begin(header)
   }
 
-  get end(): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
+  get end(): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     return Effect.gen(this, function*() {
       const first = this.parser === undefined ? yield* this.begin(Buffer.from(this.head).toString("utf8")) : []
       const last = this.parser === undefined ? [] : yield* this.finish(this.parser)
-      if (!this.any) {
-        return yield* this.refuse("there is a header and no row below it, which is more likely a broken export than an empty shop")
+      if (!this.any && this.shape.empty !== undefined) {
+        return yield* this.refuse(`there is a header and no row below it, which is ${this.shape.empty}`)
       }
       return [...first, ...last]
     })
   }
 
-  private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
-    if (Refuse.isUtf16(this.head)) return Effect.fail(Refuse.utf16(this.options.source))
+  private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
+    if (Refused.isUtf16(this.head)) return Effect.fail(Refused.utf16(this.options.source))
     if (header === undefined) return this.refuse("the first line has no end within 64 KiB: this is no CSV file with a header", 1)
     if (header.replace(/^\uFEFF/, "").trim() === "" && this.head.length === Buffer.byteLength(header)) return this.refuse("it is empty")
     const parser = new Records(this.options.delimiter ?? delimiterOf(header), (record) => this.accept(record))
@@ -113,8 +114,8 @@ class Reader implements ByPieces.Reader {
     return this.step((resume) => parser.end(resume))
   }
 
-  private step(act: (resume: (error?: Error | null) => void) => void): Effect.Effect<ReadonlyArray<Row>, SourceRefused> {
-    return Effect.async<ReadonlyArray<Row>, SourceRefused>((resume) =>
+  private step(act: (resume: (error?: Error | null) => void) => void): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
+    return Effect.async<ReadonlyArray<Row>, Refused.SourceRefused>((resume) =>
       act((error) => {
         const taken = this.taken
         this.taken = []
@@ -130,17 +131,17 @@ class Reader implements ByPieces.Reader {
     this.line += 1 + record.reduce((sum, field) => sum + lineEndsIn(field), 0)
     if (this.refused !== undefined || (record.length === 1 && record[0]?.trim() === "")) return
     if (this.layout === undefined) {
-      const found = findColumns(record, this.options)
+      const found = findColumns(record, this.shape)
       if (typeof found === "string") this.refused = this.refusal(found, line)
       else this.layout = found
       return
     }
     this.any = true
-    this.taken.push(readRecord(this.layout, line, record))
+    this.taken.push(readRecord(this.shape, this.layout, line, record))
   }
 
-  private refusal(what: string, line?: number): SourceRefused {
-    return Refuse.content(this.options.source, what, line)
+  private refusal(what: string, line?: number): Refused.SourceRefused {
+    return Refused.content(this.options.source, what, line)
   }
 
   private refuse(what: string, line?: number) {

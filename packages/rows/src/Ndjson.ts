@@ -7,14 +7,14 @@
 import * as Either from "effect/Either"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Row, SourceRefused } from "../Source.js"
-import type { Columns } from "./Columns.js"
+import type * as ByPieces from "./ByPieces.js"
 import { readFields } from "./Fields.js"
 import { quoted } from "./Quoted.js"
-import * as Refuse from "./Refuse.js"
+import * as Refused from "./Refused.js"
+import type { Shape } from "./Shape.js"
 
 /** @since 0.1.0 @category models */
-export interface NdjsonOptions extends Columns {
+export interface NdjsonOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
 }
@@ -29,8 +29,7 @@ const longestLine = 1_048_576
  * @since 0.1.0
  * @category streams
  */
-export const rows = (options: NdjsonOptions) =>
-<E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Row, E | SourceRefused, R> =>
+export const rows = <Row>(shape: Shape<Row>, options: NdjsonOptions): ByPieces.Read<Row> => (bytes) =>
   Stream.suspend(() => {
     // Takes a byte order mark away; what isn't UTF-8 becomes a character by which an id shows it.
     const decoder = new TextDecoder()
@@ -45,25 +44,25 @@ export const rows = (options: NdjsonOptions) =>
       const value = parse(text)
       return [
         Either.isLeft(value)
-          ? { _tag: "Bad", line, productId: undefined, reason: value.left }
-          : readFields(options, line, value.right)
+          ? shape.bad(line, undefined, value.left)
+          : readFields(shape, line, value.right)
       ]
     }
 
-    const take = (text: string, last: boolean): Effect.Effect<ReadonlyArray<Row>, SourceRefused> => {
+    const take = (text: string, last: boolean): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> => {
       const lines = `${rest}${text}`.split("\n")
       rest = last ? "" : lines.pop() ?? ""
       const found = lines.flatMap(read)
       return rest.length > longestLine
-        ? Effect.fail(Refuse.content(options.source, "the line has no end within 1 MiB: these are not JSON objects line by line", line + 1))
+        ? Effect.fail(Refused.content(options.source, "the line has no end within 1 MiB: these are not JSON objects line by line", line + 1))
         : Effect.succeed(found)
     }
 
     return bytes.pipe(
-      Stream.mapEffect((chunk) => !any && rest === "" && Refuse.isUtf16(chunk) ? Effect.fail(Refuse.utf16(options.source)) : take(decoder.decode(chunk, { stream: true }), false)),
+      Stream.mapEffect((chunk) => !any && rest === "" && Refused.isUtf16(chunk) ? Effect.fail(Refused.utf16(options.source)) : take(decoder.decode(chunk, { stream: true }), false)),
       Stream.concat(Stream.suspend(() => Stream.fromEffect(take(decoder.decode(), true)))),
       Stream.mapConcat((found) => found),
-      Stream.concat(Stream.suspend(() => any ? Stream.empty : Stream.fail(Refuse.content(options.source, "it is empty"))))
+      Stream.concat(Stream.suspend(() => any || shape.empty === undefined ? Stream.empty : Stream.fail(Refused.content(options.source, "it is empty"))))
     )
   })
 

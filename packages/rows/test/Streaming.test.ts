@@ -3,11 +3,12 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import * as Format from "../src/Source/Format.js"
+import * as Format from "@plaza/rows/Format"
+import * as Stock from "@plaza/rows/Stock"
 
 const perPiece = 1_000
 const pieces = 200
-const options = { source: "stock", idColumn: "productId", stockColumn: "stock" }
+const shape = Stock.shape({ idColumn: "productId", stockColumn: "stock" })
 
 const written: Readonly<Record<Format.Format, readonly [head: string, row: (id: number) => string, foot: string]>> = {
   csv: ["productId,stock\n", (id) => `P${id},${id}\n`, ""],
@@ -34,7 +35,7 @@ describe("a source of any length", () => {
           Stream.make(Buffer.from(foot))
         )
         yield* bytes.pipe(
-          Format.rows(format, options),
+          Format.rows(format, shape, { source: "stock" }),
           Stream.runForEach((each) =>
             Effect.sync(() => {
               if (each._tag === "Good" && each.stock === read) inOrder++

@@ -5,7 +5,7 @@
  */
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Row, SourceRefused } from "../Source.js"
+import type { SourceRefused } from "./Refused.js"
 
 /**
  * What reads a format: told each piece in turn, and asked in the end for what is left.
@@ -13,7 +13,7 @@ import type { Row, SourceRefused } from "../Source.js"
  * @since 0.1.0
  * @category models
  */
-export interface Reader {
+export interface Reader<Row> {
   readonly take: (piece: Uint8Array) => Effect.Effect<ReadonlyArray<Row>, SourceRefused>
   readonly end: Effect.Effect<ReadonlyArray<Row>, SourceRefused>
 }
@@ -24,7 +24,7 @@ export interface Reader {
  * @since 0.1.0
  * @category models
  */
-export type Read = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Row, E | SourceRefused, R>
+export type Read<Row> = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Row, E | SourceRefused, R>
 
 /**
  * The rows by a reader that is made anew whenever the stream is run.
@@ -32,7 +32,7 @@ export type Read = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stre
  * @since 0.1.0
  * @category streams
  */
-export const rows = (make: () => Reader): Read => (bytes) =>
+export const rows = <Row>(make: () => Reader<Row>): Read<Row> => (bytes) =>
   Stream.suspend(() => {
     const reader = make()
     return bytes.pipe(

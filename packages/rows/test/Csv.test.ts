@@ -3,16 +3,18 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Stream } from "effect"
-import type { Row } from "../src/Source.js"
-import * as Csv from "../src/Source/Csv.js"
+import * as Csv from "@plaza/rows/Csv"
+import * as Stock from "@plaza/rows/Stock"
 import { all, bad, containing, good, inPieces } from "./support/reading.js"
 
-const options = { source: "stock.csv", idColumn: "productId", stockColumn: "stock" }
+const options = { source: "stock.csv" }
+const columns = { idColumn: "productId", stockColumn: "stock" }
 
 /** The rows of a text that comes in pieces of a few bytes, so that every boundary falls everywhere. */
-const read = (content: string | Uint8Array, pieces = 7, told: Partial<Csv.CsvOptions> = {}) => all(Csv.rows({ ...options, ...told })(inPieces(content, pieces)))
+const read = (content: string | Uint8Array, pieces = 7, told: Partial<Csv.CsvOptions & Stock.Columns> = {}) =>
+  all(Csv.rows(Stock.shape({ ...columns, ...told }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...told })(inPieces(content, pieces)))
 
-const only = (rows: ReadonlyArray<Row>) => {
+const only = (rows: ReadonlyArray<Stock.Row>) => {
   expect(rows).toHaveLength(1)
   return rows[0]
 }
@@ -172,7 +174,7 @@ describe("files that are refused as a whole", () => {
           return line
         }))
       )
-      const error = yield* Effect.flip(Stream.runDrain(Csv.rows(options)(endless)))
+      const error = yield* Effect.flip(Stream.runDrain(Csv.rows(Stock.shape(columns), options)(endless)))
       expect(error).toMatchObject({ _tag: "SourceRefused", line: 3 })
       expect(given).toBeLessThan(3_000_000)
     }))

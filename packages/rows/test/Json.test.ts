@@ -3,14 +3,17 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Stream } from "effect"
-import * as Json from "../src/Source/Json.js"
-import * as Ndjson from "../src/Source/Ndjson.js"
+import * as Json from "@plaza/rows/Json"
+import * as Ndjson from "@plaza/rows/Ndjson"
+import * as Stock from "@plaza/rows/Stock"
 import { all, bad, good, inPieces } from "./support/reading.js"
 
-const options = { source: "stock", idColumn: "productId", stockColumn: "stock" }
+const options = { source: "stock", itemsOption: "--items" }
+const columns = { idColumn: "productId", stockColumn: "stock" }
 type Content = string | Uint8Array
-const readJson = (content: Content, pieces = 7, told: Partial<Json.JsonOptions> = {}) => all(Json.rows({ ...options, ...told })(inPieces(content, pieces)))
-const readLines = (content: Content, pieces = 7) => all(Ndjson.rows(options)(inPieces(content, pieces)))
+const readJson = (content: Content, pieces = 7, told: Partial<Json.JsonOptions & Stock.Columns> = {}) =>
+  all(Json.rows(Stock.shape({ ...columns, ...told }), { ...options, ...told })(inPieces(content, pieces)))
+const readLines = (content: Content, pieces = 7) => all(Ndjson.rows(Stock.shape(columns), options)(inPieces(content, pieces)))
 
 describe("a JSON document", () => {
   const two = [good(1, "A", 1), good(2, "B", 0)]
@@ -66,7 +69,7 @@ describe("a JSON document", () => {
           return piece
         }))
       )
-      const error = yield* Effect.flip(Stream.runDrain(Json.rows(options)(endless)))
+      const error = yield* Effect.flip(Stream.runDrain(Json.rows(Stock.shape(columns), options)(endless)))
       expect(error.message).toContain("behind 1 item comes 1 MiB without another")
       expect(given).toBeLessThan(2_000_000)
     }))

@@ -3,12 +3,11 @@
  *
  * @since 0.1.0
  */
-import type * as Stream from "effect/Stream"
-import type { Row, SourceRefused } from "../Source.js"
-import type { Columns } from "./Columns.js"
+import type * as ByPieces from "./ByPieces.js"
 import * as Csv from "./Csv.js"
 import * as Json from "./Json.js"
 import * as Ndjson from "./Ndjson.js"
+import type { Shape } from "./Shape.js"
 
 /** @since 0.1.0 @category models */
 export type Format = "csv" | "json" | "ndjson"
@@ -17,12 +16,7 @@ export type Format = "csv" | "json" | "ndjson"
 export const all: ReadonlyArray<Format> = ["csv", "json", "ndjson"]
 
 /** @since 0.1.0 @category models */
-export interface FormatOptions extends Columns {
-  /** Found out unless told. */
-  readonly format?: Format | undefined
-  readonly delimiter?: string | undefined
-  readonly items?: string | undefined
-}
+export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions {}
 
 const endings: ReadonlyArray<readonly [RegExp, Format]> = [
   [/\.json$/i, "json"],
@@ -60,8 +54,5 @@ export const ofContentType = (type: string): Format | undefined => {
  * @since 0.1.0
  * @category streams
  */
-export const rows = (
-  format: Format,
-  options: FormatOptions & { readonly source: string }
-): <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Row, E | SourceRefused, R> =>
-  format === "csv" ? Csv.rows(options) : format === "json" ? Json.rows(options) : Ndjson.rows(options)
+export const rows = <Row>(format: Format, shape: Shape<Row>, options: FormatOptions): ByPieces.Read<Row> =>
+  format === "csv" ? Csv.rows(shape, options) : format === "json" ? Json.rows(shape, options) : Ndjson.rows(shape, options)
