@@ -4,7 +4,7 @@ import { patient } from "./support/AllowanceRules.js"
 import * as CountingServer from "./support/CountingServer.js"
 import * as Database from "./support/Database.js"
 import { join, killable, rows } from "./support/Sharing.js"
-import * as SimulatedTime from "./support/SimulatedTime.js"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 describe("an allowance in a database, for several processes", () => {
   for (const kind of ["sliding", "fixed", "bucket"] as const) {

@@ -9,7 +9,7 @@ import {
 } from "effect"
 import type { TestContext } from "vitest"
 import * as CountingServer from "./CountingServer.js"
-import * as SimulatedTime from "./SimulatedTime.js"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import * as Virtual from "./Virtual.js"
 
 /** Makes an allowance of its own each time. */

@@ -9,7 +9,7 @@ import { type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Random, Schedule } from "effect"
 import type { Call, PlannedFault, Program, Write } from "./ModelProgram.js"
 import { texts, timeoutMillis } from "./ModelProgram.js"
-import * as SimulatedTime from "./SimulatedTime.js"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 // Of the sandbox's seed, whatever its number.
 const post = PostId.make("9007199254741010")
