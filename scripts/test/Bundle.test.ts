@@ -22,6 +22,11 @@ export const answer = Effect.runPromise(
   Effect.flatMap(SqliteClient.SqliteClient, (sql) => sql\`SELECT 40 + 2 AS answer\`).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" })))
 )
 `
+const manual = `
+const page = { name: "probe", about: "Probes.", usage: "", args: [], options: [], examples: [], commands: [] }
+export const manual = { name: "probe", version: "9.8.7", grammar: { valued: [], repeated: [], flags: [] }, page }
+export const manPage = ".TH PROBE 1\\n"
+`
 
 it("a moved dist starts with plain node, and loads the native module only where a database is opened", () => {
   // Beside the app whose dependencies it borrows, in a folder that git ignores.
@@ -32,20 +37,36 @@ it("a moved dist starts with plain node, and loads the native module only where 
     mkdirSync(Path.join(app, "src"))
     writeFileSync(Path.join(app, "src/bin.ts"), bin)
     writeFileSync(Path.join(app, "src/database.ts"), database)
-    const manifest = { name: "probe", version: "9.8.7", type: "module", bin: { probe: "./dist/probe.mjs" }, dependencies: { "better-sqlite3": "*" } }
+    writeFileSync(Path.join(app, "src/manual.ts"), manual)
+    const manifest = { name: "probe", version: "9.8.7", type: "module", bin: { probe: "./dist/probe.mjs" }, config: { warm: ["database"] }, dependencies: { "better-sqlite3": "*" } }
     writeFileSync(Path.join(app, "package.json"), JSON.stringify(manifest))
     execFileSync(process.execPath, [Path.join(root, "scripts/bundle.mjs"), app])
     cpSync(Path.join(app, "dist"), moved, { recursive: true })
     rmSync(app, { recursive: true, force: true })
 
     const program = Path.join(moved, "probe.mjs")
-    const run = (...args: ReadonlyArray<string>) => execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe" }).trim()
+    const run = (...args: ReadonlyArray<string>) => execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe", env: { PATH: process.env["PATH"] } }).trim()
     expect(run("database")).toBe(`[{"answer":42}]`)
     expect(statSync(program).mode & 0o111).toBe(0o111)
-    expect(readdirSync(moved).toSorted()).toEqual(["chunks", "node_modules", "probe.mjs"])
+    expect(readdirSync(moved).toSorted()).toEqual(["chunks", "compiled", "launch.cjs", "manual.json", "node_modules", "probe.1", "probe.mjs", "program.cjs"])
     rmSync(Path.join(moved, "node_modules"), { recursive: true })
-    expect(run()).toBe("probe 9.8.7")
+    expect(run("word")).toBe("probe 9.8.7")
+    expect(run("--version")).toBe("9.8.7")
     expect(() => run("database")).toThrow("better-sqlite3")
+
+    // What was compiled ahead is good for this Node; without it, or with what V8 refuses, it is compiled again.
+    const [tag = ""] = readdirSync(Path.join(moved, "compiled"))
+    const compiled = Path.join(moved, "compiled", tag)
+    expect(tag).toBe(`${process.version}-${process.platform}-${process.arch}`)
+    for (const file of readdirSync(compiled)) writeFileSync(Path.join(compiled, file), "no code")
+    expect(run("word")).toBe("probe 9.8.7")
+    rmSync(Path.join(moved, "compiled"), { recursive: true })
+    expect(run("word")).toBe("probe 9.8.7")
+
+    // Help and version are answered by the launcher alone.
+    rmSync(Path.join(moved, "program.cjs"))
+    expect(run("--help")).toContain("Usage: probe")
+    expect(run("--version")).toBe("9.8.7")
   } finally {
     rmSync(app, { recursive: true, force: true })
     rmSync(moved, { recursive: true, force: true })

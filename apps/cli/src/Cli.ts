@@ -4,18 +4,20 @@
  * @since 0.1.0
  */
 import * as Command from "@effect/cli/Command"
-import type { Grammar } from "@plaza/terminal/Arguments"
+import { type Grammar, has } from "@plaza/terminal/Arguments"
 import * as CommandLine from "@plaza/terminal/CommandLine"
 import { about } from "@plaza/terminal/Help"
 import * as Effect from "effect/Effect"
 import { api } from "./commands/Api.js"
 import { chat } from "./commands/Chat.js"
+import { completions } from "./commands/Completions.js"
 import { media } from "./commands/Media.js"
 import { posts } from "./commands/Posts.js"
 import { sandbox } from "./commands/Sandbox.js"
 import { orders, stock } from "./commands/Store.js"
 import { stories } from "./commands/Stories.js"
 import { me, users } from "./commands/Users.js"
+import { flag as ownSandbox, sandboxed } from "./Sandboxed.js"
 import { name, version } from "./version.js"
 
 /**
@@ -29,7 +31,8 @@ export const grammar: Grammar = {
     "--base-url", "--carrier", "--data", "--field", "--fixtures", "--input", "--limit", "--media", "--media-id", "--port", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--media", "--media-id"],
-  flags: ["--all", "--document-only", "--json", "--paginate", "--quiet"]
+  flags: ["--all", "--document-only", "--json", "--paginate", "--quiet"],
+  global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
 }
 
 /** @since 0.1.0 @category commands */
@@ -38,10 +41,13 @@ export const plaza = Command.make(name).pipe(
     "Acts on one account of the service: PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Without an account, start with plaza sandbox start.",
     "me --json"
   )),
-  Command.withSubcommands([me, users, media, posts, stories, stock, orders, chat, api, sandbox])
+  Command.withSubcommands([me, users, media, posts, stories, stock, orders, chat, api, sandbox, completions])
 )
 
-const parse = CommandLine.run(plaza, { name, version, grammar })
+/** @since 0.1.0 @category metadata */
+export const options: CommandLine.Options = { name, version, grammar }
+
+const parse = CommandLine.run(plaza, options)
 
 /**
  * Runs the words behind the program's name.
@@ -49,4 +55,5 @@ const parse = CommandLine.run(plaza, { name, version, grammar })
  * @since 0.1.0
  * @category running
  */
-export const run = (argv: ReadonlyArray<string>) => Effect.provide(parse(argv), CommandLine.layer)
+export const run = (argv: ReadonlyArray<string>) =>
+  Effect.provide(has(argv, ownSandbox) ? sandboxed(argv, parse(argv)) : parse(argv), CommandLine.layer)

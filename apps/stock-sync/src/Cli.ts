@@ -76,7 +76,8 @@ const retry = Command.make("retry", { products, ledger, json, quiet }, (options)
     "retry MUG-BLUE-350 \"CAP/RED L\""
   ))
 
-const root = Command.make(name).pipe(
+/** @since 0.1.0 @category commands */
+export const root = Command.make(name).pipe(
   described(
     "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the " +
       "account's key. Every option can be given by the environment variable in brackets as well; options win.",
@@ -86,13 +87,8 @@ const root = Command.make(name).pipe(
   Command.withSubcommands([once, plan, status, retry])
 )
 
-/**
- * Runs the words behind the program's name.
- *
- * @since 0.1.0
- * @category running
- */
-export const run = CommandLine.run(root, {
+/** @since 0.1.0 @category metadata */
+export const options: CommandLine.Options = {
   name,
   version,
   grammar: {
@@ -115,4 +111,12 @@ export const run = CommandLine.run(root, {
     repeated: [],
     flags: ["--confirm", "--json", "--quiet"]
   }
-})
+}
+
+/**
+ * Runs the words behind the program's name.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = CommandLine.run(root, options)

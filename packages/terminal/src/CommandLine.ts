@@ -18,9 +18,12 @@ import * as Layer from "effect/Layer"
 import * as Arguments from "./Arguments.js"
 import * as Commands from "./Commands.js"
 import * as Help from "./Help.js"
+import type { Manual } from "./Manual.js"
 import { UsageError } from "./Problem.js"
 import { type OutputError, Streams } from "./Streams.js"
+import * as Start from "./Start.js"
 import { oneLine, withoutColour } from "./Text.js"
+import type { Commands as CommandWords } from "./Words.js"
 
 /** The parser's own words for what is most often wrong, and ours. */
 const plainer: ReadonlyArray<readonly [RegExp, (name: string, command: string) => string]> = [
@@ -46,11 +49,10 @@ export const sentenceOf = (error: ValidationError.ValidationError, command: stri
 }
 
 /** @since 0.1.0 @category models */
-export interface Options {
-  readonly name: string
-  readonly version: string
-  readonly grammar: Arguments.Grammar
-}
+export type Options = Pick<Manual, "name" | "version" | "grammar">
+
+const wordsOf = (node: Commands.Node): CommandWords =>
+  new Map([...node.children].map(([name, child]) => [name, { children: wordsOf(child), takes: () => Help.takenBy(child) }]))
 
 /**
  * Runs a command on the words behind the program's name.
@@ -59,17 +61,17 @@ export interface Options {
  * @category running
  */
 export const run = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>, options: Options) => {
-  const root = Commands.tree(command)
+  const commands = wordsOf(Commands.tree(command))
   const parse = Command.run(command, { name: options.name, version: options.version, executable: options.name })
-  const nodeAt = (path: ReadonlyArray<string>) => path.reduce<Commands.Node>((node, name) => node.children.get(name) ?? node, root)
   return (
     argv: ReadonlyArray<string>
   ): Effect.Effect<void, Exclude<E, ValidationError.ValidationError> | UsageError | OutputError, R | Streams | CliApp.CliApp.Environment> =>
     Effect.gen(function*() {
-      const request = yield* Arguments.normalize(options.name, argv, options.grammar, root.children)
       const { stdout } = yield* Streams
-      if (request._tag === "Version") return yield* stdout.write(`${options.version}\n`)
-      if (request._tag === "Help") return yield* stdout.write(Help.render(nodeAt(request.path), [options.name, ...request.path], stdout))
+      const answer = Start.mayAnswer(argv) ? Start.answer(Help.manual(command, options), argv, () => stdout.isTerminal ? stdout.columns() : 80) : undefined
+      if (answer !== undefined) return yield* stdout.write(answer)
+      const request = yield* Arguments.normalize(options.name, argv, options.grammar, commands)
+      if (request._tag !== "Run") return
       const console = yield* Effect.console
       // The parser prints what it then fails with; it is said once, with the failure.
       const quiet: Console.Console = {

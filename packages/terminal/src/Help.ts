@@ -1,13 +1,15 @@
 /**
- * The help page of a command: what it does, how it is called, what it takes, and examples. Knows nothing of any command.
+ * What commands say of themselves, gathered from the parser's structure into the plain data of a manual. Knows nothing of any command,
+ * nor of how a page is shown.
  *
  * @since 0.1.0
  */
 import * as Args from "@effect/cli/Args"
+import type * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
-import type { Node } from "./Commands.js"
-import * as Table from "./Table.js"
+import * as Commands from "./Commands.js"
+import type { Entry, Manual, Page } from "./Manual.js"
 import { oneLine, withoutColour } from "./Text.js"
 
 const plain = (doc: HelpDoc.HelpDoc): string => oneLine(withoutColour(HelpDoc.toAnsiText(doc)))
@@ -30,9 +32,7 @@ const parts = (doc: HelpDoc.HelpDoc): ReadonlyArray<Exclude<HelpDoc.HelpDoc, Hel
 // What the parser adds by itself, and the way it is written shows already.
 const noise = /^(A true or false value\.|A user-defined piece of text\.|An? (integer|floating point number)\.|This setting is optional\.|This (option|argument) (may|must) be repeated .*)$/
 
-interface Definition {
-  readonly name: string
-  readonly said: string
+interface Definition extends Entry {
   /** Has to be given. */
   readonly required: boolean
 }
@@ -49,11 +49,10 @@ const definitions = (doc: HelpDoc.HelpDoc): ReadonlyArray<Definition> =>
       }
     }))
 
-const rowsOf = (defined: ReadonlyArray<Definition>): ReadonlyArray<Table.Row> => defined.map(({ name, said }) => [`  ${name}`, said])
+const entriesOf = (defined: ReadonlyArray<Definition>): ReadonlyArray<Entry> => defined.map(({ name, said }) => ({ name, said }))
 
-const usageOf = (node: Node): ReadonlyArray<string> => {
-  const args = definitions(Args.getHelp(node.args))
-  const options = definitions(Options.getHelp(node.options))
+const usageOf = (node: Commands.Node, args: ReadonlyArray<Definition>, options: ReadonlyArray<Definition>): string => {
+  if (node.children.size > 0) return "COMMAND"
   const repeated = Args.getMaxSize(node.args) > args.length
   return [
     ...args.map(({ name, required }, index) => {
@@ -62,38 +61,48 @@ const usageOf = (node: Node): ReadonlyArray<string> => {
     }),
     ...options.filter(({ required }) => required).map(({ name }) => name),
     ...(options.every(({ required }) => required) ? [] : ["[OPTION]..."])
-  ]
+  ].join(" ")
 }
 
-const global: ReadonlyArray<Table.Row> = [["  --help", "Show this."], ["  --version", "Show the version."]]
-
 /**
- * The lines of a command's help; `path` are the words by which it is called, the program's name first.
+ * The options that a command takes, without their values.
  *
  * @since 0.1.0
- * @category rendering
+ * @category reading
  */
-export const render = (node: Node, path: ReadonlyArray<string>, medium: Table.Medium): string => {
-  // A page of help reads the same in a pipe, where there is no width to fit.
-  const page = medium.isTerminal ? medium : { ...medium, isTerminal: true, columns: () => 80 }
-  const [program = ""] = path
+export const takenBy = (node: Commands.Node): ReadonlyArray<string> => definitions(Options.getHelp(node.options)).map(({ name }) => name.split(" ")[0] ?? name)
+
+/**
+ * The page of a command, and those of all below it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const page = (node: Commands.Node): Page => {
   const description = parts(node.description)
-  const about = description.filter((part) => part._tag === "Paragraph").map(plain)
-  const examples = description.flatMap((part) => part._tag === "Enumeration" ? part.elements.map(plain) : [])
-  const section = (head: string, rows: ReadonlyArray<Table.Row>): ReadonlyArray<string> =>
-    rows.length === 0 ? [] : ["", `${head}:`, ...Table.lines([{ head: "", keepIndent: true }, { head: "", overflow: "wrap" }], rows, page, { head: false })]
-  const call = [...path, ...(node.children.size > 0 ? ["COMMAND"] : usageOf(node))].join(" ")
-  const commands = [...node.children.values()].map((child) => [
-    `  ${child.name}`,
-    plain(parts(child.description)[0] ?? HelpDoc.empty)
-  ])
-  return [
-    ...about.flatMap((text) => Table.lines([{ head: "", overflow: "wrap" }], [[text]], page, { head: false })),
-    "",
-    `Usage: ${call}`,
-    ...section("Commands", commands),
-    ...section("Arguments", rowsOf(definitions(Args.getHelp(node.args)))),
-    ...section("Options", [...rowsOf(definitions(Options.getHelp(node.options))), ...(node.children.size > 0 ? global : global.slice(0, 1))]),
-    ...(examples.length === 0 ? [] : ["", "Examples:", ...examples.map((example) => `  ${program} ${example}`)])
-  ].map((line) => `${line}\n`).join("")
+  const args = definitions(Args.getHelp(node.args))
+  const options = definitions(Options.getHelp(node.options))
+  return {
+    name: node.name,
+    about: description.filter((part) => part._tag === "Paragraph").map(plain).join(" "),
+    usage: usageOf(node, args, options),
+    args: entriesOf(args),
+    options: entriesOf(options),
+    examples: description.flatMap((part) => part._tag === "Enumeration" ? part.elements.map(plain) : []),
+    commands: [...node.children.values()].map(page)
+  }
+}
+
+/**
+ * All that a program tells of its commands.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const manual = <Name extends string, R, E, A>(
+  command: Command.Command<Name, R, E, A>,
+  { grammar, name, version }: Pick<Manual, "name" | "version" | "grammar">
+): Manual => {
+  const top = page(Commands.tree(command))
+  return { name, version, grammar, page: { ...top, options: [...top.options, ...grammar.global ?? []] } }
 }

@@ -6,9 +6,9 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import { it } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import { Effect, FastCheck, Layer } from "effect"
 import { describe, expect } from "vitest"
-import { CommandLine, Help, Program, Streams, type Table } from "../src/index.js"
+import { CommandLine, Help, HelpText, Program, Streams } from "../src/index.js"
 
 const said: Array<unknown> = []
 const text = Options.text("text").pipe(Options.withPseudoName("TEXT"), Options.withDescription("What it says."))
@@ -67,11 +67,18 @@ Examples:
       expect((yield* run("--version")).stdout).toBe("1.2.3\n")
     }))
 
-  it("fits the width of a terminal", () => {
-    const narrow: Table.Medium = { isTerminal: true, colour: false, columns: () => 30 }
-    const page = Help.render({ name: "a", description: Help.about("One two three four five six seven eight."), options: json, args: Args.none, children: new Map() }, ["a"], narrow)
-    expect(page.split("\n").every((line) => line.length <= 30)).toBe(true)
-    expect(page).toContain("One two three four five six\nseven eight.\n")
+  it.effect("of a command is asked for by the word help as well", () =>
+    Effect.gen(function*() {
+      expect(yield* run("help", "things", "deep", "create")).toEqual(yield* run("things", "deep", "create", "--help"))
+      expect(yield* run("help", "thing")).toEqual({ code: 2, stdout: "", stderr: `shop: there is no command "shop thing"; did you mean shop things?\n` })
+      expect(yield* run("help")).toEqual(yield* run())
+    }))
+
+  it.prop("fits the width of a terminal, and loses no word", [FastCheck.integer({ min: 12, max: 200 })], ([width]) => {
+    const leaf = { name: "a", description: Help.about("One two three four five six seven eight nine ten."), options: text, args: Args.none, children: new Map() }
+    const lines = HelpText.render(Help.page(leaf), ["a"], width).split("\n")
+    expect(lines.filter((line) => line.length > Math.max(width, "Usage: a --text TEXT".length))).toEqual([])
+    expect(lines.join(" ").split(/ +/).join(" ")).toContain("One two three four five six seven eight nine ten. Usage: a --text TEXT Options: --text TEXT What it says. --help Show this.")
   })
 })
 

@@ -1,0 +1,26 @@
+/**
+ * `plaza completions`: what makes a shell complete the commands and options of `plaza`.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as CompletionScript from "@plaza/terminal/CompletionScript"
+import { about } from "@plaza/terminal/Help"
+import { Output } from "@plaza/terminal/Output"
+import * as Effect from "effect/Effect"
+import { output, withOutput } from "../Flags.js"
+import { name } from "../version.js"
+
+const shell = Args.choice(CompletionScript.shells.map((shell) => [shell, shell] as const), { name: "SHELL" })
+
+/** @since 0.1.0 @category commands */
+export const completions = Command.make("completions", { shell, ...output }, ({ shell, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    const output = yield* Output
+    const script = CompletionScript.script(name, shell)
+    yield* flags.json ? output.value({ shell, script }) : output.text(script.trimEnd())
+  }))).pipe(Command.withDescription(about(
+    "Print what makes a shell complete commands and options; its first line tells where to put it.",
+    "completions bash"
+  )))
