@@ -9,11 +9,11 @@ import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { NodeContext } from "@effect/platform-node"
 import { ProductId } from "@plaza/domain/Ids"
+import type { Row } from "@plaza/rows/Stock"
 import { Chunk, Context, Effect, Layer, Option, Redacted, Stream } from "effect"
 import * as Brake from "@plaza/stock-sync/Brake"
 import { Ledger } from "@plaza/stock-sync/Ledger"
 import * as Open from "@plaza/stock-sync/Ledger/Open"
-import type { Row } from "@plaza/stock-sync/Source"
 import { answering } from "../answering.js"
 
 /** @since 0.1.0 @category models */
