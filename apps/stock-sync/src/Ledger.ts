@@ -228,6 +228,11 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
   readonly take: (choice: Choice) => Effect.Effect<Option.Option<Taken>, LedgerFault>
   /** Lets quarantined products be sent again: these, or all. Gives the ones it found. May be used beside a process that sends. */
   readonly release: (products: Option.Option<ReadonlyArray<string>>) => Effect.Effect<ReadonlyArray<ProductId>, LedgerFault>
+  /**
+   * The wall clock was set back: what seems to come from the future counts as of now. Else what was confirmed then would be taken for
+   * fresh until that time comes.
+   */
+  readonly forgetFuture: Effect.Effect<void, LedgerFault>
   /** Marks a product as being sent. Gives the stock that is wanted now. */
   readonly begin: (productId: ProductId) => Effect.Effect<number, LedgerFault>
   /** The service holds this value. */

@@ -88,6 +88,15 @@ const release = (sql: SqlClient.SqlClient, products: Option.Option<ReadonlyArray
     return released.map(({ id }) => ProductId.make(id))
   })
 
+// Every urgency by its number, because that is what the index begins with.
+const ranks = urgencies.map((_, rank) => rank).join(", ")
+
+const forgetFuture = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.asVoid(sql`
+      UPDATE product SET since = ${now}, updated_at = ${now}, confirmed_at = CASE WHEN confirmed_at > ${now} THEN ${now} ELSE confirmed_at END
+      WHERE urgency IN (${sql.literal(ranks)}) AND since > ${now}`))
+
 /**
  * What was being sent when a process ended: nobody knows whether it was taken.
  *
@@ -103,8 +112,9 @@ export const cutOff = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlErro
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({ path, run, sql }: Access): Pick<Ledger["Type"], "backlog" | "begin" | "confirm" | "fail" | "release" | "take"> => ({
+export const make = ({ path, run, sql }: Access): Pick<Ledger["Type"], "backlog" | "begin" | "confirm" | "fail" | "forgetFuture" | "release" | "take"> => ({
   backlog: run(backlog(sql)),
+  forgetFuture: run(forgetFuture(sql)),
   take: (choice) => run(take(sql, choice)),
   release: (products) => run(release(sql, products)),
   begin: (productId) =>

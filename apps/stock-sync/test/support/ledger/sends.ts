@@ -184,6 +184,25 @@ export const sends = (fresh: Fresh): void => {
             expect(yield* take(ledger, [], 2_500)).toBeUndefined()
             expect(yield* stateOf(ledger, "B")).toBe("settled")
           }))))
+
+    it.effect("takes what a clock that was set back makes come from the future for what came now", () =>
+      at(fresh, (path) =>
+        using(path, (ledger) =>
+          Effect.gen(function*() {
+            yield* TestClock.setTime(5_000)
+            yield* receive(ledger, row("A", 1), row("B", 1), row("C", 1))
+            yield* settle(ledger, "A")
+            yield* TestClock.setTime(900_000)
+            yield* settle(ledger, "B")
+            yield* receive(ledger, row("A", 1), row("B", 1), row("C", 2))
+            yield* TestClock.setTime(100_000)
+            yield* ledger.forgetFuture
+            const waiting = yield* take(ledger)
+            expect(waiting).toMatchObject({ productId: "C", since: 5_000 })
+            yield* TestClock.setTime(200_000)
+            expect(yield* take(ledger, [], 200_000)).toMatchObject({ productId: "A", since: 5_000 })
+            expect(yield* take(ledger, [], 200_000)).toMatchObject({ productId: "B", since: 100_000 })
+          }))))
   })
 
   describe("a release", () => {
