@@ -1,0 +1,140 @@
+/**
+ * Looks at a running loop and its ledger from time to time, keeps what it saw, and sets the gauges. Whoever asks is answered from there:
+ * however many ask, the ledger is asked no more often. Knows nothing of who asks.
+ *
+ * @since 0.1.0
+ */
+import * as Measures from "@plaza/client/Measures"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import type { Entry } from "../Entry.js"
+import type { Backlog, Counts, Ledger, SetAside } from "../Ledger.js"
+import { outcomes, Standing, type State } from "../Standing.js"
+import * as Gauges from "./Gauges.js"
+import * as History from "./History.js"
+import * as Readiness from "./Readiness.js"
+
+/**
+ * What the ledger said when it was last asked.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Figures {
+  readonly at: number
+  readonly backlog: Backlog
+  readonly counts: Counts
+  /** The first ones. */
+  readonly quarantined: ReadonlyArray<Entry>
+  /** The first ones. */
+  readonly setAside: ReadonlyArray<SetAside>
+}
+
+/** @since 0.1.0 @category models */
+export interface Look {
+  readonly now: number
+  readonly state: State
+  /** Why it isn't ready; nothing if it is. */
+  readonly reasons: ReadonlyArray<Readiness.Reason>
+  /** Undefined until the ledger was open once. */
+  readonly figures: Figures | undefined
+  /** Requests in the last window, as far as it was looked at. */
+  readonly rateInUse: number
+  readonly history: History.History
+}
+
+/** @since 0.1.0 @category models */
+export interface Options {
+  readonly rateLimit: number
+  readonly rateWindow: Duration.Duration
+  /** For how long the source may go unread; undefined where it is read once. */
+  readonly sourcePatience: Duration.Duration | undefined
+}
+
+/** @since 0.1.0 @category services */
+export class Lookout extends Context.Tag("@plaza/stock-sync/Lookout")<Lookout, {
+  readonly look: Effect.Effect<Look>
+}>() {}
+
+/** How many products and rows a page lists. @since 0.1.0 @category constants */
+export const listed = 50
+
+/** How often it looks. @since 0.1.0 @category constants */
+export const interval: Duration.Duration = Duration.seconds(10)
+
+// A ledger of a million takes part of a second to count, in which nothing else is done: at most a twentieth of the time is spent on it.
+const share = 20
+
+const readFigures = (ledger: Ledger["Type"], at: number) =>
+  Effect.all({
+    at: Effect.succeed(at),
+    backlog: ledger.backlog,
+    counts: ledger.counts,
+    quarantined: Effect.map(Stream.runCollect(Stream.take(ledger.quarantined, listed)), Chunk.toReadonlyArray),
+    setAside: Effect.map(Stream.runCollect(Stream.take(ledger.setAside, listed)), Chunk.toReadonlyArray)
+  })
+
+const waitingOf = ({ backlog }: Figures): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
+
+/** @since 0.1.0 @category layers */
+export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer.Layer<Lookout, never, Standing> =>
+  Layer.scoped(
+    Lookout,
+    Effect.gen(function*() {
+      const standing = yield* Standing
+      const kept = yield* Ref.make<Pick<Look, "figures" | "history" | "rateInUse">>({ figures: undefined, history: [], rateInUse: 0 })
+
+      const look = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const state = yield* standing.state
+        return { ...yield* Ref.get(kept), now, state, reasons: Readiness.reasons(state, now, sourcePatience) }
+      })
+
+      const askLedger = (now: number) =>
+        Effect.flatMap(standing.state, ({ ledger }) =>
+          ledger._tag === "Open"
+            // The loop notices by itself, and says so.
+            ? Effect.catchTag(readFigures(ledger.ledger, now), "LedgerFault", () => Effect.succeed(undefined))
+            : Effect.succeed(undefined))
+
+      const tellReleased = (before: Figures | undefined, after: Figures) => {
+        const fewer = (before?.counts.quarantined ?? 0) - after.counts.quarantined
+        return fewer > 0
+          ? Effect.annotateLogs(Effect.logInfo("products are quarantined no more"), { products: fewer, quarantined: after.counts.quarantined })
+          : Effect.void
+      }
+
+      const sample = Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const before = yield* Ref.get(kept)
+        const asked = yield* askLedger(now)
+        const figures = asked ?? before.figures
+        const { sends } = yield* standing.state
+        const requests = (yield* Metric.value(Measures.requests)).count
+        const history = figures === undefined ? before.history : History.add(before.history, {
+          at: now,
+          backlog: waitingOf(figures),
+          sends: outcomes.reduce((sum, outcome) => sum + sends[outcome].count, 0),
+          requests
+        })
+        const rateInUse = History.requestsSince(history, now - Duration.toMillis(rateWindow))
+        yield* Ref.set(kept, { figures, history, rateInUse })
+        yield* Gauges.update(yield* look, rateLimit)
+        if (asked !== undefined) yield* tellReleased(before.figures, asked)
+      })
+
+      yield* Effect.timed(sample).pipe(
+        Effect.flatMap(([took]) => Effect.sleep(Duration.max(interval, Duration.times(took, share)))),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      return { look }
+    })
+  )

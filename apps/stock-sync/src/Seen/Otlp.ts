@@ -1,0 +1,28 @@
+/**
+ * Sends spans, metrics and logs to a collector of OpenTelemetry, in the background and once more at the end. Loaded only where there is
+ * one. Knows nothing of what they tell.
+ *
+ * @since 0.1.0
+ */
+import * as Otlp from "@effect/opentelemetry/Otlp"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type { OtlpSettings } from "./OtlpSettings.js"
+
+/** @since 0.1.0 @category layers */
+export const layer = (settings: OtlpSettings): Layer.Layer<never> => {
+  const { attributes, endpoint, headers, metricsInterval, protocol, serviceName, serviceVersion } = settings
+  const exporting = protocol === "http/json" ? Otlp.layerJson : Otlp.layerProtobuf
+  return exporting({
+    baseUrl: endpoint,
+    headers: Redacted.value(headers),
+    resource: { serviceName, serviceVersion, attributes },
+    metricsExportInterval: metricsInterval
+  }).pipe(
+    Layer.provide(NodeHttpClient.layerUndici),
+    // The variables were read already, and by the rules of the standard.
+    Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map())))
+  )
+}

@@ -1,0 +1,76 @@
+/**
+ * Where traces, metrics and logs are sent to, as the standard variables of OpenTelemetry tell it; nowhere unless they do. Loads nothing
+ * of what sends them.
+ *
+ * @since 0.1.0
+ */
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { name, version } from "../version.js"
+
+/** @since 0.1.0 @category models */
+export interface OtlpSettings {
+  /** `/v1/traces`, `/v1/metrics` and `/v1/logs` come behind it. */
+  readonly endpoint: string
+  readonly protocol: "http/protobuf" | "http/json"
+  readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
+  readonly serviceName: string
+  readonly serviceVersion: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly metricsInterval: Duration.Duration
+}
+
+const variable = (name: string) => Effect.map(Config.withDefault(Config.string(name), ""), (text) => text.trim())
+const refuse = (name: string, complaint: string) => new UsageError({ message: `${name} ${complaint}` })
+
+/** `key=value`, parted by commas, percent-encoded. What is wrong with it is told without telling it. */
+const pairs = (name: string): Effect.Effect<Readonly<Record<string, string>>, UsageError | ConfigError> =>
+  Effect.flatMap(variable(name), (text) =>
+    Effect.try({
+      try: () =>
+        Object.fromEntries(text.split(",").filter((part) => part.trim() !== "").map((part) => {
+          const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/s.exec(part) ?? []
+          if (key === undefined || value === undefined) throw new Error()
+          return [decodeURIComponent(key), decodeURIComponent(value)]
+        })),
+      catch: () => refuse(name, "can't be read: it is key=value, several of them with commas between, percent-encoded where needed")
+    }))
+
+const endpoint = (text: string) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+    ? Effect.succeed(text.replace(/\/+$/, ""))
+    : refuse("OTEL_EXPORTER_OTLP_ENDPOINT", "must be an address such as http://localhost:4318")
+
+const protocol = (text: string): Effect.Effect<OtlpSettings["protocol"], UsageError> =>
+  text === "" || text === "http/protobuf" || text === "http/json"
+    ? Effect.succeed(text === "" ? "http/protobuf" : text)
+    : refuse("OTEL_EXPORTER_OTLP_PROTOCOL", "can be http/protobuf or http/json; gRPC is not spoken here")
+
+const milliseconds = (text: string) =>
+  text === "" || /^[1-9]\d{0,8}$/.test(text)
+    ? Effect.succeed(Duration.millis(text === "" ? 60_000 : Number(text)))
+    : refuse("OTEL_METRIC_EXPORT_INTERVAL", "must be a number of milliseconds")
+
+/** @since 0.1.0 @category resolving */
+export const resolve: Effect.Effect<Option.Option<OtlpSettings>, UsageError | ConfigError> = Effect.gen(function*() {
+  const told = yield* variable("OTEL_EXPORTER_OTLP_ENDPOINT")
+  const disabled = yield* variable("OTEL_SDK_DISABLED")
+  if (told === "" || disabled.toLowerCase() === "true") return Option.none<OtlpSettings>()
+  // The name has a variable of its own, which wins.
+  const { "service.name": named, "service.version": _, ...attributes } = yield* pairs("OTEL_RESOURCE_ATTRIBUTES")
+  const serviceName = yield* variable("OTEL_SERVICE_NAME")
+  return Option.some<OtlpSettings>({
+    endpoint: yield* endpoint(told),
+    protocol: yield* protocol(yield* variable("OTEL_EXPORTER_OTLP_PROTOCOL")),
+    headers: Redacted.make(yield* pairs("OTEL_EXPORTER_OTLP_HEADERS")),
+    serviceName: serviceName !== "" ? serviceName : named ?? name,
+    serviceVersion: version,
+    attributes,
+    metricsInterval: yield* milliseconds(yield* variable("OTEL_METRIC_EXPORT_INTERVAL"))
+  })
+})

@@ -1,0 +1,103 @@
+/**
+ * Effect's metrics as Prometheus reads them: its text format, version 0.0.4. Knows nothing of which metrics there are.
+ *
+ * @since 0.1.0
+ */
+import type * as MetricPair from "effect/MetricPair"
+import * as MetricKeyType from "effect/MetricKeyType"
+import * as MetricState from "effect/MetricState"
+import * as Option from "effect/Option"
+
+/** @since 0.1.0 @category constants */
+export const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+type Labels = ReadonlyArray<readonly [name: string, value: string]>
+
+interface Sample {
+  /** What follows the name of the family, as `_sum`. */
+  readonly suffix: string
+  readonly labels: Labels
+  readonly value: number | bigint
+}
+
+interface Family {
+  readonly type: "counter" | "gauge" | "histogram" | "summary"
+  readonly help: string
+  readonly samples: Array<Sample>
+}
+
+const nameOf = (text: string): string => text.replace(/[^A-Za-z0-9_:]/g, "_").replace(/^(?=\d)/, "_")
+const labelOf = (text: string): string => nameOf(text).replaceAll(":", "_")
+
+const inHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
+const inLabel = (text: string): string => inHelp(text).replaceAll("\"", "\\\"")
+
+const figure = (value: number | bigint): string => {
+  if (value === Infinity) return "+Inf"
+  if (value === -Infinity) return "-Inf"
+  return String(value)
+}
+
+/** A counter that never falls is one to Prometheus as well, and then bears the ending of one. */
+const headOf = ({ metricKey: { keyType, name } }: MetricPair.MetricPair.Untyped): readonly [name: string, type: Family["type"]] => {
+  const plain = nameOf(name)
+  const counted = plain.endsWith("_total") ? plain : `${plain}_total`
+  if (MetricKeyType.isHistogramKey(keyType)) return [plain, "histogram"]
+  if (MetricKeyType.isSummaryKey(keyType)) return [plain, "summary"]
+  if (MetricKeyType.isFrequencyKey(keyType)) return [counted, "counter"]
+  return MetricKeyType.isCounterKey(keyType) && keyType.incremental ? [counted, "counter"] : [plain, "gauge"]
+}
+
+const samplesOf = (state: MetricState.MetricState.Untyped, labels: Labels): ReadonlyArray<Sample> => {
+  const sample = (suffix: string, value: number | bigint, ...more: Labels): Sample => ({ suffix, value, labels: [...labels, ...more] })
+  if (MetricState.isCounterState(state)) return [sample("", state.count)]
+  if (MetricState.isGaugeState(state)) return [sample("", state.value)]
+  if (MetricState.isFrequencyState(state)) {
+    return Array.from(state.occurrences, ([word, count]) => sample("", count, ["key", word]))
+  }
+  if (MetricState.isHistogramState(state)) {
+    return [
+      // Each already counts what the ones before it count.
+      ...Array.from(state.buckets).flatMap(([bound, count]) => bound === Infinity ? [] : [sample("_bucket", count, ["le", figure(bound)])]),
+      sample("_bucket", state.count, ["le", "+Inf"]),
+      sample("_sum", state.sum),
+      sample("_count", state.count)
+    ]
+  }
+  if (MetricState.isSummaryState(state)) {
+    return [
+      ...Array.from(state.quantiles).map(([quantile, value]) => sample("", Option.getOrElse(value, () => NaN), ["quantile", figure(quantile)])),
+      sample("_sum", state.sum),
+      sample("_count", state.count)
+    ]
+  }
+  return []
+}
+
+const line = (name: string, { labels, suffix, value }: Sample): string => {
+  const inBraces = labels.map(([label, text]) => `${label}="${inLabel(text)}"`).join(",")
+  return `${name}${suffix}${inBraces === "" ? "" : `{${inBraces}}`} ${figure(value)}\n`
+}
+
+/**
+ * The text of a snapshot. The samples of a name stand together; a metric under a name that one of another kind has taken is left out,
+ * since a reader would refuse the whole text.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const text = (snapshot: Iterable<MetricPair.MetricPair.Untyped>): string => {
+  const families = new Map<string, Family>()
+  for (const pair of snapshot) {
+    const { metricKey, metricState } = pair
+    const [name, type] = headOf(pair)
+    const family = families.get(name) ?? { type, help: Option.getOrElse(metricKey.description, () => ""), samples: [] }
+    if (family.type !== type) continue
+    families.set(name, family)
+    family.samples.push(...samplesOf(metricState, metricKey.tags.map(({ key, value }) => [labelOf(key), value] as const)))
+  }
+  return Array.from(families, ([name, { help, samples, type }]) => {
+    const told = help === "" ? "" : `# HELP ${name} ${inHelp(help)}\n`
+    return `${told}# TYPE ${name} ${type}\n${samples.map((sample) => line(name, sample)).join("")}`
+  }).join("")
+}

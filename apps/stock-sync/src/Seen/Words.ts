@@ -1,0 +1,139 @@
+/**
+ * How a running loop's state reads: in readiness, in logs and on the page. Knows nothing of where it is written.
+ *
+ * @since 0.1.0
+ */
+import type { Held } from "../Ledger.js"
+import * as Show from "../Show.js"
+import type { AccountState, Failure, State } from "../Standing.js"
+
+/** @since 0.1.0 @category parts */
+export const iso = (at: number): string => new Date(at).toISOString()
+
+/** @since 0.1.0 @category parts */
+export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message}`
+
+/** @since 0.1.0 @category parts */
+export const held = (each: Held): string => `the brake holds the source since ${iso(each.since)}: it would take ${Show.damageOf(each)}`
+
+/**
+ * For how long, in the two largest units that matter.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const lasting = (millis: number): string => {
+  const seconds = Math.max(0, Math.floor(millis / 1_000))
+  const parts = [[Math.floor(seconds / 86_400), "d"], [Math.floor(seconds / 3_600) % 24, "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]] as const
+  const first = parts.findIndex(([count]) => count > 0)
+  return first === -1 ? "0 s" : parts.slice(first, first + 2).flatMap(([count, unit]) => count > 0 ? [`${count} ${unit}`] : []).join(" ")
+}
+
+/** @since 0.1.0 @category models */
+export interface Told {
+  readonly tone: "good" | "note" | "bad"
+  readonly name: string
+  /** What is the case, in sentences. */
+  readonly what: string
+  /** What somebody has to do, in sentences; empty where there is nothing to do. */
+  readonly todo: string
+}
+
+const developers = "in the web app under Settings, then Developers"
+const byItself = "Sending goes on by itself then."
+
+const mending: Readonly<Record<string, string>> = {
+  INVALID_API_KEY: `Make an active key ${developers}, set PLAZA_API_KEY to it and start the program again.`,
+  INSUFFICIENT_SCOPE: `Make a key with the scope that is missing ${developers}, set PLAZA_API_KEY to it and start the program again.`,
+  DEVELOPER_ACCESS_REVOKED: `Write to the service's support to have access granted again. ${byItself}`,
+  PROFILE_INCOMPLETE: `Add a profile photo and a cover in the web app. ${byItself}`,
+  STORE_BLOCKED: `Ask the owner of the store to lift the block. ${byItself}`
+}
+
+/**
+ * The account's state in words, with what to do about it.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const account = (state: AccountState): Told => {
+  switch (state._tag) {
+    case "Starting":
+      return { tone: "note", name: "Starting", what: "The service is asked whose key it is.", todo: "" }
+    case "Running":
+      return { tone: "good", name: "Running", what: "What waits is sent, the most urgent first.", todo: "" }
+    case "Paused":
+      return {
+        tone: "bad",
+        name: "Paused",
+        what: `The service refuses everything since ${iso(state.since)}: ${told(state.failure)}. Nothing is lost; it is asked again at ${iso(state.nextProbe)}.`,
+        todo: mending[state.failure.code ?? ""] ?? `Look what the service says, and mend it. ${byItself}`
+      }
+    case "Quota":
+      return {
+        tone: "note",
+        name: "Out of quota",
+        what: `The key's requests or the account's quota are used up. Nothing is lost; sending goes on by itself at ${iso(state.until)}.`,
+        todo: ""
+      }
+    case "Trouble":
+      return {
+        tone: "bad",
+        name: "Service in trouble",
+        what: `Sends fail in a row since ${iso(state.since)}, the last with ${told(state.failure)}. Nothing is lost; one is tried at ${iso(state.nextTry)}.`,
+        todo: "Look at the machine's network and the service. " + byItself
+      }
+  }
+}
+
+/**
+ * The source's state in words.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const source = ({ source: { failing, held: kept, readAt } }: State): Told => {
+  if (kept !== undefined) {
+    return {
+      tone: "bad",
+      name: "Held",
+      what: `${capital(held(kept))}. Nothing of it is taken; what was wanted before stays wanted.`,
+      todo: "If the source is wrong, mend it: the next one that is harmless is taken. If it is right, stop the program and start it with --confirm."
+    }
+  }
+  if (failing !== undefined) {
+    return {
+      tone: "bad",
+      name: "Can't be read",
+      what: `Since ${iso(failing.since)}: ${failing.failure.message}. What was wanted before stays wanted.`,
+      todo: "Mend the source; it is looked at again by itself."
+    }
+  }
+  return readAt === undefined
+    ? { tone: "note", name: "Not read yet", what: "The source is read for the first time.", todo: "" }
+    : { tone: "good", name: "Read", what: `Last at ${iso(readAt)}.`, todo: "" }
+}
+
+/**
+ * The ledger's state in words.
+ *
+ * @since 0.1.0
+ * @category states
+ */
+export const ledger = ({ ledger: state }: State): Told => {
+  switch (state._tag) {
+    case "Opening":
+      return { tone: "note", name: "Opening", what: "The ledger is being opened.", todo: "" }
+    case "Open":
+      return { tone: "good", name: "Open", what: `${state.ledger.path}, since ${iso(state.since)}.`, todo: "" }
+    case "Failing":
+      return {
+        tone: "bad",
+        name: "Failing",
+        what: `${capital(state.failure.message)}. Nothing is sent meanwhile; it is opened anew at ${iso(state.nextTry)}.`,
+        todo: "Look at the disk or the database that it lies in. Sending goes on by itself then."
+      }
+  }
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
