@@ -9,6 +9,7 @@ import * as CommandLine from "@plaza/terminal/CommandLine"
 import { about } from "@plaza/terminal/Help"
 import * as Effect from "effect/Effect"
 import { api } from "./commands/Api.js"
+import { auth } from "./commands/Auth.js"
 import { chat } from "./commands/Chat.js"
 import { completions } from "./commands/Completions.js"
 import { media } from "./commands/Media.js"
@@ -17,6 +18,7 @@ import { sandbox } from "./commands/Sandbox.js"
 import { orders, stock } from "./commands/Store.js"
 import { stories } from "./commands/Stories.js"
 import { me, users } from "./commands/Users.js"
+import { aboutKey } from "./Connection.js"
 import { flag as ownSandbox, sandboxed } from "./Sandboxed.js"
 import { name, version } from "./version.js"
 
@@ -28,7 +30,7 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--data", "--field", "--fixtures", "--input", "--limit", "--media", "--media-id", "--port", "--seed", "--text", "--tracking-number"
+    "--base-url", "--carrier", "--data", "--field", "--fixtures", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--media", "--media-id"],
   flags: ["--all", "--document-only", "--json", "--paginate", "--quiet"],
@@ -38,10 +40,10 @@ export const grammar: Grammar = {
 /** @since 0.1.0 @category commands */
 export const plaza = Command.make(name).pipe(
   Command.withDescription(about(
-    "Acts on one account of the service: PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key. Without an account, start with plaza sandbox start.",
+    "Acts on an account of the service: log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. Without an account, start with plaza sandbox start.",
     "me --json"
   )),
-  Command.withSubcommands([me, users, media, posts, stories, stock, orders, chat, api, sandbox, completions])
+  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, completions])
 )
 
 /** @since 0.1.0 @category metadata */
@@ -56,4 +58,4 @@ const parse = CommandLine.run(plaza, options)
  * @category running
  */
 export const run = (argv: ReadonlyArray<string>) =>
-  Effect.provide(has(argv, ownSandbox) ? sandboxed(argv, parse(argv)) : parse(argv), CommandLine.layer)
+  Effect.mapError(Effect.provide(has(argv, ownSandbox) ? sandboxed(argv, parse(argv)) : parse(argv), CommandLine.layer), aboutKey)

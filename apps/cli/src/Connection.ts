@@ -1,9 +1,10 @@
 /**
- * The way from the command line to the service: settings from flags and environment, flags being the stronger, and the client loaded
- * only by commands that call. Knows no command.
+ * The way from the command line to the service: a client with the settings that are told, loaded only by commands that call. Knows no
+ * command.
  *
  * @since 0.1.0
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Chat } from "@plaza/client/Chat"
 import type { Media } from "@plaza/client/Media"
 import type { Operations } from "@plaza/client/Operations"
@@ -12,14 +13,17 @@ import type { Posts } from "@plaza/client/Posts"
 import type { Profiles } from "@plaza/client/Profiles"
 import type { Store } from "@plaza/client/Store"
 import type { Stories } from "@plaza/client/Stories"
-import { UsageError } from "@plaza/terminal/Problem"
+import { Explained, UsageError } from "@plaza/terminal/Problem"
 import type * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Flags } from "./Flags.js"
+import { nothing, target, type Target, variables } from "./Target.js"
 
 /**
  * Everything that the service can be asked, by area.
@@ -40,45 +44,89 @@ export interface Client {
   readonly paginate: typeof paginate
 }
 
-const variable = "PLAZA_BASE_URL"
-
 // One thing to change at a time: the first one, as the report does it.
 const first = (error: ConfigError.ConfigError): ConfigError.ConfigError =>
   error._op === "And" || error._op === "Or" ? first(error.left) : error
 
-/** Names the flag where the flag is what has to be changed. */
-const named = (error: ConfigError.ConfigError, flag: Option.Option<string>): ConfigError.ConfigError | UsageError => {
+/** Names what has to be changed: the flag, the variable or the profile that told it. */
+const named = (error: ConfigError.ConfigError, { apiKey, baseUrl }: Target): ConfigError.ConfigError | UsageError => {
   const cause = first(error)
-  if (cause._op === "And" || cause._op === "Or" || cause.path.join("_") !== variable) return error
+  if (cause._op === "And" || cause._op === "Or") return error
+  const variable = cause.path.join("_")
+  const setting = variable === variables.baseUrl ? baseUrl : variable === variables.apiKey ? apiKey : undefined
   if (cause._op === "MissingData") {
-    return new UsageError({ message: `the service's address is not known: set ${variable} or give --base-url` })
+    return variable === variables.baseUrl
+      ? new UsageError({ message: `the service's address is not known: log in with plaza auth login, set ${variable} or give --base-url` })
+      : variable === variables.apiKey
+      ? new UsageError({ message: `no key is known: log in with plaza auth login, or set ${variable}` })
+      : error
   }
-  return Option.isSome(flag) ? new UsageError({ message: `--base-url can't be used: ${cause.message}` }) : error
+  if (setting === undefined || setting.from === variable) return error
+  const subject = setting.from === "--base-url" ? setting.from : `the ${setting === baseUrl ? "address" : "key"} of ${setting.from}`
+  return new UsageError({ message: `${subject} can't be used: ${cause.message}` })
 }
 
+/** The environment with what was told more strongly over it, and what was told more weakly under it. */
+const over = ({ apiKey, baseUrl }: Target, environment: ConfigProvider.ConfigProvider): ConfigProvider.ConfigProvider =>
+  ConfigProvider.orElse(
+    ConfigProvider.fromMap(
+      new Map([
+        ...(baseUrl === undefined ? [] : [[variables.baseUrl, baseUrl.value] as const]),
+        ...(apiKey === undefined ? [] : [[variables.apiKey, Redacted.value(apiKey.value)] as const])
+      ]),
+      { pathDelim: "_" }
+    ),
+    () => environment
+  )
+
 /**
- * The environment with the flags over it.
+ * The environment with the flags over it; a profile counts where a flag names it.
  *
  * @since 0.1.0
  * @category config
  */
-export const provider = (flags: Pick<Flags, "baseUrl">): Effect.Effect<ConfigProvider.ConfigProvider> =>
+export const provider = (
+  flags: Pick<Flags, "baseUrl" | "profile">
+): Effect.Effect<ConfigProvider.ConfigProvider, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
   Effect.configProviderWith((environment) =>
-    Effect.succeed(Option.match(flags.baseUrl, {
-      onNone: () => environment,
-      onSome: (baseUrl) => ConfigProvider.orElse(ConfigProvider.fromMap(new Map([[variable, baseUrl]]), { pathDelim: "_" }), () => environment)
-    }))
+    Option.isSome(flags.profile)
+      ? Effect.map(target(flags), (target) => over(target, environment))
+      : Effect.succeed(over(
+        { ...nothing, baseUrl: Option.getOrUndefined(Option.map(flags.baseUrl, (value) => ({ value, from: "--base-url" }))) },
+        environment
+      ))
   )
 
 /**
- * A client by flags and environment.
+ * A client for an account at an address.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const connect = (flags: Flags): Effect.Effect<Client, ConfigError.ConfigError | UsageError, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { make } = yield* Effect.promise(() => import("./Live.js"))
-    const settings = yield* provider(flags)
-    return yield* Effect.mapError(Effect.withConfigProvider(make, settings), (error) => named(error, flags.baseUrl))
-  })
+export const open = (target: Target): Effect.Effect<Client, ConfigError.ConfigError | UsageError, Scope.Scope> =>
+  Effect.configProviderWith((environment) =>
+    Effect.gen(function*() {
+      const { make } = yield* Effect.promise(() => import("./Live.js"))
+      return yield* Effect.mapError(Effect.withConfigProvider(make, over(target, environment)), (error) => named(error, target))
+    }))
+
+/**
+ * Adds to the refusal of a key how another one is used.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const aboutKey = <E>(error: E): E | Explained =>
+  Predicate.hasProperty(error, "category") && (error.category === "Unauthenticated" || Predicate.isTagged(error, "InsufficientScope"))
+    ? new Explained({ cause: error, advice: "plaza auth status tells which key is used, and plaza auth login takes another." })
+    : error
+
+/**
+ * A client by flags, environment and profile.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const connect = (
+  flags: Pick<Flags, "baseUrl" | "profile">
+): Effect.Effect<Client, ConfigError.ConfigError | UsageError, FileSystem.FileSystem | Scope.Scope> => Effect.flatMap(target(flags), open)

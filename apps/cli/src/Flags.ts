@@ -1,5 +1,5 @@
 /**
- * What every command takes and shows alike: the flags `--json`, `--quiet` and `--base-url`, and help with an example. Knows no command.
+ * What every command takes and shows alike: the flags `--json`, `--quiet`, `--base-url` and `--profile`, and help with an example. Knows no command.
  *
  * @since 0.1.0
  */
@@ -17,6 +17,8 @@ import type * as Scope from "effect/Scope"
 export interface Flags extends Output.Settings {
   /** Stronger than the environment. */
   readonly baseUrl: Option.Option<string>
+  /** Its key and address are stronger than the environment. */
+  readonly profile: Option.Option<string>
 }
 
 /** @since 0.1.0 @category options */
@@ -31,6 +33,11 @@ export const flags = {
   baseUrl: Options.text("base-url").pipe(
     Options.withPseudoName("URL"),
     Options.withDescription("The service's base address, instead of PLAZA_BASE_URL. It ends with /open/v1."),
+    Options.optional
+  ),
+  profile: Options.text("profile").pipe(
+    Options.withPseudoName("NAME"),
+    Options.withDescription("The account to act on, by the name that it got at plaza auth login, instead of PLAZA_PROFILE and the default."),
     Options.optional
   )
 }

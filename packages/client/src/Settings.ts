@@ -48,7 +48,13 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
   readonly propagateTrace: boolean
 }>() {}
 
-const checkBaseUrl = (text: string): Either.Either<string, string> => {
+/**
+ * A base address that can be used, without a slash at its end, or what it has to be.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const checkBaseUrl = (text: string): Either.Either<string, string> => {
   if (!URL.canParse(text)) {
     return Either.left("must be an address such as https://host/open/v1")
   }

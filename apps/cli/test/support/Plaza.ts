@@ -1,5 +1,5 @@
 /**
- * The built program as a child process with nothing of this process's environment but where programs are found. Knows how it is started
+ * The built program as a child process with nothing of this process's environment but where programs are found, and without profiles. Knows how it is started
  * and what it writes, and nothing of its commands.
  */
 import { Sandbox } from "@plaza/sandbox"
@@ -9,6 +9,9 @@ import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
 export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
+
+/** A folder that nobody makes: the profiles of whoever runs the tests are none of their business. */
+const noProfiles = `${dist}/../no-such-folder`
 
 export interface Finished {
   /** The status, or the signal that ended it. */
@@ -34,7 +37,7 @@ export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
       const program = `${options.dist ?? dist}/plaza.mjs`
       return existsSync(program)
         ? Effect.sync((): ChildProcessWithoutNullStreams => {
-          const child = spawn(process.execPath, [program, ...argv], { cwd: options.cwd, env: { PATH: process.env["PATH"], ...options.env } })
+          const child = spawn(process.execPath, [program, ...argv], { cwd: options.cwd, env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, ...options.env } })
           // A program that ends without reading its input is fine.
           child.stdin.on("error", () => {})
           child.stdin.end(options.stdin ?? "")

@@ -1,0 +1,129 @@
+/**
+ * The accounts that somebody has logged in to, by names of their own, and their form in a file. Pure; knows nothing of where the file is.
+ *
+ * @since 0.1.0
+ */
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+
+const Account = Schema.Struct({ id: Schema.String, username: Schema.optionalWith(Schema.String, { exact: true }) })
+
+/**
+ * An account at an address.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.Redacted(Schema.String), account: Account })
+/** @since 0.1.0 @category models */
+export type Profile = typeof Profile.Type
+
+/** @since 0.1.0 @category models */
+export const Profiles = Schema.Struct({
+  /** Of this form. */
+  version: Schema.Literal(1),
+  /** The name of the one that is used when none is named. */
+  default: Schema.optionalWith(Schema.String, { exact: true }),
+  profiles: Schema.Record({ key: Schema.String, value: Profile })
+})
+/** @since 0.1.0 @category models */
+export type Profiles = typeof Profiles.Type
+
+/** @since 0.1.0 @category constructors */
+export const none: Profiles = { version: 1, profiles: {} }
+
+// What can be typed without quotes on any command line.
+const form = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/**
+ * Takes what can be the name of a profile.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const nameOf = (written: string): Either.Either<string, UsageError> =>
+  form.test(written)
+    ? Either.right(written)
+    : Either.left(new UsageError({ message: `"${written}" can't be the name of a profile: take up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit` }))
+
+/** @since 0.1.0 @category reading */
+export const names = ({ profiles }: Profiles): ReadonlyArray<string> => Object.keys(profiles).toSorted()
+
+/** @since 0.1.0 @category reading */
+export const find = ({ profiles }: Profiles, name: string): Option.Option<Profile> =>
+  Object.hasOwn(profiles, name) ? Option.fromNullable(profiles[name]) : Option.none()
+
+/**
+ * The profile of a name, or which ones there are.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const get = (profiles: Profiles, name: string): Either.Either<Profile, UsageError> =>
+  Either.fromOption(find(profiles, name), () => {
+    const known = names(profiles)
+    const there = known.length === 0 ? "there are none" : `there are ${known.join(", ")}`
+    return new UsageError({ message: `there is no profile "${name}", ${there}: make it with plaza auth login --profile ${form.test(name) ? name : "NAME"}` })
+  })
+
+const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Either<void, UsageError> =>
+  before.account.id === after.account.id
+    ? Either.void
+    : Either.left(
+      new UsageError({
+        message: `profile ${name} is of account ${before.account.id}, and this key is of account ${after.account.id}: name another profile with --profile, ` +
+          `or log out first with plaza auth logout --profile ${name}`
+      })
+    )
+
+/**
+ * Adds a profile, or renews that of the same account. The first one becomes the default.
+ *
+ * @since 0.1.0
+ * @category changing
+ */
+export const put = (profiles: Profiles, name: string, profile: Profile): Either.Either<Profiles, UsageError> =>
+  Either.map(
+    Option.match(find(profiles, name), { onNone: () => Either.void, onSome: (before) => ofSameAccount(name, before, profile) }),
+    () => ({
+      ...profiles,
+      default: profiles.default ?? name,
+      profiles: { ...profiles.profiles, [name]: profile }
+    })
+  )
+
+/**
+ * Makes one the default.
+ *
+ * @since 0.1.0
+ * @category changing
+ */
+export const use = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
+  Either.map(get(profiles, name), () => ({ ...profiles, default: name }))
+
+/**
+ * Takes one away. No other takes its place as the default: nobody acts on an account that they didn't choose.
+ *
+ * @since 0.1.0
+ * @category changing
+ */
+export const remove = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
+  Either.map(get(profiles, name), () => {
+    const { default: before, ...rest } = profiles
+    return {
+      ...rest,
+      ...(before === undefined || before === name ? {} : { default: before }),
+      profiles: Object.fromEntries(Object.entries(profiles.profiles).filter(([other]) => other !== name))
+    }
+  })
+
+/**
+ * A key as it may be shown: by its last four characters.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const masked = (key: Redacted.Redacted): string => `****${Redacted.value(key).slice(-4)}`

@@ -1,0 +1,154 @@
+/**
+ * The file that profiles are kept in: read only where nobody else can read it, for it holds keys, and changed in one step, one program
+ * at a time. Knows nothing of what a profile is for.
+ *
+ * @since 0.1.0
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { homedir } from "node:os"
+import * as Path from "node:path"
+import * as Lock from "./ProfilesLock.js"
+import { none, Profiles } from "./Profiles.js"
+
+const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
+
+/**
+ * Where the file is: `plaza/config.json` in XDG_CONFIG_HOME, or in `.config` of the home folder.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const location: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function*() {
+  // A path that isn't absolute has to be ignored, by the rules of XDG.
+  const told = Option.filter(yield* variable("XDG_CONFIG_HOME"), (path) => Path.isAbsolute(path))
+  const home = Option.getOrElse(yield* variable("HOME"), homedir)
+  return Path.join(Option.getOrElse(told, () => Path.join(home, ".config")), "plaza", "config.json")
+})
+
+const quoted = (path: string): string => /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+
+const refuse = (message: string) => Effect.fail(new UsageError({ message }))
+
+const othersMask = 0o077
+
+/** Windows has neither owners nor modes of this kind. */
+const ownId = (): number | undefined => process.getuid?.()
+
+const checkPrivate = (path: string, { mode, type, uid }: FileSystem.File.Info): Effect.Effect<void, UsageError> => {
+  const own = ownId()
+  if (type !== "File") return refuse(`${path} is not a file, and profiles are kept in one: move it away`)
+  if (own === undefined) return Effect.void
+  if (Option.exists(uid, (uid) => uid !== own)) {
+    return refuse(`${path} belongs to another user, and keys are read from one's own files alone: run this as that user, or name another folder by XDG_CONFIG_HOME`)
+  }
+  return (mode & othersMask) === 0 ? Effect.void : refuse(`other users can open ${path}, which holds keys: run chmod 600 ${quoted(path)}`)
+}
+
+const isReason = (reason: string) => (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === reason
+
+const decode = Schema.decodeUnknown(Schema.parseJson(Profiles))
+
+// What a parser says of a text may repeat the text, and this one holds keys.
+const parse = (path: string, text: string): Effect.Effect<Profiles, UsageError> =>
+  Effect.mapError(decode(text), () =>
+    new UsageError({ message: `${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login` }))
+
+type Files = FileSystem.FileSystem
+
+const content = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.scoped(Effect.gen(function*() {
+      // Before it is opened, for the opening of what is no file may wait for ever; and of what was opened, for it may be another by then.
+      yield* checkPrivate(path, yield* fs.stat(path))
+      const file = yield* fs.open(path, { flag: "r" })
+      const info = yield* file.stat
+      yield* checkPrivate(path, info)
+      const bytes = info.size === 0n ? Option.none<Uint8Array>() : yield* file.readAlloc(info.size)
+      return new TextDecoder().decode(Option.getOrElse(bytes, () => new Uint8Array()))
+    })))
+
+/**
+ * The profiles of a file; none if it isn't there.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =>
+  Effect.flatMap(content(path), (text) => parse(path, text)).pipe(
+    Effect.catchIf((error) => error._tag === "SystemError" && isReason("NotFound")(error), () => Effect.succeed(none)),
+    Effect.catchTags({
+      SystemError: (error) => refuse(`${path} can't be read (${error.reason === "PermissionDenied" ? "this user may not" : error.description ?? error.reason}), and profiles are kept there`),
+      BadArgument: (error) => refuse(`${path} can't be read: ${error.message}`)
+    })
+  )
+
+/** A link is kept, and what it leads to is changed. */
+const target = (path: string): Effect.Effect<string, PlatformError | UsageError, Files> =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.catchIf(fs.realPath(path), isReason("NotFound"), () =>
+      Effect.matchEffect(fs.readLink(path), {
+        onFailure: () => Effect.succeed(path),
+        onSuccess: (to) => refuse(`${path} is a link to ${to}, which isn't there: make that file, or remove the link`)
+      })))
+
+const makeFolder = (folder: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+    const { mode, uid } = yield* fs.stat(folder)
+    if ((mode & othersMask) !== 0 && Option.contains(uid, ownId() ?? -1)) yield* fs.chmod(folder, 0o700)
+  })
+
+/** As one step: whoever reads, and whatever happens, there is the old file or the new one. */
+const replace = (path: string, text: string, mayStill: Effect.Effect<void, UsageError | PlatformError>) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const to = yield* target(path)
+    const written = `${to}.new`
+    // What a program that was killed may have left.
+    yield* fs.remove(written, { force: true })
+    yield* Effect.scoped(Effect.gen(function*() {
+      const file = yield* fs.open(written, { flag: "wx", mode: 0o600 })
+      yield* file.writeAll(new TextEncoder().encode(text))
+      yield* file.sync
+    })).pipe(
+      Effect.zipRight(mayStill),
+      Effect.zipRight(fs.rename(written, to)),
+      Effect.onError(() => Effect.ignore(fs.remove(written, { force: true })))
+    )
+    // So that the new name is there after a power cut, too; not every system can.
+    yield* Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(Path.dirname(to), { flag: "r" }), (folder) => folder.sync)))
+  })
+
+const encode = Schema.encode(Profiles)
+
+/**
+ * Changes the profiles of a file, and gives back the new ones. What another program changes at the same time is kept.
+ *
+ * @since 0.1.0
+ * @category changing
+ */
+export const update = (path: string, change: (profiles: Profiles) => Either.Either<Profiles, UsageError>): Effect.Effect<Profiles, UsageError, Files> =>
+  Effect.gen(function*() {
+    yield* makeFolder(Path.dirname(path))
+    return yield* Lock.held(`${path}.lock`, (mayStill) =>
+      Effect.gen(function*() {
+        const changed = yield* change(yield* read(path))
+        yield* replace(path, `${JSON.stringify(yield* Effect.orDie(encode(changed)), null, 2)}\n`, mayStill)
+        return changed
+      }))
+  }).pipe(
+    Effect.uninterruptible,
+    Effect.catchTags({
+      SystemError: (error) => refuse(`${path} can't be written: ${error.description ?? error.reason}`),
+      BadArgument: (error) => refuse(`${path} can't be written: ${error.message}`)
+    })
+  )

@@ -1,0 +1,58 @@
+/**
+ * One program at a time, by a file that is there while one works. It is held for some milliseconds, so one that is old was left by a
+ * program that was killed. Knows nothing of what is done meanwhile.
+ *
+ * @since 0.1.0
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+
+const left = 10_000
+
+const isTaken = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
+
+/** Removes a lock that its program has left behind. */
+const clear = (path: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const { mtime } = yield* fs.stat(path)
+    const now = yield* Clock.currentTimeMillis
+    if (Option.exists(mtime, (since) => now - since.getTime() > left)) yield* fs.remove(path, { force: true })
+  })
+
+const take = (path: string, token: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    fs.writeFileString(path, token, { flag: "wx", mode: 0o600 }).pipe(
+      Effect.tapError((error) => Effect.when(Effect.ignore(clear(path)), () => isTaken(error))),
+      // Longer than what is left behind has to wait.
+      Effect.retry({ while: isTaken, times: 750, schedule: Schedule.spaced("20 millis") })
+    ))
+
+/**
+ * Does something while the lock is held. What is handed over fails once another program has taken the lock for a left one; it is to
+ * be asked before the last step.
+ *
+ * @since 0.1.0
+ * @category locking
+ */
+export const held = <A, E, R>(
+  path: string,
+  work: (mayStill: Effect.Effect<void, UsageError | PlatformError>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | UsageError | PlatformError, R | FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const token = `${process.pid} ${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
+    const isOurs = Effect.map(fs.readFileString(path), (text) => text === token)
+    const mayStill = Effect.filterOrFail(isOurs, (ours) => ours, () => new UsageError({ message: "another plaza changed the profiles at the same time: run this again" }))
+    return yield* Effect.acquireUseRelease(
+      Effect.catchIf(take(path, token), isTaken, () => Effect.fail(new UsageError({ message: `another plaza holds ${path}: wait until it has ended, or remove that file` }))),
+      () => work(Effect.asVoid(mayStill)),
+      () => Effect.ignore(Effect.flatMap(isOurs, (ours) => ours ? fs.remove(path) : Effect.void))
+    )
+  })

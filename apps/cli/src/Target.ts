@@ -1,0 +1,93 @@
+/**
+ * Which account at which address a command acts on, and where that was told: flags beat the environment, the environment beats the
+ * profile. A profile named by `--profile` is a flag, and its key and address are as strong as one: who names an account gets that account.
+ * Knows nothing of the client.
+ *
+ * @since 0.1.0
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type { Flags } from "./Flags.js"
+
+/** @since 0.1.0 @category models */
+export interface Setting<A> {
+  readonly value: A
+  /** `--base-url`, the name of a variable, or `profile NAME`. */
+  readonly from: string
+}
+
+/** @since 0.1.0 @category models */
+export interface Target {
+  /** The name of the profile that something is taken from. */
+  readonly profile: string | undefined
+  readonly baseUrl: Setting<string> | undefined
+  readonly apiKey: Setting<Redacted.Redacted> | undefined
+  /** The address that the profile's key was made for. */
+  readonly profileBaseUrl: string | undefined
+}
+
+/** Nothing told. @since 0.1.0 @category constants */
+export const nothing: Target = { profile: undefined, baseUrl: undefined, apiKey: undefined, profileBaseUrl: undefined }
+
+/** @since 0.1.0 @category constants */
+export const variables = { baseUrl: "PLAZA_BASE_URL", apiKey: "PLAZA_API_KEY", profile: "PLAZA_PROFILE" } as const
+
+type Named = Pick<Flags, "baseUrl" | "profile">
+
+const variable = (name: string) => Config.option(Config.string(name))
+
+/**
+ * The name of the profile that is told, by flag or variable.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const profileTold = (flags: Named): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
+  Effect.map(variable(variables.profile), (named) => Option.orElse(flags.profile, () => Option.filter(named, (name) => name !== "")))
+
+// Loaded where something is wanted of them alone.
+const fromFile = (told: Option.Option<string>) =>
+  Effect.gen(function*() {
+    const [File, Profiles] = yield* Effect.promise(() => Promise.all([import("./ProfilesFile.js"), import("./Profiles.js")]))
+    const all = yield* File.read(yield* File.location)
+    const name = Option.orElse(told, () => Option.fromNullable(all.default))
+    if (Option.isNone(name)) {
+      return Profiles.names(all).length === 0
+        ? undefined
+        : yield* new UsageError({ message: `no profile is chosen: name one with --profile or make it the default with plaza auth use; there are ${Profiles.names(all).join(", ")}` })
+    }
+    return { name: name.value, profile: yield* Profiles.get(all, name.value) }
+  })
+
+/**
+ * What flags, environment and profile say together. The file of profiles is read where they leave something open, or name a profile.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const target = (flags: Named): Effect.Effect<Target, UsageError | ConfigError.ConfigError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const isNamed = Option.isSome(flags.profile)
+    const unlessNamed = <A>(value: Option.Option<A>) => isNamed ? undefined : Option.getOrUndefined(value)
+    const [baseUrl, apiKey] = yield* Effect.all([variable(variables.baseUrl), variable(variables.apiKey)])
+    const given = {
+      baseUrl: Option.isSome(flags.baseUrl)
+        ? { value: flags.baseUrl.value, from: "--base-url" }
+        : unlessNamed(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
+      apiKey: unlessNamed(Option.map(apiKey, (value) => ({ value: Redacted.make(value), from: variables.apiKey })))
+    }
+    const found = given.baseUrl !== undefined && given.apiKey !== undefined ? undefined : yield* fromFile(yield* profileTold(flags))
+    if (found === undefined) return { ...nothing, ...given }
+    const from = `profile ${found.name}`
+    return {
+      profile: found.name,
+      profileBaseUrl: found.profile.baseUrl,
+      baseUrl: given.baseUrl ?? { value: found.profile.baseUrl, from },
+      apiKey: given.apiKey ?? { value: found.profile.apiKey, from }
+    }
+  })

@@ -1,0 +1,172 @@
+/**
+ * The file of profiles on a real file system: who may read it, what becomes of it when two write at once or one is killed, and that
+ * nothing it says has a key in it.
+ */
+import { FileSystem } from "@effect/platform"
+import { SystemError } from "@effect/platform/Error"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { ConfigProvider, Effect, Either, Option, Redacted } from "effect"
+import { dirname } from "node:path"
+import { expect } from "vitest"
+import * as Profiles from "../src/Profiles.js"
+import * as File from "../src/ProfilesFile.js"
+
+const secret = `key_${"s".repeat(36)}wxyz`
+const profile = (id: string, baseUrl = "https://host/open/v1"): Profiles.Profile => ({ baseUrl, apiKey: Redacted.make(secret), account: { id, username: `user-${id}` } })
+const put = (name: string, id = name) => (profiles: Profiles.Profiles) => Profiles.put(profiles, name, profile(id))
+
+const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-profiles-" }))
+const file = Effect.map(folder, (folder) => `${folder}/plaza/config.json`)
+
+const modeOf = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.map(fs.stat(path), ({ mode }) => (mode & 0o777).toString(8)))
+const namesIn = (path: string) => Effect.map(File.read(path), Profiles.names)
+const refusal = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) => Effect.map(Effect.flip(effect), ({ message }) => message)
+
+layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", (it) => {
+  it.effect("is in XDG_CONFIG_HOME, or in .config of the home folder", () =>
+    Effect.gen(function*() {
+      const at = (variables: Readonly<Record<string, string>>) => Effect.withConfigProvider(File.location, ConfigProvider.fromMap(new Map(Object.entries(variables))))
+      expect(yield* at({ XDG_CONFIG_HOME: "/x/y", HOME: "/home/me" })).toBe("/x/y/plaza/config.json")
+      expect(yield* at({ HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
+      expect(yield* at({ XDG_CONFIG_HOME: "", HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
+      expect(yield* at({ XDG_CONFIG_HOME: "not/absolute", HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
+    }))
+
+  it.scoped("opens to its owner alone, in a folder that does, and so it stays", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* file
+      expect(yield* File.read(path)).toEqual(Profiles.none)
+      yield* File.update(path, put("a"))
+      expect([yield* modeOf(path), yield* modeOf(dirname(path))]).toEqual(["600", "700"])
+      yield* fs.chmod(dirname(path), 0o755)
+      yield* File.update(path, put("b"))
+      expect([yield* modeOf(path), yield* modeOf(dirname(path))]).toEqual(["600", "700"])
+      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+      const read = yield* File.read(path)
+      expect(Option.map(Profiles.find(read, "b"), ({ apiKey }) => Redacted.value(apiKey))).toEqual(Option.some(secret))
+      expect(read.default).toBe("a")
+    }))
+
+  it.scoped("is refused when others can open it, with the command that mends it", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* folder}/it's here/config.json`
+      yield* File.update(path, put("a"))
+      for (const mode of [0o640, 0o604, 0o620, 0o601, 0o666]) {
+        yield* fs.chmod(path, mode)
+        const said = `other users can open ${path}, which holds keys: run chmod 600 '${path.replace("'", `'\\''`)}'`
+        expect(yield* refusal(File.read(path))).toBe(said)
+        expect(yield* refusal(File.update(path, put("b")))).toBe(said)
+      }
+      yield* fs.chmod(path, 0o400)
+      expect(yield* namesIn(path)).toEqual(["a"])
+    }))
+
+  it.scoped("is refused when it is another user's", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* file
+      yield* File.update(path, put("a"))
+      const elsewhere: FileSystem.FileSystem = { ...fs, stat: (path) => Effect.map(fs.stat(path), (info) => ({ ...info, uid: Option.some(4_242_424) })) }
+      expect(yield* refusal(Effect.provideService(File.read(path), FileSystem.FileSystem, elsewhere))).toContain(`${path} belongs to another user`)
+    }))
+
+  it.scoped.each([
+    `{ "version": 1, "profiles": { "a": { "apiKey": "${secret}", }`,
+    `{ "version": 1, "profiles": { "a": { "apiKey": "${secret}", "baseUrl": 7, "account": { "id": "1" } } } }`,
+    `{ "version": 2, "profiles": {}, "apiKey": "${secret}" }`,
+    secret,
+    "",
+    "[]"
+  ])("that can't be understood is refused without repeating a word of it: %s", (text) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* folder}/config.json`
+      yield* fs.writeFileString(path, text, { mode: 0o600 })
+      const said = yield* refusal(File.read(path))
+      expect(said).toBe(`${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login`)
+      expect(yield* refusal(File.update(path, put("b")))).toBe(said)
+      expect(yield* fs.readFileString(path)).toBe(text)
+    }))
+
+  it.scoped("that is a folder, or under a file, is refused in a sentence that names it", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* folder}/config.json`
+      yield* fs.makeDirectory(path)
+      expect(yield* refusal(File.read(path))).toContain(`${path} is not a file`)
+      const other = `${yield* folder}/file`
+      yield* fs.writeFileString(other, "")
+      expect(yield* refusal(File.read(`${other}/config.json`))).toContain(`${other}/config.json can't be read`)
+      expect(yield* refusal(File.update(`${other}/config.json`, put("a")))).toContain(`${other}/config.json can't be written`)
+    }))
+
+  it.scoped("may be a link: what it leads to is checked and changed, and the link stays", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const [own, dotfiles] = [yield* folder, yield* folder]
+      const [path, real] = [`${own}/config.json`, `${dotfiles}/plaza.json`]
+      yield* fs.symlink(real, path)
+      expect(yield* namesIn(path)).toEqual([])
+      expect(yield* refusal(File.update(path, put("a")))).toBe(`${path} is a link to ${real}, which isn't there: make that file, or remove the link`)
+      yield* fs.writeFileString(real, `{"version":1,"profiles":{}}`, { mode: 0o600 })
+      yield* File.update(path, put("a"))
+      expect(yield* fs.readLink(path)).toBe(real)
+      expect(yield* namesIn(real)).toEqual(["a"])
+      yield* fs.chmod(real, 0o644)
+      expect(yield* refusal(File.read(path))).toContain("chmod 600")
+    }))
+
+  it.scoped("keeps what two change at once, and what one changes while another is killed", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* file
+      yield* File.update(path, put("first"))
+      const names = Array.from({ length: 12 }, (_, index) => `p${index}`)
+      yield* Effect.forEach(names, (name) => File.update(path, put(name)), { concurrency: "unbounded", discard: true })
+      expect(yield* namesIn(path)).toEqual(["first", ...names].toSorted())
+
+      // What a program that was killed leaves: its lock, and half of a file.
+      yield* fs.writeFileString(`${path}.lock`, "gone", { mode: 0o600 })
+      yield* fs.utimes(`${path}.lock`, 1, 1)
+      yield* fs.writeFileString(`${path}.new`, `{"vers`, { mode: 0o600 })
+      yield* Effect.all([File.update(path, put("x")), File.update(path, put("y"))], { concurrency: 2 })
+      expect(yield* namesIn(path)).toEqual(["first", ...names, "x", "y"].toSorted())
+      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+    }))
+
+  it.scoped("is as it was when a change is refused or can't be written whole", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* file
+      yield* File.update(path, put("a"))
+      const before = yield* fs.readFileString(path)
+      expect(yield* refusal(File.update(path, put("a", "2")))).toContain("profile a is of account a, and this key is of account 2")
+      const reason = new SystemError({ module: "FileSystem", method: "rename", reason: "Unknown", pathOrDescriptor: path, description: "no space is left" })
+      const full: FileSystem.FileSystem = { ...fs, rename: () => Effect.fail(reason) }
+      expect(yield* refusal(Effect.provideService(File.update(path, put("b")), FileSystem.FileSystem, full))).toBe(`${path} can't be written: no space is left`)
+      expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+      expect(yield* fs.readFileString(path)).toBe(before)
+      yield* File.update(path, put("c"))
+      expect(yield* namesIn(path)).toEqual(["a", "c"])
+    }))
+})
+
+layer(NodeContext.layer)("profiles", (it) => {
+  it.effect("leave no other in the place of a default that is removed", () =>
+    Effect.sync(() => {
+      const both = Either.flatMap(put("a")(Profiles.none), put("b"))
+      expect(Either.map(both, (all) => all.default)).toEqual(Either.right("a"))
+      expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "a")), (all) => [all.default, Profiles.names(all)])).toEqual(Either.right([undefined, ["b"]]))
+      expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "b")), (all) => all.default)).toEqual(Either.right("a"))
+      expect(Either.map(Either.flatMap(both, (all) => Profiles.use(all, "b")), (all) => all.default)).toEqual(Either.right("b"))
+    }))
+
+  it.effect.each(["", "-x", "a b", "../x", "__proto__", "x".repeat(65), "a/b", "ä"])("can't be called %j", (name) =>
+    Effect.sync(() => expect(Either.isLeft(Profiles.nameOf(name))).toBe(true)))
+
+  it.effect.each(["constructor", "toString", "nobody"])("that nobody made is not there, even if it is called %s", (name) =>
+    Effect.sync(() => expect(Either.isLeft(Profiles.get(Profiles.none, name))).toBe(true)))
+})
