@@ -12,6 +12,7 @@ import * as Output from "@plaza/terminal/Output"
 import * as Progress from "@plaza/terminal/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as LoopSettings from "./LoopSettings.js"
 import * as Settings from "./Settings.js"
 import * as SourceSettings from "./SourceSettings.js"
 import * as TermsSettings from "./TermsSettings.js"
@@ -39,6 +40,22 @@ const once = Command.make("once", { ...SourceSettings.options, ...TermsSettings.
       "PLAZA_API_KEY. Status 0 only if everything in the source is in place.",
     "once --source stock.csv",
     "once --source - --id-column sku --json < export.csv"
+  ))
+
+const loop = Command.make("run", { ...SourceSettings.options, ...TermsSettings.options, confirm, ledger, concurrency, ...LoopSettings.options, json }, (options) =>
+  Effect.gen(function*() {
+    const reading = yield* SourceSettings.resolveSource(options)
+    const path = yield* Settings.resolveLedger(options.ledger)
+    const terms = yield* TermsSettings.resolveTerms(options, options.confirm)
+    const atATime = yield* Settings.resolveConcurrency(options.concurrency)
+    const running = yield* LoopSettings.resolveLoop(options)
+    const command = yield* Effect.promise(() => import("./Commands/Run.js"))
+    yield* command.run({ ...reading, ...running, ledger: path, terms, concurrency: atATime })
+  })).pipe(described(
+    "Keeps the store equal to the source until it is stopped: watches the source, sends what differs, sold out first, and goes on by itself " +
+      "after whatever fails. Needs PLAZA_BASE_URL and PLAZA_API_KEY.",
+    "run --source stock.csv",
+    "run --source https://shop.example/stock.json --poll \"30 seconds\" --reassert-share 5%"
   ))
 
 const plan = Command.make("plan", { ...SourceSettings.options, ...TermsSettings.options, ledger, json, quiet }, (options) =>
@@ -82,9 +99,10 @@ export const root = Command.make(name).pipe(
     "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the " +
       "account's key. Every option can be given by the environment variable in brackets as well; options win.",
     "plan --source stock.csv",
-    "once --source stock.csv"
+    "once --source stock.csv",
+    "run --source stock.csv"
   ),
-  Command.withSubcommands([once, plan, status, retry])
+  Command.withSubcommands([loop, once, plan, status, retry])
 )
 
 /** @since 0.1.0 @category metadata */
@@ -106,7 +124,11 @@ export const options: CommandLine.Options = {
       "--brake-share",
       "--brake-count",
       "--ledger",
-      "--concurrency"
+      "--concurrency",
+      "--poll",
+      "--reassert-share",
+      "--reassert-after",
+      "--stop-within"
     ],
     repeated: [],
     flags: ["--confirm", "--json", "--quiet"]

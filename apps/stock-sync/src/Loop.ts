@@ -70,7 +70,7 @@ export const run = <R>(
       const owner = { baseUrl: options.baseUrl, id: (yield* gate.owner).id }
       yield* ledger.bind(owner)
       yield* standing.tell({ _tag: "Bound", owner })
-      return yield* Effect.raceFirst(feeding.run(ledger), Sending.run({ ...parts, ledger }))
+      yield* Effect.all([feeding.run(ledger), Sending.run({ ...parts, ledger })], { concurrency: "unbounded", discard: true })
     }))
 
     const failing = (fault: LedgerFault | LedgerInUse) =>

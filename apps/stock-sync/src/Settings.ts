@@ -8,6 +8,7 @@ import * as Options from "@effect/cli/Options"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
@@ -96,6 +97,15 @@ export const shareOf = (text: string): Option.Option<number> => {
   const share = Number(digits) / (percent === "%" ? 100 : 1)
   return share >= 0 && share <= 1 ? Option.some(share) : Option.none()
 }
+
+/**
+ * A time, as "30 seconds".
+ *
+ * @since 0.1.0
+ * @category resolving
+ */
+export const durationOf = (text: string): Option.Option<Duration.Duration> =>
+  Option.filter(Duration.decodeUnknown(text), (duration) => Duration.greaterThan(duration, Duration.zero) && Duration.isFinite(duration))
 
 const most = 100
 

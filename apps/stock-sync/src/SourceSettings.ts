@@ -11,7 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { checked, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
+import { checked, durationOf, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
 import type { SourceOptions } from "./Source/Open.js"
 
 /**
@@ -88,9 +88,6 @@ const delimiterOf = (text: string) =>
 
 // A star would be any name to the parser.
 const itemsOf = (text: string) => /^[^.*]+(\.[^.*]+)*$/.test(text) ? Option.some(text) : Option.none()
-
-const durationOf = (text: string) =>
-  Option.filter(Duration.decodeUnknown(text), (duration) => Duration.greaterThan(duration, Duration.zero) && Duration.isFinite(duration))
 
 /** A variable alone: what stands in an option can be read by everyone on the machine. Nothing of it is ever told. */
 const authorization: Effect.Effect<Redacted.Redacted | undefined, ConfigError.ConfigError> = Effect.flatMap(

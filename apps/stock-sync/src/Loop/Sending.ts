@@ -72,7 +72,7 @@ type Begun = "sending" | "nothing" | "closed"
  * @since 0.1.0
  * @category loops
  */
-export const run = (options: Options): Effect.Effect<never, LedgerFault, RateLimit | Standing | Store> =>
+export const run = (options: Options): Effect.Effect<void, LedgerFault, RateLimit | Standing | Store> =>
   Effect.scoped(Effect.gen(function*() {
     const { assertions, concurrency, gate, ledger, resting, stopWithin, wakes } = options
     const rateLimit = yield* RateLimit
@@ -173,5 +173,6 @@ export const run = (options: Options): Effect.Effect<never, LedgerFault, RateLim
     })
 
     const late = Effect.raceFirst(Effect.interruptible(landed), Effect.interruptible(Effect.sleep(stopWithin)))
-    return yield* Effect.raceFirst(Effect.zipRight(FiberSet.join(inFlight), Effect.never), Effect.forever(turn)).pipe(Effect.ensuring(late))
+    // Not a race: who interrupts one is let go before its runners have ended.
+    yield* Effect.all([FiberSet.join(inFlight), Effect.forever(turn)], { concurrency: "unbounded", discard: true }).pipe(Effect.ensuring(late))
   }))

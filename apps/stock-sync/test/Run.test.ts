@@ -1,0 +1,105 @@
+/**
+ * The built program as a service: over a real socket, on a real file, stopped by real signals.
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Layer, Schedule } from "effect"
+import { account, parsed, run, start } from "./support/program.js"
+import { arrived, held } from "./support/world.js"
+
+const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
+const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
+  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)), layer)
+const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
+const csv = (wanted: Readonly<Record<string, number>>) => `productId,stock\n${Object.entries(wanted).map(([id, stock]) => `${id},${stock}\n`).join("")}`
+const wanted = { "MUG-BLUE-250": 4, "MUG-BLUE-350": 1, "007": 0, "Ä-7": 1 }
+
+/** Looks until it is so; the test's own time ends a wait for what never comes. */
+const until = <E, R>(look: Effect.Effect<boolean, E, R>) =>
+  Effect.repeat(look, { until: (so) => so, schedule: Schedule.spaced("50 millis") })
+const holds = (stocks: Readonly<Record<string, number>>) =>
+  Effect.map(held(...Object.keys(stocks)), (found) => Object.entries(stocks).every(([id, stock]) => found[id] === stock))
+
+describe("run", () => {
+  it.live("keeps the shop equal to the file, and ends with 143 at SIGTERM", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const running = yield* start(["run", "--source", "stock.csv", "--reassert-share", "0"], { cwd, env: yield* account })
+        yield* until(holds(wanted))
+        const next = { ...wanted, "007": 5, "MUG-BLUE-250": 0 }
+        yield* write(`${cwd}/stock.csv`, csv(next))
+        yield* until(holds(next))
+        yield* running.kill("SIGTERM")
+        expect((yield* running.ended).status).toBe(143)
+        expect(yield* arrived).toHaveLength(6)
+      })), 30_000)
+
+  for (const [signal, status] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
+    it.live(`waits for what is on its way at ${signal}, begins nothing new, and remembers what came of it`, () =>
+      inFolder((cwd) =>
+        Effect.gen(function*() {
+          const { addFault, clearFaults } = yield* Sandbox.Sandbox
+          yield* addFault({ kind: "delay", when: "after", millis: 1_500, method: "PATCH", times: 100 })
+          yield* write(`${cwd}/stock.csv`, csv(wanted))
+          const env = yield* account
+          const running = yield* start(["run", "--source", "stock.csv", "--concurrency", "2"], { cwd, env })
+          yield* until(Effect.map(arrived, (ids) => ids.length === 2))
+          yield* running.kill(signal)
+          expect((yield* running.ended).status).toBe(status)
+          expect(yield* arrived).toHaveLength(2)
+          yield* clearFaults
+          expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { settled: 2, pending: 2, sending: 0, doubtful: 0 } })
+          expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
+          expect(yield* arrived).toHaveLength(4)
+        })), 30_000)
+  }
+
+  it.live("waits no longer than it was told, and remembers what was cut off as doubtful", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { addFault } = yield* Sandbox.Sandbox
+        yield* addFault({ kind: "delay", when: "after", millis: 20_000, method: "PATCH", times: 100 })
+        yield* write(`${cwd}/stock.csv`, csv(wanted))
+        const env = { ...yield* account, STOCK_SYNC_STOP_WITHIN: "300 millis", STOCK_SYNC_SOURCE: "stock.csv" }
+        const running = yield* start(["run"], { cwd, env })
+        yield* until(Effect.map(arrived, (ids) => ids.length === 4))
+        yield* running.kill("SIGTERM")
+        expect((yield* running.ended).status).toBe(143)
+        expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { doubtful: 4, sending: 0 } })
+      })), 30_000)
+
+  it.live("sends what retry releases beside it, and turns a second process away", () =>
+    inFolder((cwd) =>
+      Effect.gen(function*() {
+        const { addFault } = yield* Sandbox.Sandbox
+        yield* addFault({ kind: "status", when: "before", status: 404, path: "/store/products/007/stock", times: 1 })
+        yield* write(`${cwd}/stock.csv`, csv({ ...wanted, "007": 9 }))
+        const env = yield* account
+        yield* start(["run", "--source", "stock.csv"], { cwd, env })
+        yield* until(Effect.map(run(["status", "--json"], { cwd }), ({ stdout }) => stdout.includes("\"quarantined\":1")))
+        const second = yield* run(["run", "--source", "stock.csv"], { cwd, env })
+        expect(second).toMatchObject({ status: 2 })
+        expect(second.stderr).toContain("Another plaza-stock-sync works with the ledger")
+        expect(yield* run(["retry", "007"], { cwd })).toMatchObject({ status: 0 })
+        yield* until(holds({ "007": 9 }))
+      })), 30_000)
+
+  for (const [name, args, complaint] of [
+    ["standard input", ["--source", "-"], "use once"],
+    ["a share that is none", ["--source", "stock.csv", "--reassert-share", "lots"], "--reassert-share or STOCK_SYNC_REASSERT_SHARE"],
+    ["a time that is none", ["--source", "stock.csv", "--stop-within", "soon"], "--stop-within or STOCK_SYNC_STOP_WITHIN"]
+  ] as const) {
+    it.live(`refuses ${name} in a sentence, and leaves no ledger behind`, () =>
+      inFolder((cwd) =>
+        Effect.gen(function*() {
+          const ended = yield* run(["run", ...args], { cwd, env: yield* account })
+          expect(ended).toMatchObject({ status: 2, stdout: "" })
+          expect(ended.stderr).toContain(complaint)
+          const files = yield* FileSystem.FileSystem
+          expect(yield* files.readDirectory(cwd)).toEqual([])
+        })))
+  }
+})
