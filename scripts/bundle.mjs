@@ -1,7 +1,8 @@
 /**
  * Makes an app's `dist` a program that plain node runs wherever the folder is moved: everything bundled, the native database module copied beside it.
  * `node scripts/bundle.mjs APPDIR`; the program's name comes from `bin` in the app's package.json, its entry is `src/bin.ts`, its manual
- * `src/manual.ts`, and `config.warm` are words that make it run through most of its code, for that to be compiled ahead.
+ * `src/manual.ts`, and `config.warm` are words that make it run through most of its code, with `config.warmStdin` as its input, for that
+ * to be compiled ahead.
  * Knows nothing of what the program does.
  */
 import { rmSync } from "node:fs"
@@ -50,4 +51,5 @@ for (const module of native) {
 }
 await writeManual({ app, dist, input, name })
 await writeLauncher({ dist, input, name })
-if (manifest.config?.warm !== undefined) await writeCompiled({ dist, input, words: manifest.config.warm })
+const { warm, warmStdin } = manifest.config ?? {}
+if (warm !== undefined) await writeCompiled({ dist, input, words: warm, stdin: warmStdin })

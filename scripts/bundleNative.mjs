@@ -7,7 +7,7 @@ import * as Path from "node:path"
 
 /**
  * @typedef {{ readonly name: string, readonly version: string, readonly bin?: Record<string, string>,
- *   readonly config?: { readonly warm?: ReadonlyArray<string> },
+ *   readonly config?: { readonly warm?: ReadonlyArray<string>, readonly warmStdin?: string },
  *   readonly dependencies?: Record<string, string>, readonly optionalDependencies?: Record<string, string> }} Manifest
  */
 

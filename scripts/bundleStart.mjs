@@ -53,7 +53,7 @@ const { mkdirSync, writeFileSync } = require("node:fs")
 const { dirname } = require("node:path")
 const { cacheOf, load } = require("./loader.cjs")
 const [, , dist, ...words] = process.argv
-process.argv.splice(1, 2)
+process.argv.splice(2, 1)
 const scripts = []
 process.on("exit", () => {
   for (const [file, script] of scripts) {
@@ -66,9 +66,10 @@ load(dist, "program.cjs", (file, script) => scripts.push([file, script]))
 
 /**
  * Runs the program once and keeps what V8 has compiled by its end. Compiled before it runs, it would be only the outermost of it.
- * @param {{ readonly dist: string, readonly words: ReadonlyArray<string>, readonly input: Partial<import("rolldown").InputOptions> }} program
+ * @param {{ readonly dist: string, readonly words: ReadonlyArray<string>, readonly stdin?: string | undefined,
+ *   readonly input: Partial<import("rolldown").InputOptions> }} program
  */
-export const writeCompiled = async ({ dist, input, words }) => {
+export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
   const folder = mkdtempSync(Path.join(tmpdir(), "plaza-bundle-"))
   try {
     await write({ ...input, input: Path.join(terminal, "Loader.ts") }, { file: Path.join(folder, "loader.cjs"), format: "cjs" })
@@ -78,6 +79,7 @@ export const writeCompiled = async ({ dist, input, words }) => {
     const { signal, status, stderr } = spawnSync(process.execPath, [Path.join(folder, "record.cjs"), dist, ...words], {
       cwd: folder,
       env: { ...env, HOME: Path.join(folder, "home") },
+      input: stdin,
       encoding: "utf8",
       timeout: 60_000
     })

@@ -4,9 +4,8 @@
  *
  * @since 0.1.0
  */
-import { readFileSync, writeSync } from "node:fs"
+import { fstatSync, readFileSync, writeSync } from "node:fs"
 import * as Path from "node:path"
-import { isatty } from "node:tty"
 import { loadProgram } from "./Loader.js"
 import type { Manual } from "./Manual.js"
 import * as Start from "./Start.js"
@@ -30,8 +29,9 @@ const written = (text: string): boolean => {
   }
 }
 
-// A page of help reads the same in a pipe, where there is no width to fit.
-const width = (): number => isatty(stdout) ? process.stdout.columns : 80
+// A page of help reads the same in a pipe, where there is no width to fit. A pipe is told from a terminal without node:tty, which takes
+// as long to load as all the rest.
+const width = (): number => fstatSync(stdout).isCharacterDevice() && process.stdout.isTTY ? process.stdout.columns : 80
 
 /**
  * Runs the program of a folder.
