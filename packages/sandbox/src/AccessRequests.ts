@@ -6,8 +6,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
@@ -20,9 +18,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
+import { Sql } from "./Sql.js"
 
 /**
  * What the document tells to be put in.
@@ -126,10 +124,10 @@ const check = (form: AccessForm) =>
   })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<AccessRequests, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<AccessRequests, never, Sql> = Layer.effect(
   AccessRequests,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const accessOf = (accountId: string): Effect.Effect<AccessState, NotFound | SqlError> =>
+  Effect.map(Sql, (sql) => {
+    const accessOf = (accountId: string): Effect.Effect<AccessState, NotFound> =>
       Effect.flatMap(
         sql<{ readonly access: AccessState }>`SELECT access FROM accounts WHERE id = ${accountId}`,
         ([row]) => row === undefined ? Effect.fail(Envelope.notFound("account", accountId)) : Effect.succeed(row.access)
@@ -165,7 +163,7 @@ export const layer: Layer.Layer<AccessRequests, never, SqlClient.SqlClient> = La
           }
           yield* sql`INSERT INTO access_requests ${sql.insert({ seq, ...row })}`
           return fromRow(row)
-        }).pipe(sql.withTransaction, Database.orDefect),
+        }).pipe(sql.withTransaction),
 
       decide: (id, decision) =>
         Effect.gen(function*() {
@@ -180,19 +178,17 @@ export const layer: Layer.Layer<AccessRequests, never, SqlClient.SqlClient> = La
           const now = yield* Clock.currentTimeMillis
           yield* sql`UPDATE access_requests SET status = ${status}, decided_at = ${now} WHERE id = ${id}`
           return fromRow({ ...row, status, decided_at: now })
-        }).pipe(sql.withTransaction, Database.orDefect),
+        }).pipe(sql.withTransaction),
 
       list: (accountId) =>
         Effect.map(
-          Database.orDefect(
-            accountId === undefined
+          accountId === undefined
               ? sql<Row>`SELECT * FROM access_requests ORDER BY seq DESC`
-              : sql<Row>`SELECT * FROM access_requests WHERE account_id = ${accountId} ORDER BY seq DESC`
-          ),
+              : sql<Row>`SELECT * FROM access_requests WHERE account_id = ${accountId} ORDER BY seq DESC`,
           (rows) => rows.map(fromRow)
         ),
 
-      move: (accountId, wanted) => Database.orDefect(move(accountId, wanted))
+      move: (accountId, wanted) => move(accountId, wanted)
     }
   })
 )

@@ -3,14 +3,13 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import type { AccessState } from "@plaza/domain/DeveloperAccess"
 import { UserUnavailable } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Database from "./Database.js"
+import { Sql } from "./Sql.js"
 import type { Availability } from "./State.js"
 
 /** @since 0.1.0 @category models */
@@ -87,19 +86,19 @@ export const relationFromRow = (row: RelationRow | undefined): Relation => ({
 })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<Accounts, never, Sql> = Layer.effect(
   Accounts,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+  Effect.map(Sql, (sql) => {
     const first = (rows: ReadonlyArray<AccountRow>) => Option.map(Option.fromNullable(rows[0]), fromRow)
     const relation = (from: string, to: string) =>
       Effect.map(
-        Database.orDefect(sql<RelationRow>`SELECT * FROM relations WHERE from_id = ${from} AND to_id = ${to}`),
+        sql<RelationRow>`SELECT * FROM relations WHERE from_id = ${from} AND to_id = ${to}`,
         ([row]) => relationFromRow(row)
       )
     return {
-      find: (id) => Effect.map(Database.orDefect(sql<AccountRow>`SELECT * FROM accounts WHERE id = ${id}`), first),
+      find: (id) => Effect.map(sql<AccountRow>`SELECT * FROM accounts WHERE id = ${id}`, first),
       findByUsername: (username) =>
-        Effect.map(Database.orDefect(sql<AccountRow>`SELECT * FROM accounts WHERE username = ${username}`), first),
+        Effect.map(sql<AccountRow>`SELECT * FROM accounts WHERE username = ${username}`, first),
       relation,
       reach: (callerId, { availability, id }) =>
         Effect.gen(function*() {

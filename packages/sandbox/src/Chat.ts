@@ -5,8 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { NotFound } from "@plaza/domain/Errors"
 import { ChatBlocked, ChatNotAllowed, UserUnavailable } from "@plaza/domain/Errors"
 import { ConversationId } from "@plaza/domain/Ids"
@@ -18,11 +16,11 @@ import * as Option from "effect/Option"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
 import type { Cursors } from "./Cursors.js"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
 import * as Lists from "./Lists.js"
+import { Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category rows */
 export interface ConversationRow {
@@ -80,10 +78,10 @@ export const messageFromRow = ({ account_id, created_at, seq, text }: MessageRow
  * @category checks
  */
 export const makeFind: Effect.Effect<
-  (id: string, accountId: string) => Effect.Effect<ConversationRow, NotFound | SqlError>,
+  (id: string, accountId: string) => Effect.Effect<ConversationRow, NotFound>,
   never,
-  SqlClient.SqlClient
-> = Effect.map(SqlClient.SqlClient, (sql) => (id, accountId) =>
+  Sql
+> = Effect.map(Sql, (sql) => (id, accountId) =>
   Effect.flatMap(
     sql<ConversationRow>`SELECT * FROM conversations WHERE id = ${id} AND account_id = ${accountId}`,
     ([row]) => row === undefined ? Envelope.notFound("conversation", id) : Effect.succeed(row)
@@ -93,9 +91,9 @@ export const makeFind: Effect.Effect<
 export const handlers: Effect.Effect<
   Handlers<typeof ChatGroup>,
   never,
-  SqlClient.SqlClient | Accounts | Assumed | Cursors
+  Sql | Accounts | Assumed | Cursors
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const accounts = yield* Accounts
   const { maxTextLength } = yield* Assumed
   const find = yield* makeFind
@@ -151,6 +149,6 @@ export const handlers: Effect.Effect<
           VALUES (${caller.accountId}, ${conversation.peer_id}, 1)
           ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1`
         return messageFromRow({ ...message, seq }, path.id)
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   }
 })

@@ -4,13 +4,11 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
-import * as Cause from "effect/Cause"
+import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as OneConnection from "./OneConnection.js"
 import { SandboxError } from "./SandboxError.js"
+import * as Sql from "./Sql.js"
 
 /**
  * The form of the tables. A file of another form is refused, not changed.
@@ -103,59 +101,58 @@ const advice = (reason: string): string =>
     ? "it can't be opened or created there"
     : "SQLite can't use it"
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? `${error.message} ${messageOf(error.cause)}` : typeof error === "string" ? error : ""
-
 const unusable = (file: string, cause: unknown): SandboxError =>
   new SandboxError({
-    message: `the data file ${file} can't be used, ${advice(messageOf(cause))}: name another file, or leave it out to keep everything in memory`,
+    message: `the data file ${file} can't be used, ${advice(cause instanceof Error ? cause.message : "")}: name another file, or leave it out to keep everything in memory`,
     cause
   })
 
-const open = (file: string) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    // One process per file: a second sandbox on it is refused instead of mixing its writes in.
-    yield* sql.unsafe("PRAGMA locking_mode = EXCLUSIVE")
-    // A killed process loses nothing by this; only a power cut could.
-    yield* sql.unsafe("PRAGMA synchronous = NORMAL")
-    const [found] = yield* sql.unsafe<{ readonly user_version: number }>("PRAGMA user_version")
-    const version = found?.user_version ?? 0
-    if (version === 0) {
-      const existing = yield* sql.unsafe<{ readonly name: string }>("SELECT name FROM sqlite_schema LIMIT 1")
-      if (existing.length > 0) {
-        return yield* new SandboxError({
-          message: `the data file ${file} holds something else than a sandbox: name another file`
-        })
-      }
-      yield* sql.withTransaction(
-        Effect.all([
-          ...tables.map((statement) => sql.unsafe(statement)),
-          sql.unsafe(`PRAGMA user_version = ${schemaVersion}`)
-        ], { discard: true })
-      )
-    } else if (version !== schemaVersion) {
-      return yield* new SandboxError({
-        message: `the data file ${file} was made by another version of the sandbox: name another file`
-      })
-    } else {
-      // Takes the lock now: it is taken by the first write, and a file that can't be written is told of here.
-      yield* sql.withTransaction(sql.unsafe(`PRAGMA user_version = ${schemaVersion}`))
+/** Makes sure that the tables are there and ours, and that nobody else has them open. Throws when SQLite can't. */
+const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
+  // One process per file: a second sandbox on it is refused instead of mixing its writes in.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE")
+  database.exec("PRAGMA journal_mode = WAL")
+  // A killed process loses nothing by this; only a power cut could.
+  database.exec("PRAGMA synchronous = NORMAL")
+  // One row of one number, which the driver's types can't tell.
+  const [found] = database.pragma("user_version") as ReadonlyArray<{ readonly user_version: number }>
+  const version = found?.user_version ?? 0
+  if (version === 0) {
+    if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() !== undefined) {
+      return new SandboxError({ message: `the data file ${file} holds something else than a sandbox: name another file` })
     }
-  })
+    database.exec(["BEGIN", ...tables, `PRAGMA user_version = ${schemaVersion}`, "COMMIT"].join(";"))
+  } else if (version !== schemaVersion) {
+    return new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
+  } else {
+    // Takes the lock now: it is taken by the first write, and a file that can't be written is told of here.
+    database.exec(`BEGIN; PRAGMA user_version = ${schemaVersion}; COMMIT`)
+  }
+  return undefined
+}
+
+const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
+  Effect.suspend(() => {
+    const database = new Sqlite(file)
+    return Effect.onError(Effect.suspend(() => prepare(database, file) ?? Effect.succeed(database)), () =>
+      Effect.sync(() => database.close()))
+  }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
 
 /**
  * Gives the file back as one whole. Closing alone doesn't: the driver keeps the connection, and so the lock, until its
  * statements are collected.
  */
-const giveBack = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.ignoreLogged(Effect.all([
+const giveBack = (database: Sqlite.Database) =>
+  Effect.sync(() => {
     // A write-ahead log that was opened under the lock holds on to it.
-    sql.unsafe("PRAGMA journal_mode = DELETE"),
-    sql.unsafe("PRAGMA locking_mode = NORMAL"),
+    database.exec("PRAGMA journal_mode = DELETE")
+    database.exec("PRAGMA locking_mode = NORMAL")
     // The mode changes with the next access.
-    sql.unsafe("PRAGMA user_version")
-  ])))
+    database.exec("PRAGMA user_version")
+  }).pipe(
+    Effect.catchAllCause((cause) => Effect.logDebug("the data file could not be given back", cause)),
+    Effect.andThen(Effect.sync(() => database.close()))
+  )
 
 /**
  * Opens a file, or `:memory:`. Fails when the file can't be written, isn't ours or is in use.
@@ -163,30 +160,5 @@ const giveBack = Effect.flatMap(SqlClient.SqlClient, (sql) =>
  * @since 0.1.0
  * @category layers
  */
-export const layer = (file: string): Layer.Layer<SqlClient.SqlClient, SandboxError> =>
-  Layer.scopedDiscard(Effect.zipRight(Effect.addFinalizer(() => giveBack), open(file))).pipe(
-    Layer.provideMerge(OneConnection.layer(file)),
-    // The driver throws while it opens a file, so its failures come as defects.
-    Layer.catchAllCause((cause): Layer.Layer<SqlClient.SqlClient, SandboxError> => {
-      if (Cause.isInterruptedOnly(cause)) {
-        return Layer.effect(SqlClient.SqlClient, Effect.interrupt)
-      }
-      const reason = Cause.squash(cause)
-      return Layer.fail(reason instanceof SandboxError ? reason : unusable(file, reason))
-    })
-  )
-
-/**
- * A failure of SQLite under a running sandbox (a full disk, say) is nobody's to handle: the caller sees 500, as with a
- * real service.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const orDefect = <A, E, R>(effect: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, Exclude<E, SqlError>, R> =>
-  // The guard leaves what isn't an SqlError, which the compiler can't derive for a generic E.
-  Effect.catchAll(effect, (error) =>
-    isSqlError(error) ? Effect.die(error) : Effect.fail(error as Exclude<E, SqlError>))
-
-const isSqlError = (error: unknown): error is SqlError =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
+export const layer = (file: string): Layer.Layer<Sql.Sql, SandboxError> =>
+  Layer.scoped(Sql.Sql, Effect.map(Effect.acquireRelease(open(file), giveBack), Sql.make))

@@ -34,7 +34,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { Assumed } from "./Assumptions.js"
 import type { Decoded, HandlersOfGroup, Operation } from "./Dispatch.js"
 import type { Gone, Incoming } from "./Incoming.js"
@@ -161,8 +160,8 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
 
     const identify = (incoming: Incoming, entry: Entry) => {
       const value = /^Bearer +(\S+)\s*$/i.exec(incoming.headers["authorization"] ?? "")?.[1]
-      return Effect.map(value === undefined ? Effect.succeed(Option.none<Caller>()) : keys.find(value), (caller) => {
-        entry.accountId = Option.isSome(caller) ? caller.value.accountId : null
+      return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
+        entry.accountId = caller?.accountId ?? null
         return caller
       })
     }
@@ -172,12 +171,12 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
         Effect.gen(function*() {
           const found = yield* route(match, incoming.method, entry.path)
           const { method, name } = found.operation
-          const identified = yield* identify(incoming, entry)
-          if (Option.isNone(identified)) {
+          const caller = yield* identify(incoming, entry)
+          if (caller === undefined) {
             return yield* new InvalidApiKey({ message: "the API key is missing, malformed or revoked" })
           }
-          const caller = identified.value
-          if (caller.access !== "granted") {
+          const { access, cover, photo } = caller.account
+          if (access !== "granted") {
             return yield* new DeveloperAccessRevoked({
               message: `developer access of this account is not granted: write to ${supportContact}`
             })
@@ -187,7 +186,7 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
           if (scope !== undefined && !caller.scopes.includes(scope)) {
             return yield* new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
           }
-          if (method !== "GET" && !(caller.photo && caller.cover)) {
+          if (method !== "GET" && !(photo && cover)) {
             return yield* new ProfileIncomplete({
               message: "the account needs a profile photo and a cover before it may write"
             })
@@ -199,10 +198,7 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
       count: (incoming, entry) =>
         Effect.flatMap(
           identify(incoming, entry),
-          Option.match({
-            onNone: () => Effect.void,
-            onSome: ({ accountId, keyId }) => Effect.ignore(window.take(keyId, accountId))
-          })
+          (caller) => caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId))
         )
     }
   })

@@ -6,7 +6,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import type { AccessState } from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
@@ -15,18 +14,18 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { createHash, timingSafeEqual } from "node:crypto"
+import { createHash, hash } from "node:crypto"
+import type { Account, AccountRow } from "./Accounts.js"
+import * as Accounts from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
+import { Sql } from "./Sql.js"
 
 /** The prefix that the document writes as an example is the sandbox's own. */
 const prefix = "key_"
@@ -64,7 +63,7 @@ export interface ListedKey {
 }
 
 /**
- * A key that was found, with what the gate has to know of its account.
+ * A key that was found, with its account.
  *
  * @since 0.1.0
  * @category models
@@ -73,15 +72,13 @@ export interface Caller {
   readonly keyId: string
   readonly scopes: ReadonlyArray<string>
   readonly accountId: string
-  readonly access: AccessState
-  readonly photo: boolean
-  readonly cover: boolean
+  readonly account: Account
 }
 
 /** @since 0.1.0 @category services */
 export class Keys extends Context.Tag("@plaza/sandbox/Keys")<Keys, {
-  /** The active key with this value. */
-  readonly find: (value: string) => Effect.Effect<Option.Option<Caller>>
+  /** The active key with this value, if there is one. */
+  readonly find: (value: string) => Effect.Effect<Caller | undefined>
   /** Makes a key with all scopes unless told. At most 5 of an account are active. */
   readonly create: (accountId: string, options?: {
     readonly name?: string
@@ -93,7 +90,7 @@ export class Keys extends Context.Tag("@plaza/sandbox/Keys")<Keys, {
   readonly revoke: (keyId: string) => Effect.Effect<void, NotFound>
 }>() {}
 
-const hashOf = (value: string): string => createHash("sha256").update(value).digest("hex")
+const hashOf = (value: string): string => hash("sha256", value)
 
 /**
  * The key that a sandbox of this seed has ready. The same seed gives the same key, on any machine and after a restart:
@@ -141,14 +138,9 @@ const ScopesColumn = Schema.parseJson(Schema.Array(Schema.String))
 /** Reads the column that {@link row} writes. */
 export const readScopes = Schema.decodeSync(ScopesColumn)
 
-interface CallerRow {
-  readonly id: string
-  readonly hash: string
+interface CallerRow extends AccountRow {
+  readonly key_id: string
   readonly scopes: string
-  readonly account_id: string
-  readonly access: AccessState
-  readonly photo: number
-  readonly cover: number
 }
 
 interface ListedRow {
@@ -161,46 +153,58 @@ interface ListedRow {
 }
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient | Assumed> = Layer.effect(
+export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
   Keys,
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Sql
     const assumed = yield* Assumed
-    const known = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
+    const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 
     const check = (name: string, scopes: ReadonlyArray<string>) =>
       Effect.zipRight(
         checkText("name", name, maxNameLength),
         Effect.forEach(scopes, (scope, index) =>
-          known.includes(scope)
+          scopeNames.includes(scope)
             ? Effect.void
             : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
       )
 
+    // Asked for by every request, and changed by few: kept until anything is written that could change one of them.
+    const callers = new Map<string, Caller>()
+    let known = 0
+    const forgetChanged = () => {
+      const written = sql.writes("keys") + sql.writes("accounts")
+      if (written !== known) {
+        callers.clear()
+        known = written
+      }
+    }
+
+    const read = (hash: string): Effect.Effect<Caller | undefined> =>
+      Effect.map(
+        sql.first<CallerRow>`
+          SELECT accounts.*, keys.id AS key_id, scopes FROM keys JOIN accounts ON accounts.id = keys.account_id
+          WHERE hash = ${hash} AND state = 'active'`,
+        (row) => {
+          if (row === undefined) {
+            return undefined
+          }
+          const account = Accounts.fromRow(row)
+          const caller = { keyId: row.key_id, scopes: readScopes(row.scopes), accountId: account.id, account }
+          callers.set(hash, caller)
+          return caller
+        }
+      )
+
     return {
       find: (value) =>
-        Effect.gen(function*() {
-          if (Either.isLeft(ApiKey.parse(value))) {
-            return Option.none()
-          }
+        Effect.suspend(() => {
           // Found by its hash, so how long the search takes tells nothing of the keys there are.
           const hash = hashOf(value)
-          const [found] = yield* sql<CallerRow>`
-            SELECT keys.id, hash, scopes, account_id, access, photo, cover
-            FROM keys JOIN accounts ON accounts.id = keys.account_id
-            WHERE hash = ${hash} AND state = 'active'`
-          if (found === undefined || !timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash))) {
-            return Option.none()
-          }
-          return Option.some({
-            keyId: found.id,
-            scopes: readScopes(found.scopes),
-            accountId: found.account_id,
-            access: found.access,
-            photo: found.photo === 1,
-            cover: found.cover === 1
-          })
-        }).pipe(Database.orDefect),
+          forgetChanged()
+          const caller = callers.get(hash)
+          return caller === undefined ? read(hash) : Effect.succeed(caller)
+        }),
 
       create: (accountId, options = {}) =>
         Effect.gen(function*() {
@@ -217,7 +221,7 @@ export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient | Assumed> = La
           }
           const [{ next } = { next: 1 }] = yield* sql<{ readonly next: number }>`SELECT coalesce(max(seq), 0) + 1 AS next FROM keys`
           const id = `k${next}`
-          const { name = id, scopes = known } = options
+          const { name = id, scopes = scopeNames } = options
           yield* check(name, scopes)
           const apiKey = yield* random
           yield* sql`INSERT INTO keys ${
@@ -231,12 +235,12 @@ export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient | Assumed> = La
             }))
           }`
           return { id, apiKey }
-        }).pipe(sql.withTransaction, Database.orDefect),
+        }).pipe(sql.withTransaction),
 
       list: (accountId) =>
         Effect.map(
-          Database.orDefect(sql<ListedRow>`
-            SELECT id, name, last_four, scopes, state, created_at FROM keys WHERE account_id = ${accountId} ORDER BY seq DESC`),
+          sql<ListedRow>`
+            SELECT id, name, last_four, scopes, state, created_at FROM keys WHERE account_id = ${accountId} ORDER BY seq DESC`,
           (rows) =>
             rows.map((found) => ({
               id: found.id,
@@ -255,7 +259,7 @@ export const layer: Layer.Layer<Keys, never, SqlClient.SqlClient | Assumed> = La
             return yield* Envelope.notFound("key", keyId)
           }
           yield* sql`UPDATE keys SET state = ${ApiKey.revoke(found.state)} WHERE id = ${keyId}`
-        }).pipe(sql.withTransaction, Database.orDefect)
+        }).pipe(sql.withTransaction)
     }
   })
 )

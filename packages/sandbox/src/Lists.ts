@@ -6,14 +6,12 @@
  *
  * @since 0.1.0
  */
-import type { SqlError } from "@effect/sql/SqlError"
 import type { ValidationError } from "@plaza/domain/Errors"
 import type { PageQuery } from "@plaza/domain/Requests"
 import type { Page } from "@plaza/domain/Resources"
 import * as Effect from "effect/Effect"
 import { Assumed } from "./Assumptions.js"
 import { Cursors } from "./Cursors.js"
-import * as Database from "./Database.js"
 
 /**
  * A list as it is kept.
@@ -27,7 +25,7 @@ export interface Listed<Row, Item> {
   /** Whose view of it is read. */
   readonly accountId: string
   /** At most so many rows older than a place. */
-  readonly older: (place: ReadonlyArray<number>, most: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+  readonly older: (place: ReadonlyArray<number>, most: number) => Effect.Effect<ReadonlyArray<Row>>
   readonly placeOf: (row: Row) => ReadonlyArray<number>
   readonly item: (row: Row) => Item
 }
@@ -54,7 +52,7 @@ export const makeReadPage: Effect.Effect<ReadPage, never, Assumed | Cursors> = E
     Effect.gen(function*() {
       const place = cursor === undefined ? [] : yield* cursors.open(name, accountId, cursor)
       // One more than asked for tells whether there is a next page.
-      const rows = yield* Database.orDefect(older(place, limit + 1))
+      const rows = yield* older(place, limit + 1)
       const page = rows.slice(0, limit)
       const last = page.at(-1)
       return {

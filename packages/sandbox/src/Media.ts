@@ -5,22 +5,21 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { MediaId } from "@plaza/domain/Ids"
 import type { MediaGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
-import * as Database from "./Database.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
 import { MediaFiles } from "./MediaFiles.js"
+import { Sql } from "./Sql.js"
 
 /** Longer than any file system allows. */
 const maxNameLength = 1_000
 
 /** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, SqlClient.SqlClient | MediaFiles> = Effect.gen(
+export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, Sql | MediaFiles> = Effect.gen(
   function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Sql
     const files = yield* MediaFiles
     return {
       uploadMedia: ({ payload: { contentType, file, name, sha256, size } }, { caller }) =>
@@ -34,7 +33,6 @@ export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, SqlClie
           return { mediaId, fileName: name, contentType, size }
         }).pipe(
           sql.withTransaction,
-          Database.orDefect,
           // The file was there first; without a row nobody would ever ask for it.
           Effect.onError(() => files.remove([file]))
         )

@@ -5,15 +5,14 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Database from "./Database.js"
 import { SandboxError } from "./SandboxError.js"
+import { Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category models */
 export interface Written<A> {
@@ -68,11 +67,11 @@ const isOwn = (name: string) => /^\d+$/.test(name)
  * @since 0.1.0
  * @category layers
  */
-export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, SqlClient.SqlClient> =>
+export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> =>
   Layer.scoped(
     MediaFiles,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* Sql
       const folder = yield* folderOf(data)
       const pathOf = (file: string) => join(folder, file)
       const remove = (files: ReadonlyArray<string>) =>
@@ -83,7 +82,7 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, SqlCl
         })
 
       const found = Fs.readdirSync(folder).filter(isOwn)
-      const rows = yield* Database.orDefect(sql<{ readonly file: string }>`SELECT file FROM media`)
+      const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
       const named = new Set(rows.map(({ file }) => file))
       yield* remove(found.filter((file) => !named.has(file)))
       // Numbers go on where they ended, so a name is never given twice.

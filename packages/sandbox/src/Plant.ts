@@ -4,8 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import type { Accounts } from "./Accounts.js"
 import type { Assumed } from "./Assumptions.js"
@@ -16,6 +14,7 @@ import * as PlantFixtures from "./Fixtures/Plant.js"
 import { MediaFiles } from "./MediaFiles.js"
 import { SandboxError } from "./SandboxError.js"
 import * as Seed from "./Seed.js"
+import { type Client, Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category models */
 export interface Beginning {
@@ -31,7 +30,7 @@ const key = "fixtures"
  * @since 0.1.0
  * @category planting
  */
-export const recorded = (sql: SqlClient.SqlClient): Effect.Effect<Beginning | undefined, SqlError> =>
+export const recorded = (sql: Client): Effect.Effect<Beginning | undefined> =>
   Effect.gen(function*() {
     const seed = yield* Seed.recorded(sql)
     const [row] = yield* sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = ${key}`
@@ -42,11 +41,11 @@ export const recorded = (sql: SqlClient.SqlClient): Effect.Effect<Beginning | un
 
 /** @since 0.1.0 @category planting */
 export const make: Effect.Effect<
-  (beginning: Beginning) => Effect.Effect<void, Refusal | SqlError>,
+  (beginning: Beginning) => Effect.Effect<void, Refusal>,
   never,
-  SqlClient.SqlClient | MediaFiles | Accounts | Assumed
+  Sql | MediaFiles | Accounts | Assumed
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const files = yield* MediaFiles
   const plantFixtures = yield* PlantFixtures.make
   return ({ fixtures, seed }) =>
@@ -68,10 +67,10 @@ export const make: Effect.Effect<
 export const prepare = (
   file: string,
   wanted: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
-): Effect.Effect<number, SandboxError | SqlError, SqlClient.SqlClient | MediaFiles | Accounts | Assumed> =>
+): Effect.Effect<number, SandboxError, Sql | MediaFiles | Accounts | Assumed> =>
   Effect.gen(function*() {
     const plant = yield* make
-    const found = yield* recorded(yield* SqlClient.SqlClient)
+    const found = yield* recorded(yield* Sql)
     const { fixtures } = wanted
     if (found === undefined) {
       const seed = wanted.seed ?? 1

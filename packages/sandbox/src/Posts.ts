@@ -5,8 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { NotFound, UserUnavailable, ValidationError } from "@plaza/domain/Errors"
 import { MediaId, PostId, ProfileId } from "@plaza/domain/Ids"
 import type { PostsGroup } from "@plaza/domain/PlazaApi"
@@ -18,11 +16,11 @@ import * as Schema from "effect/Schema"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
 import type { Cursors } from "./Cursors.js"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
 import * as Lists from "./Lists.js"
+import { type Client, Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category rows */
 export interface PostRow {
@@ -66,7 +64,7 @@ export const fromRow = (row: PostRow) => ({
  * @since 0.1.0
  * @category rows
  */
-export const nextSeq = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError> =>
+export const nextSeq = (sql: Client): Effect.Effect<number> =>
   Effect.map(
     sql<{ readonly seq: number }>`SELECT seq + 1 AS seq FROM sqlite_sequence WHERE name = 'posts'`,
     ([row]) => row?.seq ?? 1
@@ -85,11 +83,11 @@ export interface PostFields {
  * @category checks
  */
 export const makeCheckFields: Effect.Effect<
-  (fields: PostFields, accountId: string) => Effect.Effect<void, ValidationError | SqlError>,
+  (fields: PostFields, accountId: string) => Effect.Effect<void, ValidationError>,
   never,
-  SqlClient.SqlClient | Assumed
+  Sql | Assumed
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const { maxTextLength } = yield* Assumed
   return ({ mediaIds = [], text }, accountId) =>
     Effect.gen(function*() {
@@ -114,13 +112,13 @@ export const makeCheckFields: Effect.Effect<
 export const makeReach: Effect.Effect<
   (id: string, callerId: string) => Effect.Effect<PostRow, NotFound | UserUnavailable>,
   never,
-  SqlClient.SqlClient | Accounts
+  Sql | Accounts
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const accounts = yield* Accounts
   return (id, callerId) =>
     Effect.gen(function*() {
-      const [post] = yield* Database.orDefect(sql<PostRow>`SELECT * FROM posts WHERE id = ${id}`)
+      const [post] = yield* sql<PostRow>`SELECT * FROM posts WHERE id = ${id}`
       if (post === undefined) {
         return yield* Envelope.notFound("post", id)
       }
@@ -134,9 +132,9 @@ export const makeReach: Effect.Effect<
 export const handlers: Effect.Effect<
   Handlers<typeof PostsGroup>,
   never,
-  SqlClient.SqlClient | Accounts | Assumed | Cursors
+  Sql | Accounts | Assumed | Cursors
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const { maxTextLength } = yield* Assumed
   const checkFields = yield* makeCheckFields
   const reach = yield* makeReach
@@ -158,7 +156,7 @@ export const handlers: Effect.Effect<
         }
         yield* sql`INSERT INTO posts ${sql.insert({ ...row })}`
         return fromRow(row)
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     listPosts: ({ urlParams }, { caller: { accountId } }) =>
       readPage({
@@ -186,12 +184,12 @@ export const handlers: Effect.Effect<
           text: payload.text,
           createdAt: DateTime.formatIso(DateTime.unsafeMake(now))
         }
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     likePost: ({ path }, { caller }) =>
       Effect.gen(function*() {
         yield* reach(path.id, caller.accountId)
         yield* sql`INSERT OR IGNORE INTO likes ${sql.insert({ post_id: path.id, account_id: caller.accountId })}`
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   }
 })

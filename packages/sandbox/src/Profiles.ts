@@ -5,16 +5,15 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { ProfilesGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Account } from "./Accounts.js"
 import { Accounts } from "./Accounts.js"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import type { Handlers } from "./Gate.js"
+import { Sql } from "./Sql.js"
 
 const toProfile = ({ cover, id, name, photo, username }: Account) => ({
   id: ProfileId.make(id),
@@ -25,9 +24,9 @@ const toProfile = ({ cover, id, name, photo, username }: Account) => ({
 })
 
 /** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, SqlClient.SqlClient | Accounts> = Effect.gen(
+export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql | Accounts> = Effect.gen(
   function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Sql
     const accounts = yield* Accounts
     const known = (account: Option.Option<Account>, resource: string, id: string) =>
       Option.match(account, {
@@ -35,8 +34,7 @@ export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, SqlC
         onSome: Effect.succeed
       })
     return {
-      getMe: (_, { caller }) =>
-        Effect.map(accounts.find(caller.accountId), (account) => toProfile(Option.getOrThrow(account))),
+      getMe: (_, { caller }) => Effect.succeed(toProfile(caller.account)),
 
       getUser: ({ path }, { caller }) =>
         Effect.gen(function*() {
@@ -61,7 +59,7 @@ export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, SqlC
           yield* accounts.reach(caller.accountId, account)
           yield* sql`INSERT INTO relations (from_id, to_id, follows) VALUES (${caller.accountId}, ${path.id}, 1)
             ON CONFLICT (from_id, to_id) DO UPDATE SET follows = 1`
-        }).pipe(sql.withTransaction, Database.orDefect)
+        }).pipe(sql.withTransaction)
     }
   }
 )

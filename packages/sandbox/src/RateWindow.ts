@@ -7,8 +7,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import { RateLimited } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -16,8 +14,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Assumed } from "./Assumptions.js"
-import * as Database from "./Database.js"
 import * as SlidingWindow from "./SlidingWindow.js"
+import { type Client, Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category services */
 export class RateWindow extends Context.Tag("@plaza/sandbox/RateWindow")<RateWindow, {
@@ -49,7 +47,7 @@ const leastStored = 500
 const newestOfAccounts = "SELECT max(seq) FROM arrivals GROUP BY account_id"
 
 /** The rows behind the counts. */
-const store = (sql: SqlClient.SqlClient, length: number) => {
+const store = (sql: Client, length: number) => {
   let stored = 0
   let most = leastStored
   /** Those out of the window count no more, except that the newest of an account tells its quota. */
@@ -62,7 +60,7 @@ const store = (sql: SqlClient.SqlClient, length: number) => {
       most = Math.max(leastStored, 2 * stored)
     })
   return {
-    write: ({ account_id, at, key_id, used }: Arrival): Effect.Effect<void, SqlError> =>
+    write: ({ account_id, at, key_id, used }: Arrival): Effect.Effect<void> =>
       Effect.zipRight(
         sql`INSERT INTO arrivals (key_id, account_id, at, used) VALUES (${key_id}, ${account_id}, ${at}, ${used})`,
         Effect.suspend(() => ++stored > most ? purge(at) : Effect.void)
@@ -75,13 +73,13 @@ const store = (sql: SqlClient.SqlClient, length: number) => {
 /** @since 0.1.0 @category layers */
 export const layer = (
   options: { readonly stored: boolean }
-): Layer.Layer<RateWindow, never, Assumed | SqlClient.SqlClient> =>
+): Layer.Layer<RateWindow, never, Assumed | Sql> =>
   Layer.effect(
     RateWindow,
     Effect.gen(function*() {
       const { dailyQuota, rateWindow, requestsPerWindow } = yield* Assumed
       const length = Duration.toMillis(rateWindow)
-      const rows = store(yield* SqlClient.SqlClient, length)
+      const rows = store(yield* Sql, length)
       const windows = new Map<string, SlidingWindow.SlidingWindow>()
       const quotas = new Map<string, Quota>()
 
@@ -100,10 +98,10 @@ export const layer = (
         Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
       if (options.stored) {
-        for (const { at, key_id } of yield* Database.orDefect(rows.recent)) {
+        for (const { at, key_id } of yield* rows.recent) {
           windowOf(key_id).push(at)
         }
-        for (const { account_id, at, used } of yield* Database.orDefect(rows.newest)) {
+        for (const { account_id, at, used } of yield* rows.newest) {
           quotas.set(account_id, { day: dayOf(at), used })
         }
       }
@@ -130,7 +128,7 @@ export const layer = (
             windowOf(keyId).push(now)
             const used = ++quota.used
             return options.stored
-              ? Database.orDefect(rows.write({ key_id: keyId, account_id: accountId, at: now, used }))
+              ? rows.write({ key_id: keyId, account_id: accountId, at: now, used })
               : Effect.void
           }),
         reset: Effect.sync(() => {

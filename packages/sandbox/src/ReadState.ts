@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import type { KeyState } from "@plaza/domain/ApiKey"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import { ShippingState } from "@plaza/domain/Shipping"
@@ -12,11 +11,11 @@ import * as Effect from "effect/Effect"
 import type { RelationRow } from "./Accounts.js"
 import * as Accounts from "./Accounts.js"
 import type { ConversationRow } from "./Chat.js"
-import * as Database from "./Database.js"
 import * as Keys from "./Keys.js"
 import type { PostRow } from "./Posts.js"
 import * as Posts from "./Posts.js"
 import * as Seed from "./Seed.js"
+import { Sql } from "./Sql.js"
 import type { State } from "./State.js"
 import type { OrderRow, ProductRow } from "./Store.js"
 import { shippingState } from "./Store.js"
@@ -29,8 +28,8 @@ interface Written {
 }
 
 /** @since 0.1.0 @category reading */
-export const make: Effect.Effect<Effect.Effect<State>, never, SqlClient.SqlClient> = Effect.map(
-  SqlClient.SqlClient,
+export const make: Effect.Effect<Effect.Effect<State>, never, Sql> = Effect.map(
+  Sql,
   (sql) =>
     Effect.gen(function*() {
       const seed = yield* Seed.recorded(sql)
@@ -133,5 +132,5 @@ export const make: Effect.Effect<Effect.Effect<State>, never, SqlClient.SqlClien
           createdAt: DateTime.unsafeMake(created_at)
         }))
       }
-    }).pipe(sql.withTransaction, Database.orDefect)
+    }).pipe(sql.withTransaction)
 )

@@ -7,7 +7,6 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import type * as SqlClient from "@effect/sql/SqlClient"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -41,6 +40,7 @@ import type { SandboxError } from "./SandboxError.js"
 import * as Service from "./Service.js"
 import type { SetupCalls } from "./Setup.js"
 import * as Setup from "./Setup.js"
+import type { Sql } from "./Sql.js"
 import type { State } from "./State.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
@@ -130,11 +130,10 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", fixt
   })
   const prepared = readFixtures(fixtures).pipe(
     Effect.flatMap((read) => Plant.prepare(data, { seed, fixtures: read })),
-    Database.orDefect,
     Effect.provide(Layer.merge(Accounts.layer, assumed))
   )
   return Layer.unwrapEffect(
-    Effect.map(prepared, (recorded): Layer.Layer<Parts, never, SqlClient.SqlClient | MediaFiles.MediaFiles> => {
+    Effect.map(prepared, (recorded): Layer.Layer<Parts, never, Sql | MediaFiles.MediaFiles> => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,

@@ -4,8 +4,6 @@
  *
  * @since 0.1.0
  */
-import type * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,6 +17,7 @@ import type { MediaFiles } from "./MediaFiles.js"
 import * as Posts from "./Posts.js"
 import { catalogue } from "./SeedCatalogue.js"
 import type { NewAccount } from "./Setup/Models.js"
+import type { Client } from "./Sql.js"
 
 /**
  * The number that the ids of accounts are counted from.
@@ -132,13 +131,13 @@ const orderId = (number: number): string =>
  * @since 0.1.0
  * @category seeding
  */
-export const recorded = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError> =>
+export const recorded = (sql: Client): Effect.Effect<number> =>
   Effect.map(
     sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = 'seed'`,
     ([row]) => Number(row?.value ?? Number.NaN)
   )
 
-const plantPeople = (sql: SqlClient.SqlClient) =>
+const plantPeople = (sql: Client) =>
   Effect.all([
     sql`INSERT INTO accounts ${
       sql.insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 })))
@@ -161,7 +160,7 @@ const plantPeople = (sql: SqlClient.SqlClient) =>
     }`
   ], { discard: true })
 
-const plantPosts = (sql: SqlClient.SqlClient, files: MediaFiles["Type"], random: Random.Random, now: number) =>
+const plantPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Random, now: number) =>
   Effect.gen(function*() {
     const picture = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`)
     const { file } = yield* files.write((append) => append(picture))
@@ -194,7 +193,7 @@ const plantPosts = (sql: SqlClient.SqlClient, files: MediaFiles["Type"], random:
     yield* sql`INSERT INTO posts ${sql.insert(rows)}`
   })
 
-const plantStores = (sql: SqlClient.SqlClient, random: Random.Random) =>
+const plantStores = (sql: Client, random: Random.Random) =>
   Effect.gen(function*() {
     const products: Array<{ id: string; account_id: string; name: string; stock: number }> = []
     for (const [id, name] of catalogue) {
@@ -221,10 +220,10 @@ const plantStores = (sql: SqlClient.SqlClient, random: Random.Random) =>
  * @category seeding
  */
 export const plant = (
-  sql: SqlClient.SqlClient,
+  sql: Client,
   files: MediaFiles["Type"],
   seed: number
-): Effect.Effect<void, SqlError> =>
+): Effect.Effect<void> =>
   Effect.gen(function*() {
     const random = Random.make(seed)
     yield* sql`INSERT INTO meta ${sql.insert({ key: "seed", value: String(seed) })}`

@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import type { AccessMove } from "@plaza/domain/DeveloperAccess"
 import type { Conflict, NotFound, ValidationError } from "@plaza/domain/Errors"
 import type { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
@@ -31,6 +30,7 @@ import type * as Models from "./Setup/Models.js"
 import * as People from "./Setup/People.js"
 import * as Shop from "./Setup/Shop.js"
 import * as Words from "./Setup/Words.js"
+import { Sql } from "./Sql.js"
 import type { State } from "./State.js"
 import { VirtualClock } from "./VirtualClock.js"
 
@@ -92,11 +92,11 @@ export class Setup extends Context.Tag("@plaza/sandbox/Setup")<Setup, {
 export const layer: Layer.Layer<
   Setup,
   never,
-  SqlClient.SqlClient | AccessRequests | Accounts | Assumed | Keys | Faults | MediaFiles | RateWindow | RequestLog | VirtualClock
+  Sql | AccessRequests | Accounts | Assumed | Keys | Faults | MediaFiles | RateWindow | RequestLog | VirtualClock
 > = Layer.effect(
   Setup,
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Sql
     const keys = yield* Keys
     const requests = yield* AccessRequests
     const faults = yield* Faults
@@ -115,7 +115,7 @@ export const layer: Layer.Layer<
       requestAccess: requests.submit,
       decideAccess: requests.decide,
       setAccess: requests.move,
-      plant: (fixtures) => Effect.flatMap(Database.orDefect(Seed.recorded(sql)), (seed) => plantFixtures(fixtures, seed)),
+      plant: (fixtures) => Effect.flatMap(Seed.recorded(sql), (seed) => plantFixtures(fixtures, seed)),
       createKey: keys.create,
       revokeKey: keys.revoke
     }
@@ -123,13 +123,13 @@ export const layer: Layer.Layer<
     return {
       calls,
       state,
-      seed: Database.orDefect(Seed.recorded(sql)),
+      seed: Seed.recorded(sql),
       reset: Effect.gen(function*() {
         const beginning = yield* Plant.recorded(sql)
         yield* clock.reset
         const uploaded = yield* Effect.gen(function*() {
           const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
-          yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql(table)}`, { discard: true })
+          yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
           // It could be planted once, so it can be again.
           yield* Effect.orDie(begin(beginning ?? { seed: 1 }))
           return rows
@@ -138,7 +138,7 @@ export const layer: Layer.Layer<
         yield* faults.clear
         yield* window.reset
         yield* log.clear
-      }).pipe(Database.orDefect)
+      })
     }
   })
 )

@@ -5,8 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { NotFound } from "@plaza/domain/Errors"
 import { Conflict, Forbidden, StoreBlocked } from "@plaza/domain/Errors"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
@@ -17,10 +15,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import { checkStock, checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
+import { Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category rows */
 export interface ProductRow {
@@ -75,14 +73,14 @@ export const orderFromRow = (row: OrderRow) => ({
  * @category checks
  */
 export const makeParts: Effect.Effect<{
-  readonly product: (id: string) => Effect.Effect<ProductRow, NotFound | SqlError>
-  readonly order: (id: string) => Effect.Effect<OrderRow, NotFound | SqlError>
+  readonly product: (id: string) => Effect.Effect<ProductRow, NotFound>
+  readonly order: (id: string) => Effect.Effect<OrderRow, NotFound>
   /** Refuses whom the store of another has blocked. */
   readonly letIn: (callerId: string, ownerId: string) => Effect.Effect<void, StoreBlocked>
   /** Only the owner of a store acts in it; whom the store blocked is told so first. */
   readonly mayAct: (callerId: string, ownerId: string) => Effect.Effect<void, StoreBlocked | Forbidden>
-}, never, SqlClient.SqlClient | Accounts> = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+}, never, Sql | Accounts> = Effect.gen(function*() {
+  const sql = yield* Sql
   const accounts = yield* Accounts
   const letIn = (callerId: string, ownerId: string) =>
     callerId === ownerId ? Effect.void : Effect.flatMap(
@@ -111,9 +109,9 @@ export const makeParts: Effect.Effect<{
 })
 
 /** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, SqlClient.SqlClient | Accounts | Assumed> = Effect
+export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, Sql | Accounts | Assumed> = Effect
   .gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* Sql
     const parts = yield* makeParts
     const { maxShippingFieldLength, maxStock } = yield* Assumed
 
@@ -125,7 +123,7 @@ export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, SqlClie
           yield* parts.mayAct(caller.accountId, product.account_id)
           yield* sql`UPDATE products SET stock = ${stock} WHERE id = ${path.id}`
           return productFromRow({ ...product, stock })
-        }).pipe(sql.withTransaction, Database.orDefect),
+        }).pipe(sql.withTransaction),
 
       shipOrder: ({ path, payload: { carrier, trackingNumber } }, { caller }) =>
         Effect.gen(function*() {
@@ -140,6 +138,6 @@ export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, SqlClie
           yield* sql`UPDATE orders SET carrier = ${carrier}, tracking_number = ${trackingNumber}, shipped_at = ${now}
             WHERE id = ${path.id}`
           return orderFromRow({ ...order, carrier, tracking_number: trackingNumber })
-        }).pipe(sql.withTransaction, Database.orDefect)
+        }).pipe(sql.withTransaction)
     }
   })

@@ -6,16 +6,15 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import type { StoriesGroup } from "@plaza/domain/PlazaApi"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Assumed } from "./Assumptions.js"
-import * as Database from "./Database.js"
 import * as Envelope from "./Envelope.js"
 import type { Handlers } from "./Gate.js"
+import { Sql } from "./Sql.js"
 
 /**
  * The id of the story with a sequence number.
@@ -34,8 +33,8 @@ export const idOf = (seq: number): string => `story-${seq}`
 export const readPayload: (column: string) => unknown = Schema.decodeSync(Schema.parseJson())
 
 /** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof StoriesGroup>, never, SqlClient.SqlClient | Assumed> = Effect.map(
-  Effect.all([SqlClient.SqlClient, Assumed]),
+export const handlers: Effect.Effect<Handlers<typeof StoriesGroup>, never, Sql | Assumed> = Effect.map(
+  Effect.all([Sql, Assumed]),
   ([sql, { undocumented }]) => ({
     createStory: ({ payload }, { caller }) =>
       Effect.gen(function*() {
@@ -52,6 +51,6 @@ export const handlers: Effect.Effect<Handlers<typeof StoriesGroup>, never, SqlCl
         return undocumented
           ? { id: idOf(created?.seq ?? 0), createdAt: DateTime.formatIso(DateTime.unsafeMake(now)) }
           : undefined
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   })
 )

@@ -5,8 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { ValidationError } from "@plaza/domain/Errors"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Clock from "effect/Clock"
@@ -15,8 +13,8 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as Database from "./Database.js"
 import { invalidField } from "./Envelope.js"
+import { type Client, Sql } from "./Sql.js"
 
 /** @since 0.1.0 @category models */
 export const ClockState = Schema.Struct({
@@ -56,18 +54,18 @@ const aheadOf = (base: Clock.Clock, ahead: () => number): Clock.Clock => ({
   sleep: (duration) => base.sleep(duration)
 })
 
-const stored = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError> =>
+const stored = (sql: Client): Effect.Effect<number> =>
   Effect.map(
     sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = ${key}`,
     ([row]) => Number(row?.value ?? 0)
   )
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<VirtualClock, never, SqlClient.SqlClient> = Layer.effect(
+export const layer: Layer.Layer<VirtualClock, never, Sql> = Layer.effect(
   VirtualClock,
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    let ahead = yield* Database.orDefect(stored(sql))
+    const sql = yield* Sql
+    let ahead = yield* stored(sql)
     /** By the clock it is ahead of; by itself as well, since it isn't put ahead twice. */
     const ours = new WeakMap<Clock.Clock, Clock.Clock>()
     const over = (base: Clock.Clock): Clock.Clock => {
@@ -96,7 +94,7 @@ export const layer: Layer.Layer<VirtualClock, never, SqlClient.SqlClient> = Laye
             ON CONFLICT (key) DO UPDATE SET value = excluded.value`
           ahead += millis
           return yield* read
-        }).pipe(Database.orDefect),
+        }),
       reset: Effect.sync(() => {
         ahead = 0
       })

@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import type * as SqlClient from "@effect/sql/SqlClient"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { Forbidden, InternalError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
@@ -24,6 +23,7 @@ import type { Keys } from "./Keys.js"
 import { isLocal, isSameOrigin } from "./LocalOnly.js"
 import type { RequestLog } from "./RequestLog.js"
 import type { Setup } from "./Setup.js"
+import type { Sql } from "./Sql.js"
 import type { VirtualClock } from "./VirtualClock.js"
 import * as Developers from "./Web/Developers.js"
 import * as Form from "./Web/Form.js"
@@ -112,7 +112,7 @@ export const layer = (
 ): Layer.Layer<
   Web,
   never,
-  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Setup | SqlClient.SqlClient | VirtualClock
+  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Setup | Sql | VirtualClock
 > =>
   Layer.effect(
     Web,

@@ -4,12 +4,14 @@
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { SqlClient, Statement } from "@effect/sql"
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import Sqlite from "better-sqlite3"
 import { Context, Effect, Layer } from "effect"
+import { afterAll } from "vitest"
 import * as Database from "../src/Database.js"
 import { openApi } from "../src/OpenApiDocument.js"
+import { type Client, Sql } from "../src/Sql.js"
 import { call, layerInProcess, pageOf, someone } from "./support.js"
 
 // With a file, so that what is counted against the limits is written down too.
@@ -30,23 +32,41 @@ interface Step {
   readonly detail: string
 }
 
+/** What the driver was asked to run lately. */
+const asked: Array<string> = []
+// The method as it is; it is called with its own `this` below.
+const prepare = Reflect.get(Sqlite.prototype, "prepare") as (this: Sqlite.Database, text: string) => Sqlite.Statement
+const recording = function(this: Sqlite.Database, text: string) {
+  const statement = prepare.call(this, text)
+  for (const method of ["all", "get", "run"] as const) {
+    const run = statement[method].bind(statement)
+    statement[method] = (...values: Array<unknown>) => {
+      asked.push(text)
+      return run(...values) as never
+    }
+  }
+  return statement
+}
+// Its type tells the parameters of each statement, which nobody counts here.
+Sqlite.prototype.prepare = recording as never
+afterAll(() => {
+  Sqlite.prototype.prepare = prepare as never
+})
+
 /** An empty database of the same form, which is asked for its plans: they don't depend on what is in it. */
-class Planner extends Context.Tag("test/Planner")<Planner, SqlClient.SqlClient>() {}
-const planner = Layer.effect(Planner, SqlClient.SqlClient).pipe(Layer.provide(Database.layer(":memory:")))
+class Planner extends Context.Tag("test/Planner")<Planner, Client>() {}
+const planner = Layer.effect(Planner, Sql).pipe(Layer.provide(Database.layer(":memory:")))
 
 /** The steps that SQLite takes for every statement of an effect, with one for the statement itself. */
 const stepsOf = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
   Effect.gen(function*() {
     const sql = yield* Planner
-    const statements: Array<readonly [text: string, parameters: ReadonlyArray<unknown>]> = []
-    yield* Statement.withTransformer(effect, (statement) => {
-      statements.push(statement.compile())
-      return Effect.succeed(statement)
-    })
+    asked.length = 0
+    yield* effect
     return yield* Effect.map(
-      Effect.forEach(statements, ([statement, parameters]) =>
+      Effect.forEach([...asked], (statement) =>
         Effect.map(
-          sql.unsafe<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${statement}`, parameters),
+          sql<{ readonly detail: string }>`${sql.literal(`EXPLAIN QUERY PLAN ${statement}`)}`,
           (rows): ReadonlyArray<Step> => [{ statement, detail: "" }, ...rows.map(({ detail }) => ({ statement, detail }))]
         )),
       (steps) => steps.flat()

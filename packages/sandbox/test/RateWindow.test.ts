@@ -5,8 +5,8 @@ import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { SqlClient } from "@effect/sql/SqlClient"
 import * as Database from "@plaza/sandbox/Database"
+import { Sql } from "@plaza/sandbox/Sql"
 import { Duration, Effect, TestClock } from "effect"
 import * as Killed from "./killed.js"
 import { call, layerInProcess, refusal, type Request } from "./support.js"
@@ -159,7 +159,7 @@ describe("in a data file, what was counted", () => {
         yield* Effect.provide(Effect.replicateEffect(minute, 6), layerInProcess(start))
         const kept = yield* Effect.provide(
           Effect.gen(function*() {
-            const sql = yield* SqlClient
+            const sql = yield* Sql
             return yield* sql<{ readonly rows: number }>`SELECT count(*) AS rows FROM arrivals`
           }),
           Database.layer(data)

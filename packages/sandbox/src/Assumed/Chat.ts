@@ -4,23 +4,22 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 import type { AssumedChatGroup } from "../AssumedApi.js"
 import type { Assumed } from "../Assumptions.js"
 import * as Chat from "../Chat.js"
 import type { Cursors } from "../Cursors.js"
-import * as Database from "../Database.js"
 import type { Handlers } from "../Gate.js"
 import * as Lists from "../Lists.js"
+import { Sql } from "../Sql.js"
 
 /** @since 0.1.0 @category handlers */
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedChatGroup>,
   never,
-  SqlClient.SqlClient | Assumed | Cursors
+  Sql | Assumed | Cursors
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const find = yield* Chat.makeFind
   const readPage = yield* Lists.makeReadPage
 
@@ -38,6 +37,6 @@ export const handlers: Effect.Effect<
           placeOf: ({ seq }) => [seq],
           item: (row) => Chat.messageFromRow(row, path.id)
         }, urlParams)
-      }).pipe(Database.orDefect)
+      })
   }
 })

@@ -4,24 +4,23 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { Forbidden } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import type { Accounts } from "../Accounts.js"
 import type { AssumedPostsGroup } from "../AssumedApi.js"
 import type { Assumed } from "../Assumptions.js"
-import * as Database from "../Database.js"
 import * as Envelope from "../Envelope.js"
 import type { Handlers } from "../Gate.js"
 import * as Posts from "../Posts.js"
+import { Sql } from "../Sql.js"
 
 /** @since 0.1.0 @category handlers */
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedPostsGroup>,
   never,
-  SqlClient.SqlClient | Accounts | Assumed
+  Sql | Accounts | Assumed
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const checkFields = yield* Posts.makeCheckFields
   const reach = yield* Posts.makeReach
 
@@ -50,7 +49,7 @@ export const handlers: Effect.Effect<
         }
         yield* sql`UPDATE posts SET text = ${edited.text}, media_ids = ${edited.media_ids} WHERE seq = ${post.seq}`
         return Posts.fromRow(edited)
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     deletePost: ({ path }, { caller }) =>
       Effect.gen(function*() {
@@ -58,6 +57,6 @@ export const handlers: Effect.Effect<
         yield* sql`DELETE FROM comments WHERE post_id = ${path.id}`
         yield* sql`DELETE FROM likes WHERE post_id = ${path.id}`
         yield* sql`DELETE FROM posts WHERE seq = ${seq}`
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   }
 })

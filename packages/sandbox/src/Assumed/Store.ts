@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,18 +11,18 @@ import { Accounts } from "../Accounts.js"
 import type { AssumedStoreGroup } from "../AssumedApi.js"
 import type { Assumed } from "../Assumptions.js"
 import type { Cursors } from "../Cursors.js"
-import * as Database from "../Database.js"
 import type { Handlers } from "../Gate.js"
 import * as Lists from "../Lists.js"
+import { Sql } from "../Sql.js"
 import * as Store from "../Store.js"
 
 /** @since 0.1.0 @category handlers */
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedStoreGroup>,
   never,
-  SqlClient.SqlClient | Accounts | Assumed | Cursors
+  Sql | Accounts | Assumed | Cursors
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const accounts = yield* Accounts
   const readPage = yield* Lists.makeReadPage
   const parts = yield* Store.makeParts
@@ -31,7 +30,7 @@ export const handlers: Effect.Effect<
 
   return {
     getStore: (_, { caller }) =>
-      Effect.map(account(caller.accountId), ({ id, name }) => ({ ownerId: ProfileId.make(id), name })),
+      Effect.succeed({ ownerId: ProfileId.make(caller.accountId), name: caller.account.name }),
 
     listProducts: ({ urlParams }, { caller: { accountId } }) =>
       readPage({
@@ -50,7 +49,7 @@ export const handlers: Effect.Effect<
         yield* accounts.reach(caller.accountId, yield* account(product.account_id))
         yield* parts.letIn(caller.accountId, product.account_id)
         return Store.productFromRow(product)
-      }).pipe(Database.orDefect),
+      }),
 
     listOrders: ({ urlParams }, { caller: { accountId } }) =>
       readPage({
@@ -68,6 +67,6 @@ export const handlers: Effect.Effect<
         const order = yield* parts.order(path.id)
         yield* parts.mayAct(caller.accountId, order.account_id)
         return Store.orderFromRow(order)
-      }).pipe(Database.orDefect)
+      })
   }
 })

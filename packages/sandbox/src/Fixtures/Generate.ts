@@ -4,8 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -16,6 +14,7 @@ import { invalidField } from "../Envelope.js"
 import type { Quantities } from "../Fixtures.js"
 import * as Posts from "../Posts.js"
 import * as Seed from "../Seed.js"
+import { Sql } from "../Sql.js"
 import * as Names from "./Names.js"
 
 /** Rows of one statement. */
@@ -28,14 +27,14 @@ type Row = Record<string, string | number | null>
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
-  (quantities: Quantities, seed: number) => Effect.Effect<void, ValidationError | SqlError>,
+  (quantities: Quantities, seed: number) => Effect.Effect<void, ValidationError>,
   never,
-  SqlClient.SqlClient
-> = Effect.map(SqlClient.SqlClient, (sql) => {
-  const first = (query: Effect.Effect<ReadonlyArray<{ readonly value: number }>, SqlError>) =>
+  Sql
+> = Effect.map(Sql, (sql) => {
+  const first = (query: Effect.Effect<ReadonlyArray<{ readonly value: number }>>) =>
     Effect.map(query, ([row]) => row?.value ?? 0)
   const next = (table: "accounts" | "products" | "orders" | "conversations") =>
-    first(sql<{ readonly value: number }>`SELECT coalesce(max(seq), 0) + 1 AS value FROM ${sql(table)}`)
+    first(sql<{ readonly value: number }>`SELECT coalesce(max(seq), 0) + 1 AS value FROM ${sql.literal(table)}`)
   /** Above every id that is a number. */
   const nextAccountNumber = first(sql<{ readonly value: number }>`
     SELECT coalesce(max(CAST(id AS INTEGER)), 0) + 1 AS value FROM accounts WHERE id NOT GLOB '*[^0-9]*' AND length(id) < 16`)
@@ -43,7 +42,7 @@ export const make: Effect.Effect<
   /** Writes rows in batches; a relation that is there already becomes one that has been written along. */
   const insert = (table: string, count: number, row: (index: number) => Effect.Effect<Row | undefined>) =>
     Effect.gen(function*() {
-      const added = table === "relations" ? sql`ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1` : sql``
+      const added = sql.literal(table === "relations" ? "ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1" : "")
       for (let start = 0; start < count; start += batch) {
         const rows: Array<Row> = []
         for (let index = start; index < Math.min(start + batch, count); index++) {
@@ -53,7 +52,7 @@ export const make: Effect.Effect<
           }
         }
         if (rows.length > 0) {
-          yield* sql`INSERT INTO ${sql(table)} ${sql.insert(rows)} ${added}`
+          yield* sql`INSERT INTO ${sql.literal(table)} ${sql.insert(rows)} ${added}`
         }
       }
     })

@@ -3,16 +3,15 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { Conflict, NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import type { Accounts } from "../Accounts.js"
 import type { Assumed } from "../Assumptions.js"
-import * as Database from "../Database.js"
 import type { Fixtures } from "../Fixtures.js"
 import * as People from "../Setup/People.js"
 import * as Shop from "../Setup/Shop.js"
 import * as Words from "../Setup/Words.js"
+import { Sql } from "../Sql.js"
 import * as Generate from "./Generate.js"
 
 /** @since 0.1.0 @category models */
@@ -37,9 +36,9 @@ const under = (place: string) => (refusal: Refusal): Refusal => {
 export const make: Effect.Effect<
   (fixtures: Fixtures, seed: number) => Effect.Effect<void, Refusal>,
   never,
-  SqlClient.SqlClient | Accounts | Assumed
+  Sql | Accounts | Assumed
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const generate = yield* Generate.make
   const { createAccount, setRelation } = yield* People.make
   const { setOrder, setProduct } = yield* Shop.make
@@ -57,5 +56,5 @@ export const make: Effect.Effect<
       yield* each("products", fixtures.products, setProduct)
       yield* each("orders", fixtures.orders, setOrder)
       yield* each("conversations", fixtures.conversations, createConversation)
-    }).pipe(sql.withTransaction, Database.orDefect)
+    }).pipe(sql.withTransaction)
 })

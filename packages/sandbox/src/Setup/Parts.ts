@@ -3,14 +3,13 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import type { NotFound } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Account } from "../Accounts.js"
 import { Accounts } from "../Accounts.js"
 import * as Envelope from "../Envelope.js"
+import { Sql } from "../Sql.js"
 
 /**
  * Most characters of an id or a name that is set up.
@@ -23,9 +22,9 @@ export const maxIdLength = 500
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<{
   readonly known: (accountId: string) => Effect.Effect<Account, NotFound>
-  readonly next: (table: "accounts" | "conversations") => Effect.Effect<number, SqlError>
-}, never, SqlClient.SqlClient | Accounts> = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  readonly next: (table: "accounts" | "conversations") => Effect.Effect<number>
+}, never, Sql | Accounts> = Effect.gen(function*() {
+  const sql = yield* Sql
   const accounts = yield* Accounts
   return {
     known: (accountId) =>
@@ -35,7 +34,7 @@ export const make: Effect.Effect<{
       })),
     next: (table) =>
       Effect.map(
-        sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM ${sql(table)}`,
+        sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM ${sql.literal(table)}`,
         ([row]) => row?.seq ?? 1
       )
   }

@@ -3,25 +3,23 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import { Conflict } from "@plaza/domain/Errors"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import { Accounts } from "../Accounts.js"
-import * as Database from "../Database.js"
 import { checkText } from "../Fields.js"
 import * as Seed from "../Seed.js"
 import type { SetupCalls } from "../Setup.js"
+import { Sql } from "../Sql.js"
 import * as Parts from "./Parts.js"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
   Pick<SetupCalls, "createAccount" | "setProfile" | "setRelation">,
   never,
-  SqlClient.SqlClient | Accounts
+  Sql | Accounts
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const accounts = yield* Accounts
   const { known, next } = yield* Parts.make
 
@@ -32,7 +30,7 @@ export const make: Effect.Effect<
     )
   const usernameOf = (id: string) => `user-${id}`
   /** The next number that nobody has taken, for an id of their own or in a username. */
-  const freeId = (number: number): Effect.Effect<string, SqlError> =>
+  const freeId = (number: number): Effect.Effect<string> =>
     Effect.flatMap(isTaken(String(number), usernameOf(String(number))), (taken) =>
       taken ? freeId(number + 1) : Effect.succeed(String(number)))
 
@@ -51,14 +49,14 @@ export const make: Effect.Effect<
         }
         yield* sql`INSERT INTO accounts ${sql.insert(Seed.accountRow({ ...account, seq, id, username, name }))}`
         return { id: ProfileId.make(id), username: Username.make(username) }
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     setProfile: (accountId, change) =>
       Effect.gen(function*() {
         const { availability, cover, photo } = { ...(yield* known(accountId)), ...change }
         yield* sql`UPDATE accounts SET photo = ${photo ? 1 : 0}, cover = ${cover ? 1 : 0}, availability = ${availability}
           WHERE id = ${accountId}`
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     setRelation: (from, to, change) =>
       Effect.gen(function*() {
@@ -66,6 +64,6 @@ export const make: Effect.Effect<
         yield* known(to)
         const relation = { ...(yield* accounts.relation(from, to)), ...change }
         yield* sql`INSERT OR REPLACE INTO relations ${sql.insert(Seed.relationRow(from, to, relation))}`
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   }
 })

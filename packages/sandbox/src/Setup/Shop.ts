@@ -3,25 +3,24 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Accounts } from "../Accounts.js"
 import { Assumed } from "../Assumptions.js"
-import * as Database from "../Database.js"
 import { checkStock, checkText } from "../Fields.js"
 import * as Seed from "../Seed.js"
 import type { SetupCalls } from "../Setup.js"
+import { Sql } from "../Sql.js"
 import * as Parts from "./Parts.js"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
   Pick<SetupCalls, "setProduct" | "setOrder">,
   never,
-  SqlClient.SqlClient | Accounts | Assumed
+  Sql | Accounts | Assumed
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const { maxShippingFieldLength, maxStock } = yield* Assumed
   const { known } = yield* Parts.make
   return {
@@ -34,7 +33,7 @@ export const make: Effect.Effect<
         yield* sql`INSERT INTO products ${sql.insert({ id, account_id: accountId, name, stock })}
           ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id, name = excluded.name, stock = excluded.stock`
         return ProductId.make(id)
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     setOrder: ({ accountId = Seed.shopId, id, shipment }) =>
       Effect.gen(function*() {
@@ -54,6 +53,6 @@ export const make: Effect.Effect<
         yield* sql`INSERT INTO orders ${sql.insert(row)} ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id,
           carrier = excluded.carrier, tracking_number = excluded.tracking_number, shipped_at = excluded.shipped_at`
         return OrderId.make(id)
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   }
 })

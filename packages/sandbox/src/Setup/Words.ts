@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import { ConversationId, PostId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -11,20 +10,20 @@ import * as Effect from "effect/Effect"
 import { Accounts } from "../Accounts.js"
 import { Assumed } from "../Assumptions.js"
 import * as Chat from "../Chat.js"
-import * as Database from "../Database.js"
 import { checkText } from "../Fields.js"
 import * as Posts from "../Posts.js"
 import * as Seed from "../Seed.js"
 import type { SetupCalls } from "../Setup.js"
+import { Sql } from "../Sql.js"
 import * as Parts from "./Parts.js"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
   Pick<SetupCalls, "createPost" | "createConversation">,
   never,
-  SqlClient.SqlClient | Accounts | Assumed
+  Sql | Accounts | Assumed
 > = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* Sql
   const accounts = yield* Accounts
   const { maxTextLength } = yield* Assumed
   const { known, next } = yield* Parts.make
@@ -53,7 +52,7 @@ export const make: Effect.Effect<
           })
         }`
         return id
-      }).pipe(sql.withTransaction, Database.orDefect),
+      }).pipe(sql.withTransaction),
 
     createConversation: ({ accountId = Seed.shopId, messages = [], peerId }) =>
       Effect.gen(function*() {
@@ -77,6 +76,6 @@ export const make: Effect.Effect<
           yield* noteWritten(from, to)
         }
         return id
-      }).pipe(sql.withTransaction, Database.orDefect)
+      }).pipe(sql.withTransaction)
   }
 })

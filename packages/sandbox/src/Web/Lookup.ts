@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
-import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 import type { Account, AccountRow } from "../Accounts.js"
 import { fromRow } from "../Accounts.js"
-import * as Database from "../Database.js"
+import type * as Database from "../Database.js"
+import { Sql } from "../Sql.js"
 
 /** @since 0.1.0 @category models */
 export interface Lookup {
@@ -32,17 +32,17 @@ const counted: ReadonlyArray<(typeof Database.tableNames)[number]> = [
 ]
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Lookup, never, SqlClient.SqlClient> = Effect.map(SqlClient.SqlClient, (sql) => ({
+export const make: Effect.Effect<Lookup, never, Sql> = Effect.map(Sql, (sql) => ({
   accounts: (start) =>
     Effect.map(
       // Two bounds instead of LIKE, which would read every account.
-      Database.orDefect(sql<AccountRow>`
-        SELECT * FROM accounts WHERE username >= ${start} AND username < ${`${start}\u{10FFFF}`} ORDER BY username LIMIT ${shown}`),
+      sql<AccountRow>`
+        SELECT * FROM accounts WHERE username >= ${start} AND username < ${`${start}\u{10FFFF}`} ORDER BY username LIMIT ${shown}`,
       (rows) => rows.map(fromRow)
     ),
   counts: Effect.forEach(counted, (table) =>
     Effect.map(
-      Database.orDefect(sql<{ readonly rows: number }>`SELECT count(*) AS rows FROM ${sql(table)}`),
+      sql<{ readonly rows: number }>`SELECT count(*) AS rows FROM ${sql.literal(table)}`,
       ([row]) => [table, row?.rows ?? 0] as const
     ))
 }))
