@@ -61,7 +61,7 @@ describe("a chart", () => {
       to: 3_600_000,
       least: 10
     }).toString()
-    expect(drawn).toContain("points=\"44,138 632,8\"")
+    expect(drawn).toContain("points=\"40,128 412,8\"")
     expect(drawn).toContain("aria-labelledby=\"x-title x-desc\"")
     expect(drawn).toContain("<title id=\"x-title\">Waiting &lt;now&gt;</title><desc id=\"x-desc\">12 now</desc>")
     expect(drawn).toContain(">00:30</text>")

@@ -148,7 +148,7 @@ describe("the page", () => {
       expect((yield* ask("/")).body).toContain("It does its work.")
       yield* tell({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
       const { body } = yield* ask("/")
-      expect(body).toContain("The service refuses everything since 1970-01-01T00:00:00.000Z: INVALID_API_KEY: the key is revoked.")
+      expect(body).toContain("The service refuses everything since 1970-01-01 00:00:00 UTC: INVALID_API_KEY: the key is revoked.")
       expect(body).toContain("set PLAZA_API_KEY to it and start the program again.")
       expect(body).toContain("<title>Not ready: plaza-stock-sync</title>")
     })))
@@ -285,7 +285,7 @@ describe("the log", () => {
           expect.stringMatching(/^INFO "the ledger is open again" ledger=\S+$/),
           "ERROR \"there is no file\" tag=InvalidApiKey",
           "INFO \"the source can be read again, and is unchanged\"",
-          "ERROR \"the brake holds the source since 1970-01-01T00:00:00.000Z: it would take 60 of 100 products out of sale (60 with stock 0, 0 no longer named)\" rows=100",
+          "ERROR \"the brake holds the source since 1970-01-01 00:00:00 UTC: it would take 60 of 100 products out of sale (60 with stock 0, 0 no longer named)\" rows=100",
           "INFO \"products are quarantined no more\" products=1 quarantined=0",
           "INFO stopping"
         ])

@@ -20,9 +20,9 @@ export interface Chart {
   readonly least: number
 }
 
-const width = 640
-const height = 160
-const left = 44
+const width = 420
+const height = 150
+const left = 40
 const right = 8
 const top = 8
 const bottom = 22

@@ -19,7 +19,7 @@ import * as Words from "./Words.js"
 /** @since 0.1.0 @category constants */
 export const paths = { page: "/", style: "/assets/status.css", script: "/assets/status.js", icon: "/assets/icon.svg" } as const
 
-const moment = (at: number): Html => html`<time datetime="${Words.iso(at)}">${Words.iso(at).slice(0, 10)} ${Words.iso(at).slice(11, 19)} UTC</time>`
+const moment = (at: number): Html => html`<time datetime="${Words.iso(at)}">${Words.moment(at)}</time>`
 
 interface Column {
   readonly head: string
@@ -38,21 +38,20 @@ const table = (id: string, name: string, columns: ReadonlyArray<Column>, rows: R
     })}</tr>`)}</tbody>
 </table></div>`
 
-const state = (id: string, about: string, { name, todo, tone, what }: Words.Told): Html =>
+const state = (about: string, { name, todo, tone, what }: Words.Told): Html =>
   html`<div class="state ${tone}"><h3>${about} <span class="badge ${tone}">${name}</span></h3>
-<p>${what}</p>${todo !== "" && html`<p class="todo" id="${id}-todo">${todo}</p>`}</div>`
+<p>${what}</p>${todo !== "" && html`<p class="todo">${todo}</p>`}</div>`
 
 const standing = ({ reasons, state: now }: Look): Html =>
   html`<section aria-labelledby="standing"><h2 id="standing">How it stands</h2>
-<div role="status"><div id="states" data-follow>
-<p>${
+<div role="status" id="readiness" data-follow>${
     reasons.length === 0
-      ? html`<span class="badge good">Ready</span> It does its work.`
-      : html`<span class="badge bad">Not ready</span> ${reasons.length === 1 ? "For one reason" : `For ${reasons.length} reasons`}, told below.`
-  }${now.stopping && " It was told to stop."}</p>
-<div class="states">${state("account", "Account", Words.account(now.account))}${state("source", "Source", Words.source(now))}${
-    state("ledger", "Ledger", Words.ledger(now))
-  }</div></div></div></section>`
+      ? html`<p><span class="badge good">Ready</span> It does its work.</p>`
+      : html`<p><span class="badge bad">Not ready</span> because</p><ul>${reasons.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+  }</div>
+<div class="states" id="states" data-follow>${state("Account", Words.account(now.account))}${state("Source", Words.source(now))}${
+    state("Ledger", Words.ledger(now))
+  }</div></section>`
 
 const urgencies: ReadonlyArray<readonly [urgency: Exclude<Urgency, "assertion">, name: string]> = [
   ["soldOut", "Sold out"],
@@ -155,7 +154,7 @@ const setAside = (figures: Figures | undefined): Html =>
 ${table(
     "aside-rows",
     "Rows set aside",
-    [{ head: "Line", kind: "number" }, { head: "Product" }, { head: "Reason", kind: "long" }],
+    [{ head: "Line" }, { head: "Product" }, { head: "Reason", kind: "long" }],
     (figures?.setAside ?? []).map(({ line, productId, reason }) => [line, productId ?? "–", reason]),
     "None."
   )}<div id="aside-more" data-follow>${more(listed, figures?.counts.setAside ?? 0)}</div></section>`

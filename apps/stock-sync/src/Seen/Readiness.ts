@@ -42,9 +42,9 @@ const account = ({ account }: State): ReadonlyArray<Reason> => {
     case "Starting":
       return [{ reason: "starting", message: "the service has not yet said whose key it is" }]
     case "Paused":
-      return [{ reason: "accountPaused", message: Words.told(account.failure) }]
+      return [{ reason: "accountPaused", message: `the service refuses everything: ${Words.told(account.failure)}` }]
     case "Quota":
-      return [{ reason: "accountQuota", message: `nothing may be sent until ${Words.iso(account.until)}: ${Words.told(account.failure)}` }]
+      return [{ reason: "accountQuota", message: `nothing may be sent until ${Words.moment(account.until)}: ${Words.told(account.failure)}` }]
     case "Trouble":
       return [{ reason: "accountTrouble", message: `sends fail in a row: ${Words.told(account.failure)}` }]
   }
@@ -67,9 +67,9 @@ const source = ({ source }: State, now: number, patience: Duration.Duration | un
   return [
     ...(readAt === undefined && failing === undefined ? [{ reason: "sourceUnread", message: "the source has not been read yet" } as const] : []),
     ...(failing !== undefined && (readAt === undefined || stale)
-      ? [{ reason: "sourceFailing", message: `the source can't be read since ${Words.iso(failing.since)}: ${failing.failure.message}` } as const]
+      ? [{ reason: "sourceFailing", message: `the source can't be read since ${Words.moment(failing.since)}: ${failing.failure.message}` } as const]
       : []),
-    ...(failing === undefined && stale ? [{ reason: "sourceStale", message: `the source was last read ${Words.iso(readAt)}` } as const] : []),
+    ...(failing === undefined && stale ? [{ reason: "sourceStale", message: `the source was last read ${Words.moment(readAt)}` } as const] : []),
     ...(held === undefined ? [] : [{ reason: "snapshotHeld", message: Words.held(held) } as const])
   ]
 }

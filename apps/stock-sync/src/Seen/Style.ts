@@ -10,12 +10,12 @@ export const style = `
 :root {
   color-scheme: light dark;
   --page: #f6f7f9; --card: #ffffff; --text: #1a1d23; --soft: #555d6b; --line: #d5d9e0;
-  --accent: #1b54c4; --bad: #a81b1b; --bad-back: #fdecec; --good: #14622f; --good-back: #e6f5ea; --note: #6b4a00; --note-back: #fdf3d9;
+  --accent: #1b54c4; --on-accent: #ffffff; --bad: #a81b1b; --bad-back: #fdecec; --good: #14622f; --good-back: #e6f5ea; --note: #6b4a00; --note-back: #fdf3d9;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #14161a; --card: #1d2026; --text: #e8eaee; --soft: #a9b1bf; --line: #3a404b;
-    --accent: #8db4ff; --bad: #ffa8a8; --bad-back: #3a1d1f; --good: #93dba9; --good-back: #173021; --note: #f3d27c; --note-back: #352b12;
+    --accent: #8db4ff; --on-accent: #10131a; --bad: #ffa8a8; --bad-back: #3a1d1f; --good: #93dba9; --good-back: #173021; --note: #f3d27c; --note-back: #352b12;
   }
 }
 * { box-sizing: border-box; }
@@ -44,12 +44,14 @@ section > :last-child, .state > :last-child { margin-bottom: 0; }
 .badge.good { color: var(--good); background: var(--good-back); }
 .badge.note { color: var(--note); background: var(--note-back); }
 .badge.bad { color: var(--bad); background: var(--bad-back); }
-.scroll { overflow-x: auto; margin-bottom: .75rem; }
+.scroll { overflow-x: auto; }
+.scroll + :not(:empty) { margin-top: .75rem; }
 table { border-collapse: collapse; width: 100%; font-size: .925rem; overflow-wrap: normal; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .35rem 1.25rem .35rem 0; border-bottom: 1px solid var(--line); }
 tbody tr:last-child > * { border-bottom: 0; }
-tbody th { font-weight: 600; overflow-wrap: anywhere; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+tbody th { font-weight: 600; overflow-wrap: anywhere; min-width: 7rem; }
+table time { white-space: nowrap; }
+td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.long { min-width: 14rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { color: var(--soft); }
@@ -57,7 +59,7 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tab
 figure { margin: 0 0 1rem; }
 figcaption { font-weight: 600; margin-bottom: .25rem; }
 svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
+svg text { fill: var(--soft); font-size: 12px; font-variant-numeric: tabular-nums; }
 svg .axis line { stroke: var(--line); }
 svg .line { fill: none; stroke: var(--accent); stroke-width: 2; stroke-linejoin: round; }
 svg .now { fill: var(--accent); }
@@ -67,6 +69,9 @@ button {
   font: inherit; font-weight: 600; cursor: pointer; border-radius: 6px; padding: .15rem .75rem; border: 1px solid var(--accent);
   background: transparent; color: var(--accent);
 }
+button[aria-pressed=true] { background: var(--accent); color: var(--on-accent); }
+ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
+li { overflow-wrap: anywhere; }
 @media (max-width: 30rem) { section { padding: 1rem; } }
 `
 

@@ -10,11 +10,14 @@ import type { AccountState, Failure, State } from "../Standing.js"
 /** @since 0.1.0 @category parts */
 export const iso = (at: number): string => new Date(at).toISOString()
 
-/** @since 0.1.0 @category parts */
-export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message}`
+/** For eyes. @since 0.1.0 @category parts */
+export const moment = (at: number): string => `${iso(at).slice(0, 10)} ${iso(at).slice(11, 19)} UTC`
+
+/** Without the end of a sentence, as messages of services have it or not. @since 0.1.0 @category parts */
+export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
 
 /** @since 0.1.0 @category parts */
-export const held = (each: Held): string => `the brake holds the source since ${iso(each.since)}: it would take ${Show.damageOf(each)}`
+export const held = (each: Held): string => `the brake holds the source since ${moment(each.since)}: it would take ${Show.damageOf(each)}`
 
 /**
  * For how long, in the two largest units that matter.
@@ -66,21 +69,21 @@ export const account = (state: AccountState): Told => {
       return {
         tone: "bad",
         name: "Paused",
-        what: `The service refuses everything since ${iso(state.since)}: ${told(state.failure)}. Nothing is lost; it is asked again at ${iso(state.nextProbe)}.`,
+        what: `The service refuses everything since ${moment(state.since)}: ${told(state.failure)}. Nothing is lost; it is asked again at ${moment(state.nextProbe)}.`,
         todo: mending[state.failure.code ?? ""] ?? `Look what the service says, and mend it. ${byItself}`
       }
     case "Quota":
       return {
         tone: "note",
         name: "Out of quota",
-        what: `The key's requests or the account's quota are used up. Nothing is lost; sending goes on by itself at ${iso(state.until)}.`,
+        what: `The key's requests or the account's quota are used up. Nothing is lost; sending goes on by itself at ${moment(state.until)}.`,
         todo: ""
       }
     case "Trouble":
       return {
         tone: "bad",
         name: "Service in trouble",
-        what: `Sends fail in a row since ${iso(state.since)}, the last with ${told(state.failure)}. Nothing is lost; one is tried at ${iso(state.nextTry)}.`,
+        what: `Sends fail in a row since ${moment(state.since)}, the last with ${told(state.failure)}. Nothing is lost; one is tried at ${moment(state.nextTry)}.`,
         todo: "Look at the machine's network and the service. " + byItself
       }
   }
@@ -105,13 +108,13 @@ export const source = ({ source: { failing, held: kept, readAt } }: State): Told
     return {
       tone: "bad",
       name: "Can't be read",
-      what: `Since ${iso(failing.since)}: ${failing.failure.message}. What was wanted before stays wanted.`,
+      what: `Since ${moment(failing.since)}: ${failing.failure.message}. What was wanted before stays wanted.`,
       todo: "Mend the source; it is looked at again by itself."
     }
   }
   return readAt === undefined
     ? { tone: "note", name: "Not read yet", what: "The source is read for the first time.", todo: "" }
-    : { tone: "good", name: "Read", what: `Last at ${iso(readAt)}.`, todo: "" }
+    : { tone: "good", name: "Read", what: `Last at ${moment(readAt)}.`, todo: "" }
 }
 
 /**
@@ -125,12 +128,12 @@ export const ledger = ({ ledger: state }: State): Told => {
     case "Opening":
       return { tone: "note", name: "Opening", what: "The ledger is being opened.", todo: "" }
     case "Open":
-      return { tone: "good", name: "Open", what: `${state.ledger.path}, since ${iso(state.since)}.`, todo: "" }
+      return { tone: "good", name: "Open", what: `${state.ledger.path}, since ${moment(state.since)}.`, todo: "" }
     case "Failing":
       return {
         tone: "bad",
         name: "Failing",
-        what: `${capital(state.failure.message)}. Nothing is sent meanwhile; it is opened anew at ${iso(state.nextTry)}.`,
+        what: `${capital(state.failure.message)}. Nothing is sent meanwhile; it is opened anew at ${moment(state.nextTry)}.`,
         todo: "Look at the disk or the database that it lies in. Sending goes on by itself then."
       }
   }
