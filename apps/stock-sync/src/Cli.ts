@@ -13,6 +13,7 @@ import * as Progress from "@plaza/terminal/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LoopSettings from "./LoopSettings.js"
+import * as SeenSettings from "./SeenSettings.js"
 import * as Settings from "./Settings.js"
 import * as SourceSettings from "./SourceSettings.js"
 import * as TermsSettings from "./TermsSettings.js"
@@ -42,19 +43,22 @@ const once = Command.make("once", { ...SourceSettings.options, ...TermsSettings.
     "once --source - --id-column sku --json < export.csv"
   ))
 
-const loop = Command.make("run", { ...SourceSettings.options, ...TermsSettings.options, confirm, ledger, concurrency, ...LoopSettings.options, json }, (options) =>
+const running = { ...LoopSettings.options, ...SeenSettings.options }
+
+const loop = Command.make("run", { ...SourceSettings.options, ...TermsSettings.options, confirm, ledger, concurrency, ...running, json }, (options) =>
   Effect.gen(function*() {
     const reading = yield* SourceSettings.resolveSource(options)
     const path = yield* Settings.resolveLedger(options.ledger)
     const terms = yield* TermsSettings.resolveTerms(options, options.confirm)
     const atATime = yield* Settings.resolveConcurrency(options.concurrency)
-    const running = yield* LoopSettings.resolveLoop(options)
+    const loop = yield* LoopSettings.resolveLoop(options)
+    const seen = yield* SeenSettings.resolveSeen(options)
     const command = yield* Effect.promise(() => import("./Commands/Run.js"))
-    yield* command.run({ ...reading, ...running, ledger: path, terms, concurrency: atATime })
+    yield* command.run({ ...reading, ...loop, seen, ledger: path, terms, concurrency: atATime })
   })).pipe(described(
     "Keeps the store equal to the source until it is stopped: watches the source, sends what differs, sold out first, and goes on by itself " +
       "after whatever fails. Needs PLAZA_BASE_URL and PLAZA_API_KEY.",
-    "run --source stock.csv",
+    "run --source stock.csv --port 9464",
     "run --source https://shop.example/stock.json --poll \"30 seconds\" --reassert-share 5%"
   ))
 
@@ -128,7 +132,11 @@ export const options: CommandLine.Options = {
       "--poll",
       "--reassert-share",
       "--reassert-after",
-      "--stop-within"
+      "--stop-within",
+      "--port",
+      "--host",
+      "--log-format",
+      "--log-level"
     ],
     repeated: [],
     flags: ["--confirm", "--json", "--quiet"]

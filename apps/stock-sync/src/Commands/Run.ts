@@ -14,6 +14,7 @@ import type { Terms } from "../Ledger.js"
 import * as OpenLedger from "../Ledger/Open.js"
 import * as Loop from "../Loop.js"
 import type { LoopSettings } from "../LoopSettings.js"
+import * as Seen from "../Seen.js"
 import * as Address from "../Source/Address.js"
 import * as Open from "../Source/Open.js"
 import * as Standing from "../Standing.js"
@@ -24,6 +25,7 @@ export interface Options extends Open.SourceOptions, LoopSettings {
   readonly terms: Terms
   readonly concurrency: number
   readonly poll: Duration.Duration
+  readonly seen: Seen.Told
 }
 
 /** @since 0.1.0 @category commands */
@@ -34,7 +36,10 @@ export const run = (options: Options) =>
     }
     // Before the ledger is opened, and with it made: a missing variable leaves no file behind.
     const { baseUrl, rateLimit, rateWindow } = yield* ClientSettings.config
-    const around = Layer.mergeAll(Layer.provide(Plaza.layerConfig, NodeClient.layer), Open.layer(options), Standing.layer)
+    const around = Layer.merge(Layer.provide(Plaza.layerConfig, NodeClient.layer), Open.layer(options)).pipe(
+      Layer.provideMerge(Seen.layer({ ...options.seen, poll: options.poll, rateLimit, rateWindow })),
+      Layer.provideMerge(Standing.layer)
+    )
     return yield* Loop.run({
       baseUrl,
       ledger: OpenLedger.layer(options.ledger),
