@@ -30,10 +30,10 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--data", "--field", "--fixtures", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--seed", "--text", "--tracking-number"
+    "--base-url", "--carrier", "--concurrency", "--data", "--delimiter", "--field", "--fixtures", "--format", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--report", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--media", "--media-id"],
-  flags: ["--all", "--document-only", "--json", "--paginate", "--quiet"],
+  flags: ["--again", "--all", "--document-only", "--dry-run", "--json", "--paginate", "--quiet"],
   global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
 }
 

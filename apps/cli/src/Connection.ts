@@ -11,6 +11,8 @@ import type { Operations } from "@plaza/client/Operations"
 import type { paginate, request } from "@plaza/client/Plaza"
 import type { Posts } from "@plaza/client/Posts"
 import type { Profiles } from "@plaza/client/Profiles"
+import type { RateLimit } from "@plaza/client/RateLimit"
+import type { Settings } from "@plaza/client/Settings"
 import type { Store } from "@plaza/client/Store"
 import type { Stories } from "@plaza/client/Stories"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
@@ -38,6 +40,10 @@ export interface Client {
   readonly stories: Stories["Type"]
   readonly store: Store["Type"]
   readonly chat: Chat["Type"]
+  /** The key's allowance, for who has to know when a request goes. */
+  readonly rateLimit: RateLimit["Type"]
+  /** What the client was made with. */
+  readonly settings: Settings["Type"]
   /** What {@link Client.request} and {@link Client.paginate} need. */
   readonly open: Context.Context<Operations>
   readonly request: typeof request

@@ -20,6 +20,8 @@ export interface BarOptions {
   readonly total: number
   /** Written as sizes (`bytes`) or as a count. */
   readonly unit?: "bytes" | "count"
+  /** Whether the time left is told by the pace of late, as it is unless told; not where work comes in bursts. */
+  readonly estimate?: boolean
 }
 
 /** @since 0.1.0 @category models */
@@ -79,7 +81,7 @@ const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => n
       const amount = options.unit === "bytes" ? size : String
       const counts = total === 0 ? amount(value) : `${amount(value)} of ${amount(total)}`
       // The estimate is made by the library from its own clock: it is for eyes, and nothing depends on it.
-      const left = total > value && Number.isFinite(eta) && eta > 0 ? ` · ${Math.ceil(eta)} s left` : ""
+      const left = options.estimate !== false && total > value && Number.isFinite(eta) && eta > 0 ? ` · ${Math.ceil(eta)} s left` : ""
       const words = payload.status === undefined ? "" : ` · ${payload.status}`
       const tail = ` ${counts}${left}${words}`
       const width = Math.max(8, Math.min(30, columns() - label.length - tail.length - 4))

@@ -12,6 +12,7 @@ import { UsageError } from "@plaza/terminal/Problem"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
 import { flags, text, withOutput } from "../Flags.js"
+import { importOf } from "./Import.js"
 
 // Strict, for a comma or an exponent means one thing here and another there. What is too long for an exact number is refused as well.
 const stockOf = (written: string): Effect.Effect<number, UsageError> => {
@@ -36,7 +37,7 @@ const set = Command.make("set", { product, written: stockArgument, ...flags }, (
 /** @since 0.1.0 @category commands */
 export const stock = Command.make("stock").pipe(
   Command.withDescription(about("Set the stock of products.", "stock set MUG-BLUE-350 12")),
-  Command.withSubcommands([set])
+  Command.withSubcommands([set, importOf("stock", "productId and stock", "stock import stock.csv", "stock import - --format ndjson --json")])
 )
 
 const order = Args.text({ name: "ORDER" }).pipe(Args.withDescription("The id of the order."))
@@ -60,5 +61,5 @@ const ship = Command.make("ship", {
 /** @since 0.1.0 @category commands */
 export const orders = Command.make("orders").pipe(
   Command.withDescription(about("Ship orders.", "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557")),
-  Command.withSubcommands([ship])
+  Command.withSubcommands([ship, importOf("orders", "orderId, carrier and trackingNumber", "orders import shipments.csv", "orders import shipments.csv --dry-run")])
 )

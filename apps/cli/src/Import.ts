@@ -1,0 +1,163 @@
+/**
+ * An import from its file to its last word: read and checked whole, found in its journal, sent, reported. Knows nothing of the command
+ * line.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type * as Format from "@plaza/rows/Format"
+import { Output } from "@plaza/terminal/Output"
+import { UsageError } from "@plaza/terminal/Problem"
+import { Progress } from "@plaza/terminal/Progress"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Path from "node:path"
+import type { Client } from "./Connection.js"
+import * as Ending from "./Import/Ending.js"
+import { type Item, type Kind, orders, stock } from "./Import/Item.js"
+import * as Journal from "./Import/Journal.js"
+import * as Leftovers from "./Import/Leftovers.js"
+import * as Pace from "./Import/Pace.js"
+import * as Place from "./Import/Place.js"
+import * as Read from "./Import/Read.js"
+import * as Run from "./Import/Run.js"
+
+/** @since 0.1.0 @category kinds */
+export const kinds: Readonly<Record<Kind["name"], Kind>> = { orders, stock }
+
+/** @since 0.1.0 @category models */
+export interface Options {
+  readonly kind: Kind
+  /** A path, or `-` for standard input. */
+  readonly file: string
+  readonly format: Format.Format | undefined
+  readonly delimiter: string | undefined
+  /** Nothing is sent; what would be is told. */
+  readonly dryRun: boolean
+  /** Whatever an earlier run did is forgotten. */
+  readonly again: boolean
+  /** Where the rows go that were not taken; beside the journal unless told. */
+  readonly report: string | undefined
+  readonly concurrency: number
+}
+
+/** What an import needs of the client. @since 0.1.0 @category models */
+export type ImportClient = Pick<Client, "profiles" | "rateLimit" | "settings" | "store">
+
+/** Before anything is sent, for what is found out behind ten thousand rows is found out too late. */
+const checkReport = (file: string, report: string | undefined) =>
+  Effect.gen(function*() {
+    if (report === undefined) return
+    const fs = yield* FileSystem.FileSystem
+    if (file !== "-" && Path.resolve(file) === Path.resolve(report)) {
+      return yield* new UsageError({ message: `--report would write over ${file}, which is imported: name another file` })
+    }
+    yield* fs.access(Path.dirname(Path.resolve(report)), { writable: true })
+  })
+
+const isInPlace = (past: Journal.Past) => ({ id }: Item): boolean => ["sent", "already"].includes(past.of(id))
+
+const dryRun = (options: Options, items: ReadonlyArray<Item>, past: Journal.Past) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const { columns } = options.kind
+    const [wanted, inPlace] = [items.filter((item) => !isInPlace(past)(item)), items.filter(isInPlace(past))]
+    const doubtful = wanted.filter(({ id }) => past.of(id) === "doubtful").length
+    if (output.json) {
+      const send = wanted.map(({ cells }) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
+      return yield* output.value({ import: options.kind.name, dryRun: true, rows: items.length, inPlace: inPlace.length, doubtful, send })
+    }
+    yield* output.list(Stream.fromIterable(wanted), columns.map((head) => ({ head })), ({ cells }) => cells)
+    yield* output.note(
+      `${wanted.length} of ${items.length} rows would be sent, and ${inPlace.length} are in place since an earlier run.` +
+        (doubtful === 0 ? "" : ` Of ${doubtful} it isn't known whether they were sent already.`)
+    )
+  })
+
+/** A bar that tells of each row, with the time left by the allowance: rows go in bursts, by which nothing can be foretold. */
+const watch = (kind: Kind, rows: number, { settings }: ImportClient, tally: Run.Tally) =>
+  Effect.gen(function*() {
+    const progress = yield* Progress
+    const bar = yield* progress.bar({ label: `Importing ${kind.name}`, total: rows, estimate: false })
+    const begun = yield* Clock.currentTimeMillis
+    const allowance = { limit: settings.rateLimit, windowMillis: Duration.toMillis(settings.rateWindow) }
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const done = tally.sent + tally.already.length + tally.failed.length
+      return Effect.zipRight(bar.set(done), bar.status(Pace.words(rows, done, tally.failed.length, now - begun, allowance)))
+    })
+  })
+
+/**
+ * By which account journals are told apart: all keys of an account go on with one another's imports. A key that may not see its own
+ * account goes on with its own alone.
+ */
+const accountOf = ({ profiles, settings: { apiKey } }: ImportClient) =>
+  profiles.me.pipe(
+    Effect.map(({ id }) => `account ${id}`),
+    Effect.catchTag("InsufficientScope", () => Effect.succeed(`key ${Place.digest([Redacted.value(apiKey)])}`))
+  )
+
+const noteInPlace = (rows: number, past: Journal.Past) =>
+  Effect.flatMap(Output, ({ note }) => {
+    const since = Option.match(past.last, { onNone: () => "", onSome: (last) => ` since ${last.toISOString()}` })
+    return note(
+      rows === 0
+        ? "There are no rows, and nothing is sent."
+        : `Everything is in place${since}, and nothing is sent. What has changed at the service since then isn't known here: --again sends it anew.`
+    )
+  })
+
+/**
+ * Imports a file. What it ends in tells how it goes on.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = (options: Options, client: ImportClient) =>
+  Effect.gen(function*() {
+    const { file, kind } = options
+    const fs = yield* FileSystem.FileSystem
+    const output = yield* Output
+    yield* checkReport(file, options.report)
+    const items = yield* Read.items(kind, { ...options, json: output.json })
+    const place = yield* Place.of({ kind, items, baseUrl: client.settings.baseUrl, account: yield* accountOf(client) })
+    if (options.dryRun) return yield* dryRun(options, items, options.again ? Journal.nothing : yield* Journal.read(place.journal))
+
+    yield* fs.makeDirectory(place.folder, { recursive: true, mode: 0o700 })
+    const { hold } = yield* Effect.promise(() => import("./Import/Lock.js"))
+    yield* hold(place)
+    yield* Place.prune(place)
+    if (options.again) yield* fs.remove(place.journal, { force: true })
+    const journal = yield* Journal.open(place.journal)
+    const inPlace = items.filter(isInPlace(journal.past)).length
+    const tally = Run.nothing()
+    const report = options.report ?? place.report
+    const summary = () => Ending.summary(kind, items.length, inPlace, tally, tally.failed.length === 0 ? undefined : report)
+    const save = Effect.suspend(() =>
+      tally.failed.length > 0
+        ? Leftovers.save(report, kind, tally.failed)
+        // One of an earlier run, whose rows are in place by now. A file that the user named is the user's.
+        : fs.remove(place.report, { force: true })
+    )
+    const tellInterrupted = Effect.suspend(() => output.json ? output.value(summary()) : output.note(Ending.resumption(summary())))
+
+    if (inPlace === items.length) yield* noteInPlace(items.length, journal.past)
+    else {
+      if (kind.overwrites) yield* Place.supersede(place)
+      yield* Effect.flatMap(watch(kind, items.length - inPlace, client, tally), (onRow) =>
+        Run.run({ items, journal, tally, onRow, client, concurrency: options.concurrency })).pipe(
+          // The bar goes before anything else is said.
+          Effect.scoped,
+          Effect.onInterrupt(() => Effect.ignore(Effect.zipRight(save, tellInterrupted)))
+        )
+    }
+    yield* save
+    const told = summary()
+    yield* output.done(told, Ending.sentence(told))
+    const failure = Ending.failureOf(told, tally)
+    if (failure !== undefined) return yield* failure
+  }).pipe(Effect.scoped)

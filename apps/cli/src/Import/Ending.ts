@@ -1,0 +1,103 @@
+/**
+ * What is told of an import when it ends, and what it ends in. Knows nothing of how it was run.
+ *
+ * @since 0.1.0
+ */
+import { Explained } from "@plaza/terminal/Problem"
+import * as Data from "effect/Data"
+import type * as Failures from "@plaza/client/Failures"
+import type { Kind } from "./Item.js"
+import type { Tally } from "./Run.js"
+import * as Verdict from "./Verdict.js"
+
+/**
+ * Some rows were tried and are not known to be in place. The status is that of the worst of them.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class RowsFailed extends Data.TaggedError("RowsFailed")<{
+  readonly failed: number
+  readonly exitCode: Failures.ExitCode
+  readonly message: string
+}> {}
+
+/** @since 0.1.0 @category models */
+export interface Summary {
+  readonly import: Kind["name"]
+  readonly rows: number
+  /** In place since an earlier run. */
+  readonly inPlace: number
+  /** Confirmed by the service in this run. */
+  readonly sent: number
+  /** Orders that were shipped before, and not by this import: perhaps with another carrier or number. */
+  readonly alreadyShipped: ReadonlyArray<string>
+  readonly failed: number
+  /** Not tried. */
+  readonly left: number
+  /** Where the failed rows are. */
+  readonly report: string | null
+}
+
+/** @since 0.1.0 @category constructors */
+export const summary = (kind: Kind, rows: number, inPlace: number, tally: Tally, report: string | undefined): Summary => {
+  const { already, failed, sent } = tally
+  return {
+    import: kind.name,
+    rows,
+    inPlace,
+    sent,
+    alreadyShipped: already,
+    failed: failed.length,
+    left: rows - inPlace - sent - already.length - failed.length,
+    report: report ?? null
+  }
+}
+
+const grouped = (count: number): string => count.toLocaleString("en-US")
+const counted = (count: number): string => count === 1 ? "1 row" : `${grouped(count)} rows`
+
+/**
+ * The numbers in a sentence.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent }: Summary): string => {
+  const parts = [
+    `${grouped(sent)} of ${counted(rows)} sent`,
+    ...(inPlace > 0 ? [`${grouped(inPlace)} in place since an earlier run`] : []),
+    ...(alreadyShipped.length > 0 ? [`${grouped(alreadyShipped.length)} shipped before`] : []),
+    ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
+    ...(left > 0 ? [`${grouped(left)} not tried`] : [])
+  ]
+  return `${parts.join(", ")}.`
+}
+
+/**
+ * How it goes on after a run that was cut off or stopped.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent }: Summary): string =>
+  `${grouped(inPlace + sent + alreadyShipped.length)} of ${counted(rows)} are in place and nothing is lost: run the same command to go on.` +
+  (report === null ? "" : ` What failed until then (${counted(failed)}) is in ${report}.`)
+
+/**
+ * What a run ends in, where not every row is in place.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const failureOf = (summary: Summary, { failed, stop }: Tally): Explained | undefined => {
+  if (stop !== undefined) return new Explained({ cause: stop, advice: resumption(summary), details: { ...summary } })
+  if (failed.length === 0) return undefined
+  const exitCode = Verdict.exitCode(failed.map(({ failure }) => failure))
+  const cause = new RowsFailed({ failed: failed.length, exitCode, message: `${counted(failed.length)} of ${grouped(summary.rows)} failed` })
+  return new Explained({
+    cause,
+    advice: `They are in ${summary.report ?? "no file"}, each with the reason: correct that file and import it, or run the same command to try them again.`,
+    details: { ...summary }
+  })
+}

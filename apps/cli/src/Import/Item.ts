@@ -1,0 +1,86 @@
+/**
+ * What can be imported: the rows of a kind, and what a row asks of the service. Knows nothing of files, nor of how often a row is sent.
+ *
+ * @since 0.1.0
+ */
+import type { FailureOf } from "@plaza/client/Contract"
+import type * as ByPieces from "@plaza/rows/ByPieces"
+import * as Format from "@plaza/rows/Format"
+import * as Orders from "@plaza/rows/Orders"
+import * as Stock from "@plaza/rows/Stock"
+import type * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Client } from "../Connection.js"
+
+/** @since 0.1.0 @category models */
+export type Failure = FailureOf<"setStock"> | FailureOf<"shipOrder">
+
+/**
+ * A row that can be sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Item {
+  readonly _tag: "Good"
+  readonly line: number
+  /** No two items of an import have the same. */
+  readonly id: string
+  /** What stands in the columns of its kind, as it is written. */
+  readonly cells: ReadonlyArray<string>
+  readonly send: (store: Client["store"]) => Effect.Effect<unknown, Failure>
+}
+
+/** @since 0.1.0 @category models */
+export interface BadItem {
+  readonly _tag: "Bad"
+  readonly line: number
+  readonly reason: string
+}
+
+/** @since 0.1.0 @category models */
+export interface Kind {
+  readonly name: "stock" | "orders"
+  readonly columns: readonly [id: string, ...rest: ReadonlyArray<string>]
+  readonly read: (format: Format.Format, options: Format.FormatOptions) => ByPieces.Read<Item | BadItem>
+  /**
+   * Whether a later import of other rows takes back what an earlier one did: then the earlier one is not in place any more, whatever its
+   * journal says.
+   */
+  readonly overwrites: boolean
+}
+
+const stockItem = (row: Stock.Row): Item | BadItem => {
+  if (row._tag === "Bad") return row
+  const { line, productId, stock } = row
+  return { _tag: "Good", line, id: productId, cells: [productId, String(stock)], send: (store) => store.setStock(productId, stock) }
+}
+
+/** @since 0.1.0 @category kinds */
+export const stock: Kind = {
+  name: "stock",
+  columns: ["productId", "stock"],
+  read: (format, options) => (bytes) =>
+    Stream.map(Format.rows(format, Stock.shape({ idColumn: "productId", stockColumn: "stock" }), options)(bytes), stockItem),
+  overwrites: true
+}
+
+const orderItem = (row: Orders.Row): Item | BadItem => {
+  if (row._tag === "Bad") return row
+  const { carrier, line, orderId, trackingNumber } = row
+  return {
+    _tag: "Good",
+    line,
+    id: orderId,
+    cells: [orderId, carrier, trackingNumber],
+    send: (store) => store.ship(orderId, { carrier, trackingNumber })
+  }
+}
+
+/** @since 0.1.0 @category kinds */
+export const orders: Kind = {
+  name: "orders",
+  columns: ["orderId", "carrier", "trackingNumber"],
+  read: (format, options) => (bytes) => Stream.map(Format.rows(format, Orders.shape, options)(bytes), orderItem),
+  overwrites: false
+}

@@ -1,0 +1,54 @@
+/**
+ * One import of a kind at a time for an account: two would send into the same allowance, and one might take back what the other does.
+ * An exclusive transaction on a database of its own, which the system releases with the process, however that ends; no file with a
+ * process number in it can offer that. Loading this module loads the native database.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import type { PlatformError } from "@effect/platform/Error"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import { UsageError } from "@plaza/terminal/Problem"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
+import { hostname } from "node:os"
+import * as Path from "node:path"
+import type { Place } from "./Place.js"
+
+const refuse = (message: string) => Effect.fail(new UsageError({ message }))
+
+// SQLite's primary result code, in the lower eight bits.
+const isBusy = (cause: unknown): boolean => Predicate.hasProperty(cause, "rawCode") && Predicate.isNumber(cause.rawCode) && (cause.rawCode & 0xff) === 5
+
+/** Where who holds the lock is told to those who are turned away. */
+const holderOf = ({ folder }: Place): string => Path.join(folder, "holder")
+
+/**
+ * Holds the folder until the scope closes.
+ *
+ * @since 0.1.0
+ * @category locking
+ */
+export const hold = (place: Place): Effect.Effect<void, UsageError | PlatformError, FileSystem.FileSystem | Scope.Scope> =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = Path.join(place.folder, "lock")
+    const sql = yield* SqliteClient.make({ filename: path, disableWAL: true }).pipe(
+      Effect.catchAllDefect(() => refuse(`${path} can't be opened: let this user read and write it`)),
+      Effect.provide(Reactivity.layer)
+    )
+    // Closing alone would keep the lock until the last prepared statement is collected.
+    yield* Effect.addFinalizer(() => Effect.ignore(sql`ROLLBACK`))
+    const begun = yield* Effect.either(Effect.zipRight(sql`PRAGMA busy_timeout = 0`, sql`BEGIN EXCLUSIVE`))
+    if (Either.isLeft(begun)) {
+      if (!isBusy(begun.left.cause)) return yield* refuse(`${path} can't be locked: let this user read and write it`)
+      const who = yield* Effect.orElseSucceed(fs.readFileString(holderOf(place)), () => "another process")
+      return yield* refuse(`another import of this kind runs for this account (${who.trim()}): wait until it has ended, or stop it`)
+    }
+    const since = new Date(yield* Clock.currentTimeMillis).toISOString()
+    yield* fs.writeFileString(holderOf(place), `process ${process.pid} on ${hostname()}, since ${since}\n`)
+  })

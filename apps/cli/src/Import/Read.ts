@@ -1,0 +1,92 @@
+/**
+ * The rows of a file, checked whole: either every one of them can be sent, or all that is wrong is told and none is. Knows nothing of
+ * the service.
+ *
+ * @since 0.1.0
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as Format from "@plaza/rows/Format"
+import { quoted } from "@plaza/rows/Quoted"
+import type { SourceRefused } from "@plaza/rows/Refused"
+import { Explained, UsageError } from "@plaza/terminal/Problem"
+import { Streams } from "@plaza/terminal/Streams"
+import * as Text from "@plaza/terminal/Text"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { BadItem, Item, Kind } from "./Item.js"
+
+/** @since 0.1.0 @category models */
+export interface Options {
+  /** A path, or `-` for standard input. */
+  readonly file: string
+  /** By the ending of the file's name unless told; CSV where that tells nothing. */
+  readonly format: Format.Format | undefined
+  readonly delimiter: string | undefined
+  /** The failure is told as JSON, with all that is wrong in it. */
+  readonly json: boolean
+}
+
+/**
+ * What is read, as it is called in messages.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const nameOf = (file: string): string => file === "-" ? "standard input" : file
+
+const bytesOf = (file: string): Stream.Stream<Uint8Array, PlatformError, FileSystem.FileSystem> =>
+  file === "-"
+    // What breaks there is the other end of a pipe, and there is no sentence for that.
+    ? Stream.orDie(NodeStream.stdin)
+    : Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file)))
+
+/** Which rows can't be sent, in the order of the file. */
+const complaints = (rows: ReadonlyArray<Item | BadItem>, column: string): ReadonlyArray<BadItem> => {
+  const first = new Map<string, number>()
+  return rows.flatMap((row) => {
+    if (row._tag === "Bad") return [row]
+    const earlier = first.get(row.id)
+    if (earlier === undefined) {
+      first.set(row.id, row.line)
+      return []
+    }
+    return [{ _tag: "Bad" as const, line: row.line, reason: `${column} ${quoted(row.id)} stands on line ${earlier} already, and which of the two holds can't be told` }]
+  })
+}
+
+/** For people, each on a line of its own; for programs, all of them in the failure. */
+const refuse = (options: Options, rows: number, bad: ReadonlyArray<BadItem>) =>
+  Effect.gen(function*() {
+    const { stderr } = yield* Streams
+    const lines = bad.map(({ line, reason }) => Text.visible(`${nameOf(options.file)}, line ${line}: ${reason}\n`)).join("")
+    if (!options.json) yield* Effect.ignore(stderr.write(lines))
+    const which = rows === 1 ? "its only row" : `${bad.length} of its ${rows} rows`
+    return yield* new Explained({
+      cause: new UsageError({ message: `${nameOf(options.file)} can't be imported: ${which} can't be used, and nothing was sent` }),
+      advice: "Correct what is told and run this again.",
+      details: { file: options.file, rows: bad.map(({ line, reason }) => ({ line, reason })) }
+    })
+  })
+
+/**
+ * Reads the rows of a file.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const items = (
+  kind: Kind,
+  options: Options
+): Effect.Effect<ReadonlyArray<Item>, SourceRefused | PlatformError | Explained, FileSystem.FileSystem | Streams> =>
+  Effect.gen(function*() {
+    const { delimiter, file } = options
+    const rows: Array<Item | BadItem> = []
+    yield* Stream.runForEach(
+      kind.read(options.format ?? Format.ofName(file), { source: nameOf(file), delimiter })(bytesOf(file)),
+      (row) => Effect.sync(() => rows.push(row))
+    )
+    const bad = complaints(rows, kind.columns[0])
+    return bad.length === 0 ? rows.filter((row) => row._tag === "Good") : yield* refuse(options, rows.length, bad)
+  })

@@ -1,0 +1,96 @@
+/**
+ * An import in process: the sandbox, the client, a folder for journals, and what is said. Knows how an import is begun, and nothing of
+ * what it sends.
+ */
+import { FileSystem, HttpClient } from "@effect/platform"
+import { NodeFileSystem } from "@effect/platform-node"
+import { Plaza } from "@plaza/client"
+import { Profiles } from "@plaza/client/Profiles"
+import { RateLimit } from "@plaza/client/RateLimit"
+import * as Settings from "@plaza/client/Settings"
+import { Store } from "@plaza/client/Store"
+import { Sandbox } from "@plaza/sandbox"
+import { Output, Progress, Streams } from "@plaza/terminal"
+import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted } from "effect"
+import * as Import from "../../src/Import.js"
+
+type Told = Partial<Omit<Import.Options, "file" | "kind">>
+
+/** How an import ended, what it said, and as which JSON. */
+export interface Ended {
+  readonly exit: Exit.Exit<void, unknown>
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The key that imports go under, where it isn't the shop's own. */
+export interface As {
+  readonly apiKey?: Redacted.Redacted
+  /** Set before what the network does. */
+  readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+}
+
+const defaults: Omit<Import.Options, "file" | "kind"> = {
+  format: undefined,
+  delimiter: undefined,
+  dryRun: false,
+  again: false,
+  report: undefined,
+  concurrency: 16
+}
+
+/** A client of the sandbox, as a new process has one. */
+const client = ({ apiKey, through }: As) =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const http = yield* HttpClient.HttpClient
+    const options = { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey }
+    const layer = Layer.provide(Plaza.layer(options), Layer.succeed(HttpClient.HttpClient, through?.(http) ?? http))
+    const services = yield* Layer.build(layer)
+    return {
+      profiles: Context.get(services, Profiles),
+      rateLimit: Context.get(services, RateLimit),
+      store: Context.get(services, Store),
+      settings: yield* Settings.fromOptions(options)
+    }
+  })
+
+/** A folder of its own: the home of whoever imports. */
+export const home = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-import-" }))
+
+/** Writes a file into a folder. */
+export const write = (folder: string, name: string, content: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.as(fs.writeFileString(`${folder}/${name}`, content), `${folder}/${name}`))
+
+/** Runs an import as a process would: with a client, streams and scope of its own, and its end as a value. */
+export const run = (state: string, kind: "stock" | "orders", file: string, told: Told & As & { readonly json?: boolean } = {}) =>
+  Effect.gen(function*() {
+    const stdout: Array<string> = []
+    const stderr: Array<string> = []
+    const { apiKey, json = true, through, ...options } = told
+    const work = Effect.flatMap(client({ ...(apiKey === undefined ? {} : { apiKey }), ...(through === undefined ? {} : { through }) }), (client) =>
+      Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }, client))
+    const output = Layer.provideMerge(
+      Layer.merge(Output.layer({ json, quiet: false }), Progress.layerSilent),
+      Streams.layerTest({ stdout, stderr })
+    )
+    const exit = yield* Effect.exit(work.pipe(
+      Effect.scoped,
+      Effect.provide(output),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["XDG_STATE_HOME", state]])))
+    ))
+    return { exit, stdout: stdout.join(""), stderr: stderr.join("") } satisfies Ended
+  })
+
+/** What an import failed with; nothing where it didn't. */
+export const failureOf = ({ exit }: Ended): unknown => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+
+/** The object that an import printed. */
+export const summaryOf = ({ stdout }: Ended): unknown => stdout === "" ? undefined : JSON.parse(stdout)
+
+export const inProcess = (options: Sandbox.Options = {}) => Layer.merge(Sandbox.layerHttpClient(options), NodeFileSystem.layer)
+
+export const stockOf = (rows: Iterable<readonly [id: string, stock: number]>): string =>
+  `productId,stock\n${[...rows].map(([id, stock]) => `${id},${stock}\n`).join("")}`
+
+export const ordersOf = (ids: Iterable<string>): string => `orderId,carrier,trackingNumber\n${[...ids].map((id) => `${id},DHL,T-${id}\n`).join("")}`
