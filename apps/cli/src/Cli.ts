@@ -30,10 +30,10 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--concurrency", "--data", "--delimiter", "--field", "--fixtures", "--format", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--report", "--seed", "--text", "--tracking-number"
+    "--base-url", "--carrier", "--data", "--field", "--fixtures", "--header", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--seed", "--text", "--tracking-number"
   ],
-  repeated: ["--field", "--media", "--media-id"],
-  flags: ["--again", "--all", "--document-only", "--dry-run", "--json", "--paginate", "--quiet"],
+  repeated: ["--field", "--header", "--media", "--media-id"],
+  flags: ["--all", "--document-only", "--include", "--json", "--paginate", "--quiet"],
   global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
 }
 

@@ -40,14 +40,6 @@ export const parse = (written: ReadonlyArray<string>): Either.Either<ReadonlyMap
       : refuse(`--field ${twice.name} is given twice: leave one of them out`)
   })
 
-/**
- * Fields as a query: text as it is, anything else as JSON.
- *
- * @since 0.1.0
- * @category parsing
- */
-export const toQuery = (fields: ReadonlyMap<string, unknown>): Readonly<Record<string, string>> =>
-  Object.fromEntries([...fields].map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]))
 
 /** @since 0.1.0 @category models */
 export interface Target {
@@ -69,4 +61,20 @@ export const target = (written: string): Either.Either<Target, UsageError> => {
   const names = [...query.keys()]
   if (new Set(names).size !== names.length) return refuse(`the query of "${written}" names one thing twice: leave one of them out`)
   return Either.right({ path: path.startsWith("/") ? path : `/${path}`, query: Object.fromEntries(query) })
+}
+
+/**
+ * The query of a path with fields added to it: text as it is, anything else as JSON. What is in both is refused.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const query = (target: Target, fields: ReadonlyMap<string, unknown>): Either.Either<Readonly<Record<string, string>>, UsageError> => {
+  const twice = [...fields.keys()].find((name) => Object.hasOwn(target.query, name))
+  return twice === undefined
+    ? Either.right({
+      ...target.query,
+      ...Object.fromEntries([...fields].map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]))
+    })
+    : refuse(`${twice} is in the path and in --field: leave one of them out`)
 }

@@ -5,13 +5,10 @@
  */
 import { Chat } from "@plaza/client/Chat"
 import { Media } from "@plaza/client/Media"
-import * as Node from "@plaza/client/node"
 import { Operations } from "@plaza/client/Operations"
 import * as Plaza from "@plaza/client/Plaza"
 import { Posts } from "@plaza/client/Posts"
 import { Profiles } from "@plaza/client/Profiles"
-import { RateLimit } from "@plaza/client/RateLimit"
-import { config } from "@plaza/client/Settings"
 import { Store } from "@plaza/client/Store"
 import { Stories } from "@plaza/client/Stories"
 import type * as ConfigError from "effect/ConfigError"
@@ -20,20 +17,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Client } from "./Connection.js"
+import * as Wire from "./Wire.js"
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.zipWith(
-  Layer.build(Layer.provide(Plaza.layerConfig, Node.layer)),
-  config,
-  (services, settings) => ({
+export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.map(
+  Layer.build(Layer.provide(Plaza.layerConfig, Wire.layer)),
+  (services) => ({
     profiles: Context.get(services, Profiles),
     posts: Context.get(services, Posts),
     media: Context.get(services, Media),
     stories: Context.get(services, Stories),
     store: Context.get(services, Store),
     chat: Context.get(services, Chat),
-    rateLimit: Context.get(services, RateLimit),
-    settings,
     open: Context.pick(Operations)(services),
     request: Plaza.request,
     paginate: Plaza.paginate

@@ -205,6 +205,10 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         ["api", "GET", "/me", "--input", "-"],
         ["api", "POST", "/me", "--paginate"],
         ["api", "POST", "/me", "--input", "-", "--field", "a=b"],
+        ["api", "GET", "/me?a=1", "--field", "a=2"],
+        ["api", "GET", "/me", "--header", "Authorization: Bearer x"],
+        ["api", "GET", "/me/posts", "--paginate", "--include"],
+        ["api", "GET", "/me/posts?cursor=x", "--paginate"],
         ["api", "GET", "/../../sandbox/state"],
         ["users", "get", ".."],
         ["users", "get", ""]

@@ -24,7 +24,9 @@ describe("a field", () => {
   })
 
   it("in a query is its text, or its JSON", () => {
-    expect(Fields.toQuery(new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual({ a: "x y", b: "5", c: "[1]" })
+    const target = { path: "/me", query: { d: "1" } }
+    expect(Fields.query(target, new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual(Either.right({ a: "x y", b: "5", c: "[1]", d: "1" }))
+    expect(refusal(Fields.query(target, new Map([["d", "2"]])))).toBe("d is in the path and in --field: leave one of them out")
   })
 
   it.each([
