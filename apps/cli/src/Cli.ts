@@ -12,6 +12,7 @@ import { api } from "./commands/Api.js"
 import { auth } from "./commands/Auth.js"
 import { chat } from "./commands/Chat.js"
 import { completions } from "./commands/Completions.js"
+import { doctor } from "./commands/Doctor.js"
 import { media } from "./commands/Media.js"
 import { posts } from "./commands/Posts.js"
 import { sandbox } from "./commands/Sandbox.js"
@@ -30,10 +31,10 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--data", "--field", "--fixtures", "--header", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--seed", "--text", "--tracking-number"
+    "--base-url", "--carrier", "--concurrency", "--data", "--delimiter", "--field", "--fixtures", "--format", "--header", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--report", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--header", "--media", "--media-id"],
-  flags: ["--all", "--document-only", "--include", "--json", "--paginate", "--quiet"],
+  flags: ["--again", "--all", "--document-only", "--dry-run", "--include", "--json", "--paginate", "--quiet"],
   global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
 }
 
@@ -43,7 +44,7 @@ export const plaza = Command.make(name).pipe(
     "Acts on an account of the service: log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. Without an account, start with plaza sandbox start.",
     "me --json"
   )),
-  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, completions])
+  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, doctor, completions])
 )
 
 /** @since 0.1.0 @category metadata */

@@ -9,6 +9,8 @@ import { Operations } from "@plaza/client/Operations"
 import * as Plaza from "@plaza/client/Plaza"
 import { Posts } from "@plaza/client/Posts"
 import { Profiles } from "@plaza/client/Profiles"
+import { RateLimit } from "@plaza/client/RateLimit"
+import { config } from "@plaza/client/Settings"
 import { Store } from "@plaza/client/Store"
 import { Stories } from "@plaza/client/Stories"
 import type * as ConfigError from "effect/ConfigError"
@@ -20,15 +22,18 @@ import type { Client } from "./Connection.js"
 import * as Wire from "./Wire.js"
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.map(
+export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.zipWith(
   Layer.build(Layer.provide(Plaza.layerConfig, Wire.layer)),
-  (services) => ({
+  config,
+  (services, settings) => ({
     profiles: Context.get(services, Profiles),
     posts: Context.get(services, Posts),
     media: Context.get(services, Media),
     stories: Context.get(services, Stories),
     store: Context.get(services, Store),
     chat: Context.get(services, Chat),
+    rateLimit: Context.get(services, RateLimit),
+    settings,
     open: Context.pick(Operations)(services),
     request: Plaza.request,
     paginate: Plaza.paginate

@@ -65,6 +65,24 @@ const fromFile = (told: Option.Option<string>) =>
   })
 
 /**
+ * What flags and environment say, without the file of profiles.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const given = (flags: Named): Effect.Effect<Target, ConfigError.ConfigError> =>
+  Effect.map(Effect.all([variable(variables.baseUrl), variable(variables.apiKey)]), ([baseUrl, apiKey]) => {
+    const unlessNamed = <A>(value: Option.Option<A>) => Option.isSome(flags.profile) ? undefined : Option.getOrUndefined(value)
+    return {
+      ...nothing,
+      baseUrl: Option.isSome(flags.baseUrl)
+        ? { value: flags.baseUrl.value, from: "--base-url" }
+        : unlessNamed(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
+      apiKey: unlessNamed(Option.map(apiKey, (value) => ({ value: Redacted.make(value), from: variables.apiKey })))
+    }
+  })
+
+/**
  * What flags, environment and profile say together. The file of profiles is read where they leave something open, or name a profile.
  *
  * @since 0.1.0
@@ -72,22 +90,14 @@ const fromFile = (told: Option.Option<string>) =>
  */
 export const target = (flags: Named): Effect.Effect<Target, UsageError | ConfigError.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const isNamed = Option.isSome(flags.profile)
-    const unlessNamed = <A>(value: Option.Option<A>) => isNamed ? undefined : Option.getOrUndefined(value)
-    const [baseUrl, apiKey] = yield* Effect.all([variable(variables.baseUrl), variable(variables.apiKey)])
-    const given = {
-      baseUrl: Option.isSome(flags.baseUrl)
-        ? { value: flags.baseUrl.value, from: "--base-url" }
-        : unlessNamed(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
-      apiKey: unlessNamed(Option.map(apiKey, (value) => ({ value: Redacted.make(value), from: variables.apiKey })))
-    }
-    const found = given.baseUrl !== undefined && given.apiKey !== undefined ? undefined : yield* fromFile(yield* profileTold(flags))
-    if (found === undefined) return { ...nothing, ...given }
+    const told = yield* given(flags)
+    const found = told.baseUrl !== undefined && told.apiKey !== undefined ? undefined : yield* fromFile(yield* profileTold(flags))
+    if (found === undefined) return told
     const from = `profile ${found.name}`
     return {
       profile: found.name,
       profileBaseUrl: found.profile.baseUrl,
-      baseUrl: given.baseUrl ?? { value: found.profile.baseUrl, from },
-      apiKey: given.apiKey ?? { value: found.profile.apiKey, from }
+      baseUrl: told.baseUrl ?? { value: found.profile.baseUrl, from },
+      apiKey: told.apiKey ?? { value: found.profile.apiKey, from }
     }
   })

@@ -1,0 +1,111 @@
+/**
+ * What can be told without the network: Node, the profile, the form of address and key, and the allowance. Knows nothing of what the
+ * service says.
+ *
+ * Source: interface v1, "Authentication", "Limits" and "Versioning".
+ *
+ * @since 0.1.0
+ */
+import { checkBaseUrl, config } from "@plaza/client/Settings"
+import * as ApiKey from "@plaza/domain/ApiKey"
+import * as Limits from "@plaza/domain/Limits"
+import { ofFailure } from "@plaza/terminal/Report"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import { isIPv4 } from "node:net"
+import { masked } from "../Profiles.js"
+import { type Target, variables } from "../Target.js"
+import { type Check, failed, ok, unknown, warning } from "./Check.js"
+
+const least = [20, 18] as const
+
+/** @since 0.1.0 @category checks */
+export const node = (version: string): Check => {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number)
+  return major > least[0] || (major === least[0] && minor >= least[1])
+    ? ok("node", `Node ${version}`)
+    : failed("node", `Node ${version} is too old`, `Install Node ${least.join(".")} or a later version.`)
+}
+
+const isLoopback = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || (isIPv4(host) && host.startsWith("127."))
+
+/** Where every address of the service ends, by the document. */
+const versionSegment = "/open/v1"
+
+const otherAddress = ({ apiKey, profile, profileBaseUrl }: Target, baseUrl: string): boolean =>
+  profileBaseUrl !== undefined && apiKey?.from === `profile ${profile}` && profileBaseUrl.replace(/\/+$/, "") !== baseUrl
+
+/**
+ * The address, and whether it can be used.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const address = (target: Target): readonly [check: Check, url: URL | undefined] => {
+  const { baseUrl } = target
+  if (baseUrl === undefined) return [failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`), undefined]
+  return Either.match(checkBaseUrl(baseUrl.value), {
+    onLeft: (why) => [failed("address", `the address from ${baseUrl.from} ${why}`, `Correct it in ${baseUrl.from}.`), undefined],
+    onRight: (text) => {
+      const url = new URL(text)
+      const told = `${text} from ${baseUrl.from}`
+      if (!url.pathname.endsWith(versionSegment)) return [failed("address", `${told} doesn't end with ${versionSegment}`, `Put ${versionSegment} at the end of the address in ${baseUrl.from}.`), url]
+      if (url.protocol === "http:" && !isLoopback(url.hostname)) return [warning("address", `${told}: the key goes over the network for everybody to read`, "Use https."), url]
+      if (otherAddress(target, text)) {
+        return [warning("address", `${told}, but the key of profile ${target.profile} was made for ${target.profileBaseUrl}`, `Leave out what comes from ${baseUrl.from}, or log in there as another profile.`), url]
+      }
+      return [ok("address", told), url]
+    }
+  })
+}
+
+/**
+ * The key's form, and where it comes from.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.Redacted | undefined] => {
+  if (apiKey === undefined) return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey}.`), undefined]
+  return Either.match(ApiKey.parse(Redacted.value(apiKey.value)), {
+    onLeft: ({ message }) => [failed("key", `what comes from ${apiKey.from} is not a key: ${message}`, `Put the whole key into ${apiKey.from}.`), undefined],
+    onRight: (key) => [ok("key", `${masked(key)} from ${apiKey.from}`), key]
+  })
+}
+
+// The settings are read together, and these two are looked at elsewhere.
+const placeholders = new Map([[variables.baseUrl, `https://host${versionSegment}`], [variables.apiKey, `key_${"x".repeat(Limits.keySecretLength)}`]])
+
+/** @since 0.1.0 @category checks */
+export const allowance: Effect.Effect<Check> = Effect.configProviderWith((environment) =>
+  config.pipe(
+    Effect.withConfigProvider(ConfigProvider.orElse(ConfigProvider.fromMap(placeholders, { pathDelim: "_" }), () => environment)),
+    Effect.match({
+      onFailure: (error) => failed("allowance", ofFailure(error).message, "Correct or remove that variable."),
+      onSuccess: ({ rateLimit, rateWindow, timeout }) => {
+        const told = `${rateLimit} requests in ${Duration.format(rateWindow)}, ${Duration.format(timeout)} for an attempt`
+        const isMore = rateLimit / Duration.toMillis(rateWindow) > Limits.requestsPerWindow / Duration.toMillis(Limits.rateWindow)
+        return isMore
+          ? warning("allowance", `${told}: the service allows ${Limits.requestsPerWindow} in ${Duration.format(Limits.rateWindow)}`, "Remove PLAZA_RATE_LIMIT and PLAZA_RATE_WINDOW, unless this is a sandbox that allows more.")
+          : ok("allowance", told)
+      }
+    })
+  )
+)
+
+/**
+ * What the account may write. Neither a profile's photo and cover nor a key's scopes are shown by the document, so nothing short of a
+ * write can tell.
+ * Source: interface v1, "Resources and their fields", gaps.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const writes: Check = unknown(
+  "writes",
+  "posts, media, stories, comments, likes, follows, store and chat: the interface doesn't show whether the profile has its photo and cover, nor the scopes of the key",
+  "Look at both in the web app; or follow somebody whom the account follows already, which changes nothing: a refusal names what is missing."
+)

@@ -1,0 +1,93 @@
+/**
+ * What the service says when it is asked once whose key this is: whether it answers, what time it has there, and which account it is.
+ * Nothing is sent again.
+ *
+ * Source: interface v1, "Endpoints", GET /me.
+ *
+ * @since 0.1.0
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Node from "@plaza/client/node"
+import { reasonOf } from "@plaza/client/TransportReason"
+import { toError } from "@plaza/domain/ErrorAnswer"
+import * as Resources from "@plaza/domain/Resources"
+import * as Advice from "@plaza/terminal/Advice"
+import { ofFailure } from "@plaza/terminal/Report"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { type Check, failed, ok, unknown, warning } from "./Check.js"
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: string
+  readonly askedAt: number
+  readonly receivedAt: number
+}
+
+const ask = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<Answer, HttpClientError.HttpClientError, HttpClient.HttpClient> =>
+  Effect.gen(function*() {
+    const client = HttpClient.withTracerDisabledWhen(yield* HttpClient.HttpClient, () => true)
+    const request = HttpClientRequest.get(`${url.href.replace(/\/+$/, "")}/me`, { acceptJson: true })
+    const askedAt = yield* Clock.currentTimeMillis
+    const { headers, status, text } = yield* client.execute(key === undefined ? request : HttpClientRequest.bearerToken(request, key))
+    const body = yield* text
+    const receivedAt = yield* Clock.currentTimeMillis
+    // A proxy that echoes the request may echo the key with it.
+    return { status, headers, body: key === undefined ? body : body.replaceAll(Redacted.value(key), "<redacted>"), askedAt, receivedAt }
+  })
+
+const most = Duration.seconds(30)
+
+/** The `Date` of an answer has whole seconds, and was written somewhere between question and answer. */
+const clock = ({ askedAt, headers, receivedAt }: Answer): Check => {
+  const there = Date.parse(headers["date"] ?? "")
+  if (Number.isNaN(there)) return unknown("clock", "the service doesn't tell its time")
+  const ahead = there > receivedAt ? there - receivedAt : there + 1_000 < askedAt ? there + 1_000 - askedAt : 0
+  const seconds = Math.round(Math.abs(ahead) / 1_000)
+  if (seconds === 0) return ok("clock", "the service has the same time")
+  const told = `this machine's clock is ${seconds} seconds ${ahead > 0 ? "behind" : "ahead of"} the service's`
+  return seconds <= Duration.toSeconds(most) ? ok("clock", told) : warning("clock", told, "Set this machine's clock, as by NTP: certificates and waits are told in moments.")
+}
+
+const decode = Schema.decodeUnknownEither(Schema.parseJson(Resources.Profile))
+
+const account = (answer: Answer): Check => {
+  if (answer.status < 200 || answer.status >= 300) {
+    const { advice, sentence, why } = ofFailure(toError(answer), answer.receivedAt)
+    return failed("account", why === undefined ? sentence : `${sentence}: ${why}`, advice.join(" "))
+  }
+  return Either.match(decode(answer.body), {
+    onLeft: () => failed("account", `what answers with status ${answer.status} is not the service`, Advice.forUnreadable("getMe")),
+    onRight: ({ id, username }) => ok("account", username === undefined ? `account ${id}` : `${username} (account ${id})`)
+  })
+}
+
+/** @since 0.1.0 @category checks */
+export const names = { service: "service", clock: "clock", account: "account" } as const
+
+/** @since 0.1.0 @category checks */
+export const service = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<readonly [service: Check, clock: Check, account: Check]> =>
+  ask(url, key).pipe(
+    Effect.mapError((error) => reasonOf(error).reason),
+    Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => "ETIMEDOUT" }),
+    Effect.match({
+      onFailure: (reason) => [
+        failed(names.service, `no answer from ${url.host} (${reason})`, Advice.forReason(reason)),
+        unknown(names.clock, "the service doesn't answer"),
+        unknown(names.account, "the service doesn't answer")
+      ] as const,
+      onSuccess: (answer) => [
+        ok(names.service, `${url.host} answers with status ${answer.status} after ${answer.receivedAt - answer.askedAt} ms`),
+        clock(answer),
+        key === undefined ? unknown(names.account, "there is no key to ask with") : account(answer)
+      ] as const
+    }),
+    Effect.provide(Node.layer)
+  )

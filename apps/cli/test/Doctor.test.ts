@@ -1,0 +1,215 @@
+/**
+ * What the doctor sees: each thing that can be wrong by itself, with what still can be looked at behind it, and never a guess.
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { ConfigProvider, Effect, Option, Redacted, TestClock } from "effect"
+import { createServer, type RequestListener } from "node:http"
+import { expect } from "vitest"
+import * as Doctor from "../src/Doctor.js"
+import type { Check } from "../src/Doctor/Check.js"
+import * as Local from "../src/Doctor/Local.js"
+import * as Network from "../src/Doctor/Network.js"
+import { nothing } from "../src/Target.js"
+
+const key = `key_${"d".repeat(36)}wxyz`
+const now = Date.parse("2026-11-21T12:00:00.000Z")
+const profile = JSON.stringify({ id: "1001", username: "corner-shop" })
+
+/** A server of this machine's; what it answers with is its listener's business. */
+const serve = (listener: RequestListener) =>
+  Effect.acquireRelease(
+    Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
+      const server = createServer(listener)
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        resume(Effect.succeed({ port, close: () => void server.close() }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+/** The base address of a server that answers so. */
+const answering = (status: number, body: string, date: number | undefined = now, seen: Array<string> = []) =>
+  Effect.map(
+    serve((request, response) => {
+      seen.push(`${request.method} ${request.url}`)
+      response.sendDate = false
+      response.writeHead(status, date === undefined ? {} : { date: new Date(date).toUTCString() })
+      response.end(body.replace("AUTHORIZATION", request.headers.authorization ?? "none"))
+    }),
+    ({ port }) => `http://127.0.0.1:${port}/open/v1`
+  )
+
+const diagnose = (env: Readonly<Record<string, string>>, flags: { readonly baseUrl?: string; readonly profile?: string } = {}) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(now)
+    const config = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
+    const settings = ConfigProvider.fromMap(new Map(Object.entries({ XDG_CONFIG_HOME: config, ...env })), { pathDelim: "_" })
+    const checks = yield* Effect.withConfigProvider(
+      Doctor.run({ baseUrl: Option.fromNullable(flags.baseUrl), profile: Option.fromNullable(flags.profile) }),
+      settings
+    )
+    expect(JSON.stringify(checks)).not.toContain(key)
+    for (const { message, remedy, status } of checks) {
+      expect(message).not.toBe("")
+      // What failed or may fail says what to do.
+      if (status === "failed" || status === "warning") expect(remedy).toMatch(/^[A-Z].+\.$/)
+    }
+    return checks
+  })
+
+const statuses = (checks: ReadonlyArray<Check>) => Object.fromEntries(checks.map(({ name, status }) => [name, status]))
+const of = (checks: ReadonlyArray<Check>, name: string) => checks.find((check) => check.name === name)
+
+const good = { node: "ok", profile: "ok", address: "ok", key: "ok", allowance: "ok", dns: "ok", service: "ok", clock: "ok", account: "ok", writes: "unknown" }
+
+layer(NodeContext.layer)("the doctor", (it) => {
+  it.scoped("finds nothing wrong where nothing is, with one request, and doesn't pretend to know what nobody tells", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(200, profile, now, seen), PLAZA_API_KEY: key })
+      expect(statuses(checks)).toEqual(good)
+      expect(of(checks, "account")?.message).toBe("corner-shop (account 1001)")
+      expect(of(checks, "key")?.message).toBe("****wxyz from PLAZA_API_KEY")
+      expect(of(checks, "writes")?.message).toMatch(/doesn't show/)
+      expect(seen).toEqual(["GET /open/v1/me"])
+    }))
+
+  it.scoped("tells a port where nothing listens", () =>
+    Effect.gen(function*() {
+      const { close, port } = yield* serve(() => {})
+      close()
+      const checks = yield* diagnose({ PLAZA_BASE_URL: `http://localhost:${port}/open/v1`, PLAZA_API_KEY: key })
+      expect(statuses(checks)).toEqual({ ...good, service: "failed", clock: "unknown", account: "unknown" })
+      expect(of(checks, "service")).toMatchObject({ message: `no answer from localhost:${port} (ECONNREFUSED)`, remedy: expect.stringContaining("Nothing listens there") as unknown })
+    }))
+
+  it.scoped.each([
+    ["HTML at a wrong path", 404, "<html><title>Not Found</title></html>", "what answers is not the service: 404: ", "Not Found"],
+    ["HTML with 200", 200, "<html><title>Sign in</title></html>", "what answers with status 200 is not the service", ""],
+    ["a key that is revoked", 401, `{"error":{"code":"INVALID_API_KEY","message":"it is revoked"}}`, "the service doesn't accept the key: 401 INVALID_API_KEY: it is revoked", ""],
+    ["an account without access", 403, `{"error":{"code":"DEVELOPER_ACCESS_REVOKED","message":"suspended"}}`, "the account's developer access is suspended or revoked: 403", ""],
+    ["an echo of the request", 500, "got AUTHORIZATION", "the service can't be reached behind what answers for it: 500", ""],
+    ["an account without an id", 200, `{"username":"x"}`, "what answers with status 200 is not the service", ""]
+  ] as const)("tells %s", ([_, status, body, message, more]) =>
+    Effect.gen(function*() {
+      const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(status, body), PLAZA_API_KEY: key })
+      expect(statuses(checks)).toEqual({ ...good, account: "failed" })
+      expect(of(checks, "account")?.message).toContain(message)
+      expect(of(checks, "account")?.message).toContain(more)
+    }))
+
+  it.scoped.each([
+    [3_600_000, "warning", "this machine's clock is 3600 seconds behind the service's"],
+    [-3_600_000, "warning", "this machine's clock is 3599 seconds ahead of the service's"],
+    [20_000, "ok", "this machine's clock is 20 seconds behind the service's"],
+    [-1_000, "ok", "the service has the same time"],
+    [undefined, "unknown", "the service doesn't tell its time"]
+  ] as const)("tells a clock that is %i ms away", ([away, status, message]) =>
+    Effect.gen(function*() {
+      const date = away === undefined ? undefined : now + away
+      const base = away === undefined
+        ? Effect.map(serve((_, response) => {
+          response.sendDate = false
+          response.end(profile)
+        }), ({ port }) => `http://127.0.0.1:${port}/open/v1`)
+        : answering(200, profile, date)
+      const checks = yield* diagnose({ PLAZA_BASE_URL: yield* base, PLAZA_API_KEY: key })
+      expect(of(checks, "clock")).toMatchObject({ status, message })
+      expect(of(checks, "account")?.status).toBe("ok")
+    }))
+
+  it.scoped("looks at all that it can without a key, and sends none", () =>
+    Effect.gen(function*() {
+      const base = yield* answering(401, `{"error":{"code":"INVALID_API_KEY","message":"AUTHORIZATION"}}`)
+      const without = { ...good, key: "failed", account: "unknown", writes: "unknown" }
+      expect(statuses(yield* diagnose({ PLAZA_BASE_URL: base }))).toEqual(without)
+      const short = yield* diagnose({ PLAZA_BASE_URL: base, PLAZA_API_KEY: "key_secretbutshort" })
+      expect(statuses(short)).toEqual(without)
+      expect(JSON.stringify(short)).not.toContain("secret")
+      expect(of(short, "key")?.message).toContain("what comes from PLAZA_API_KEY is not a key")
+    }))
+
+  it.scoped("says what is missing when nothing is told", () =>
+    Effect.gen(function*() {
+      const checks = yield* diagnose({})
+      expect(statuses(checks)).toEqual({ ...good, address: "failed", key: "failed", dns: "unknown", service: "unknown", clock: "unknown", account: "unknown" })
+    }))
+
+  it.scoped("goes on with what the environment tells when the profiles can't be read", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const config = yield* fs.makeTempDirectoryScoped()
+      yield* fs.makeDirectory(`${config}/plaza`)
+      yield* fs.writeFileString(`${config}/plaza/config.json`, "{}", { mode: 0o644 })
+      const checks = yield* diagnose({ XDG_CONFIG_HOME: config, PLAZA_BASE_URL: yield* answering(401, "") })
+      expect(statuses(checks)).toEqual({ ...good, profile: "failed", key: "failed", account: "unknown" })
+      expect(of(checks, "profile")?.message).toContain(`run chmod 600 ${config}/plaza/config.json`)
+      const nobody = yield* diagnose({}, { profile: "nobody", baseUrl: yield* answering(401, "") })
+      expect(of(nobody, "profile")?.message).toContain(`there is no profile "nobody"`)
+      expect(of(nobody, "service")?.status).toBe("ok")
+    }))
+
+  it.scoped("tells a name that no host has", () =>
+    Effect.gen(function*() {
+      // Too long to be asked for anywhere.
+      const checks = yield* diagnose({ PLAZA_BASE_URL: `https://${"x".repeat(64)}.localhost/open/v1`, PLAZA_API_KEY: key })
+      expect(statuses(checks)).toEqual({ ...good, dns: "failed", tls: "unknown", service: "unknown", clock: "unknown", account: "unknown" })
+    }))
+
+  it.scoped.each([
+    [{ PLAZA_RATE_LIMIT: "121" }, "warning"],
+    [{ PLAZA_RATE_WINDOW: "59 seconds" }, "warning"],
+    [{ PLAZA_RATE_LIMIT: "60", PLAZA_RATE_WINDOW: "30 seconds" }, "ok"],
+    [{ PLAZA_RATE_LIMIT: "none" }, "failed"],
+    [{ PLAZA_TIMEOUT: "0 seconds" }, "failed"]
+  ] as const)("tells what %j means", ([env, status]) =>
+    Effect.gen(function*() {
+      const check = of(yield* diagnose(env), "allowance")
+      expect(check?.status).toBe(status)
+      if (status === "failed") expect(check?.message).toMatch(/^PLAZA_(RATE_LIMIT|TIMEOUT) can't be used: /)
+    }))
+})
+
+layer(NodeContext.layer)("the doctor on", (it) => {
+  const told = (value: string) => ({ ...nothing, baseUrl: { value, from: "PLAZA_BASE_URL" } })
+
+  it.effect.each([
+    ["https://host/open/v1", "ok"],
+    ["https://host/open/v1/", "ok"],
+    ["http://localhost:4010/open/v1", "ok"],
+    ["http://127.9.9.9/open/v1", "ok"],
+    ["http://[::1]:1/open/v1", "ok"],
+    ["http://shop.localhost/open/v1", "ok"],
+    ["http://host/open/v1", "warning"],
+    ["http://127.0.0.1.evil.example/open/v1", "warning"],
+    ["https://host", "failed"],
+    ["https://host/open/v2", "failed"],
+    ["host/open/v1", "failed"],
+    ["ftp://host/open/v1", "failed"],
+    ["https://a:b@host/open/v1", "failed"],
+    ["", "failed"]
+  ] as const)("the address %s: %s", ([address, status]) => Effect.sync(() => expect(Local.address(told(address))[0].status).toBe(status)))
+
+  it.effect("a key of a profile that is sent to another address", () =>
+    Effect.sync(() => {
+      const other = { ...told("https://other/open/v1"), profile: "shop", profileBaseUrl: "https://host/open/v1", apiKey: { value: Redacted.make(key), from: "profile shop" } }
+      expect(Local.address(other)[0]).toMatchObject({ status: "warning", message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown })
+      expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" })[0].status).toBe("ok")
+    }))
+
+  it.effect.each([["v20.18.0", "ok"], ["v20.17.9", "failed"], ["v18.20.0", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s", ([version, status]) =>
+    Effect.sync(() => expect(Local.node(version).status).toBe(status)))
+
+  it.effect.each([
+    [undefined, 15, false, "ok"],
+    [undefined, 13, false, "warning"],
+    ["CERT_HAS_EXPIRED", -1, false, "failed"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", 100, false, "failed"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", 100, true, "warning"]
+  ] as const)("a certificate that is refused with %s and valid for %i days, unchecked %j: %s", ([refused, days, isUnchecked, status]) =>
+    Effect.sync(() => expect(Network.judge({ refused, validTo: now + days * 86_400_000, subject: "host" }, now, isUnchecked).status).toBe(status)))
+})

@@ -1,0 +1,37 @@
+/**
+ * Certificates of our own for a server on this machine: for `localhost` and `127.0.0.1`, signed by themselves, so that nobody trusts them
+ * who isn't told to. The key opens nothing anywhere.
+ */
+
+export const key = `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIGn1cg2Ihzo9/MaciCUFHXxcq+ZpW74qxYrpOuM1DmfmoAoGCCqGSM49
+AwEHoUQDQgAE4wmeP7Cq2i3SxRsP9fVf78WdcaeWPX24aezxvv/e7zAjQdRrnZfG
+vPwAUvkGRrc4ze4ROi0ip92zDBwlf/lPKQ==
+-----END EC PRIVATE KEY-----
+`
+
+/** From 2020 until 2126. */
+export const valid = `-----BEGIN CERTIFICATE-----
+MIIBejCCASCgAwIBAgIUFJfWhwTJcmSJ0o66yAxaG9Z4bX4wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjYwMTAx
+MDAwMDAwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATjCZ4/sKraLdLFGw/19V/vxZ1xp5Y9fbhp7PG+/97vMCNB1Gudl8a8
+/ABS+QZGtzjN7hE6LSKn3bMMHCV/+U8po04wTDAPBgNVHRMBAf8EBTADAQH/MBoG
+A1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAdBgNVHQ4EFgQUGfRVc0LFlO6/7Lod
+H2wgukLO/GMwCgYIKoZIzj0EAwIDSAAwRQIgTlfxoTglmZJcVKzJDn+h5ulnmigo
+xHAgCPnwWCtZuCQCIQCkT6wasPtuTMxmXU1XQ9uzm1xJS0yG3JTPnzhU+d+eLQ==
+-----END CERTIFICATE-----
+`
+
+/** From 2018 until 2019. */
+export const expired = `-----BEGIN CERTIFICATE-----
+MIIBeDCCAR6gAwIBAgIUfTOpA1xhPI1AzNndax/6Tn5x4JwwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MB4XDTE4MDEwMTAwMDAwMFoXDTE5MDEwMTAw
+MDAwMFowFDESMBAGA1UEAwwJbG9jYWxob3N0MFkwEwYHKoZIzj0CAQYIKoZIzj0D
+AQcDQgAE4wmeP7Cq2i3SxRsP9fVf78WdcaeWPX24aezxvv/e7zAjQdRrnZfGvPwA
+UvkGRrc4ze4ROi0ip92zDBwlf/lPKaNOMEwwDwYDVR0TAQH/BAUwAwEB/zAaBgNV
+HREEEzARgglsb2NhbGhvc3SHBH8AAAEwHQYDVR0OBBYEFBn0VXNCxZTuv+y6HR9s
+ILpCzvxjMAoGCCqGSM49BAMCA0gAMEUCIDDizgVG52kfCO13jmE+N3+wrcfILpO+
+rgVMRQfsiZHrAiEAzTOpwaLdZhU5rpcnZY1MXI8Hgs+pN4jF61Zzf0Q+U/g=
+-----END CERTIFICATE-----
+`
