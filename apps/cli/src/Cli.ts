@@ -31,7 +31,9 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--concurrency", "--data", "--delimiter", "--field", "--fixtures", "--format", "--header", "--input", "--limit", "--media", "--media-id", "--port", "--profile", "--report", "--seed", "--text", "--tracking-number"
+    "--base-url", "--carrier", "--concurrency", "--conversations", "--data", "--delimiter", "--field", "--fixtures", "--follows",
+    "--format", "--header", "--input", "--limit", "--media", "--media-id", "--orders", "--people", "--port", "--posts", "--products",
+    "--profile", "--report", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--header", "--media", "--media-id"],
   flags: ["--again", "--all", "--document-only", "--dry-run", "--include", "--json", "--paginate", "--quiet"],

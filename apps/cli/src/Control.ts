@@ -16,6 +16,7 @@ import * as ErrorAnswer from "@plaza/domain/ErrorAnswer"
 import type { ServiceError } from "@plaza/domain/Errors"
 import { ControlApi } from "@plaza/sandbox/ControlApi"
 import { type ActiveFault, Fault, FaultId } from "@plaza/sandbox/Fault"
+import type { Fixtures } from "@plaza/sandbox/Fixtures"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -35,6 +36,8 @@ export interface Control {
   /** Takes the JSON of a fault. */
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
+  /** Adds what fixtures tell to what is there. */
+  readonly plant: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
 }
 
 const decodeFault = Schema.decodeUnknown(Fault, { onExcessProperty: "error" })
@@ -94,6 +97,7 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
       reset: call(client.reset()),
       listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
       addFault: (json) => Effect.flatMap(asFault(json), addFault),
-      clearFaults: call(client.clearFaults())
+      clearFaults: call(client.clearFaults()),
+      plant: (fixtures) => call(client.scene.plant({ payload: fixtures }))
     }
   })

@@ -220,6 +220,18 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* sandbox.requests).length).toBe(before)
     }))
 
+  it.effect("sandbox seed adds to a running sandbox what is asked for, or says what can be", () =>
+    Effect.gen(function*() {
+      const before = yield* state
+      expect(yield* plaza("sandbox", "seed", "--people", "3", "--products", "7", "--json")).toEqual(done(`{"generated":{"people":3,"products":7}}\n`))
+      const after = yield* state
+      expect(after.accounts.length - before.accounts.length).toBe(3)
+      expect(after.products.length - before.products.length).toBe(7)
+      expect(yield* plaza("sandbox", "seed", "--orders", "1")).toEqual(done("Added to the sandbox: 1 orders.\n"))
+      expect(yield* plaza("sandbox", "seed")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: nothing is wanted: give one of --people, /) as unknown })
+      expect(yield* plaza("sandbox", "seed", "--posts", "-1")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: --posts has to be a whole number from 0/) as unknown })
+    }))
+
   it.effect("sandbox faults makes calls of a running sandbox go wrong, lists what is still to come and takes it away", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox

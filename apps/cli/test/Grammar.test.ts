@@ -16,7 +16,7 @@ describe("the commands", () => {
   it("are those of the design", () => {
     expect(leaves.map(({ path }) => path.slice(1).join(" "))).toEqual([
       "auth login", "auth status", "auth list", "auth use", "auth logout", "me", "users get", "users find", "users follow", "media upload", "posts create", "posts list", "posts like", "posts comment",
-      "stories create", "stock set", "stock import", "orders ship", "orders import", "chat list", "chat send", "api", "sandbox start", "sandbox reset", "sandbox faults list",
+      "stories create", "stock set", "stock import", "orders ship", "orders import", "chat list", "chat send", "api", "sandbox start", "sandbox reset", "sandbox seed", "sandbox faults list",
       "sandbox faults add", "sandbox faults clear", "doctor", "completions"
     ])
   })

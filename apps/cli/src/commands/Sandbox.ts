@@ -21,6 +21,9 @@ import * as Input from "../Input.js"
 
 const defaultPort = 4010
 
+/** The sandbox takes no more of anything at once. */
+const mostOfAKind = 10_000_000
+
 const wholeNumber = (option: string, most: number) => (written: string) =>
   /^\d{1,15}$/.test(written) && Number(written) <= most
     ? Effect.succeed(Number(written))
@@ -87,6 +90,38 @@ const reset = Command.make("reset", flags, (flags) =>
     yield* output.done({ reset: true }, "The sandbox is as it was at its first start.")
   }))).pipe(Command.withDescription(about("Put a running sandbox back to its first state, without faults.", "sandbox reset")))
 
+const quantity = (name: string, what: string) => Options.optional(text(name, "N", what))
+
+const seed = Command.make("seed", {
+  people: quantity("people", "Accounts, without keys."),
+  follows: quantity("follows", "Follows among these people, and of the shop."),
+  posts: quantity("posts", "Posts: every other one the shop's, the others of these people."),
+  products: quantity("products", "Products of the shop, one in ten sold out."),
+  orders: quantity("orders", "Orders of the shop, one in four shipped."),
+  conversations: quantity("conversations", "Conversations of the shop, each with another of these people."),
+  ...flags
+}, ({ conversations, follows, orders, people, posts, products, ...flags }) =>
+  withOutput(flags, Effect.gen(function*() {
+    const written = Object.entries({ people, follows, posts, products, orders, conversations })
+    const wanted = yield* Effect.forEach(written, ([name, value]) =>
+      Option.match(value, {
+        onNone: () => Effect.succeed([]),
+        onSome: (value) => Effect.map(wholeNumber(`--${name}`, mostOfAKind)(value), (count) => [[name, count] as const])
+      }))
+    const generate = Object.fromEntries(wanted.flat())
+    if (wanted.flat().length === 0) {
+      return yield* new UsageError({ message: `nothing is wanted: give one of ${written.map(([name]) => `--${name}`).join(", ")}` })
+    }
+    const { plant } = yield* control(flags)
+    yield* plant({ generate })
+    const output = yield* Output
+    yield* output.done({ generated: generate }, `Added to the sandbox: ${wanted.flat().map(([name, count]) => `${count} ${name}`).join(", ")}.`)
+  }))).pipe(Command.withDescription(about(
+    "Fill a running sandbox with people, posts, products, orders and conversations, beside what is there.",
+    "sandbox seed --people 100 --posts 5000",
+    "sandbox seed --products 10000 --orders 2000"
+  )))
+
 const list = Command.make("list", flags, (flags) =>
   withOutput(flags, Effect.gen(function*() {
     const { listFaults } = yield* control(flags)
@@ -134,6 +169,6 @@ const faults = Command.make("faults").pipe(
 
 /** @since 0.1.0 @category commands */
 export const sandbox = Command.make("sandbox").pipe(
-  Command.withDescription(about("The service on this machine, without an account: start it, reset it, make it go wrong.", "sandbox start")),
-  Command.withSubcommands([start, reset, faults])
+  Command.withDescription(about("The service on this machine, without an account: start it, fill it, reset it, make it go wrong.", "sandbox start")),
+  Command.withSubcommands([start, reset, seed, faults])
 )
