@@ -5,7 +5,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { fault, inShop, patches, products, source, started } from "./support/looping.js"
+import { answersAfter, fault, inShop, latency, patches, products, source, started } from "./support/looping.js"
 import { held } from "./support/world.js"
 
 const wanted = products(30, () => 5)
@@ -15,7 +15,7 @@ const stocks = "/store/products/*/stock"
 const forGood = 1_000_000
 
 const all = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests)
-const clear = Effect.flatMap(Sandbox.Sandbox, ({ clearFaults }) => clearFaults)
+const clear = answersAfter(latency)
 const requestsOf = (path: string) => Effect.map(all, (records) => records.filter((record) => record.path === path))
 
 /** A loop with everything in place, of which the test then changes everything. */

@@ -2,6 +2,7 @@
  * A loop in simulated time: a shop in process with the document's rate, a source that a test changes as it likes, a ledger in memory.
  * An hour of it is a matter of seconds.
  */
+import { HttpClient } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import { type Assumptions, type Fault, Sandbox } from "@plaza/sandbox"
@@ -78,14 +79,23 @@ export const started = (from: Source["Type"], ledger: Ledger["Type"], settings: 
     return { fiber, standing, stop: Fiber.interrupt(fiber) }
   })
 
+/** The shop has a clock of its own, whatever the one of the loop does. */
+const ownClock = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(Effect.all([HttpClient.HttpClient, Effect.clock]), ([client, clock]) => HttpClient.transform(client, Effect.withClock(clock)))
+)
+
 /** A shop that holds these products and lets so many requests a minute through, and a client that knows it. */
 const shop = (wanted: Wanted, limit: number, assumptions: Partial<Assumptions>) =>
   Layer.provideMerge(
     Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl, rateLimit: limit }))),
-    Sandbox.layerHttpClient({
-      assumptions: { requestsPerWindow: limit, ...assumptions },
-      fixtures: { products: Object.entries(wanted).map(([id]) => ({ id })) }
-    })
+    Layer.provideMerge(
+      ownClock,
+      Sandbox.layerHttpClient({
+        assumptions: { requestsPerWindow: limit, ...assumptions },
+        fixtures: { products: Object.entries(wanted).map(([id]) => ({ id })) }
+      })
+    )
   )
 
 /** A request is under way for so long, in milliseconds. */
@@ -103,12 +113,17 @@ export const inShop = <A, E, R>(
   Effect.gen(function*() {
     const path = yield* ledgerPath
     const opened = yield* Layer.build(Layer.provide(LedgerSqlite.layerCopy(path), NodeContext.layer))
-    return yield* Effect.zipRight(fault({ kind: "delay", when: "before", millis: latency, times: 1_000_000 }), test(Context.get(opened, Ledger))).pipe(
+    return yield* Effect.zipRight(answersAfter(latency), test(Context.get(opened, Ledger))).pipe(
       Effect.scoped,
       Effect.provide(Layer.merge(layerStanding, shop(wanted, limit, assumptions))),
       SimulatedTime.run
     )
   }).pipe(Effect.scoped)
+
+/** Every answer comes so late from now on, in milliseconds; all other faults are gone. */
+export const answersAfter = (millis: number) =>
+  Effect.flatMap(Sandbox.Sandbox, ({ addFault, clearFaults }) =>
+    Effect.zipRight(clearFaults, addFault({ kind: "delay", when: "after", millis, times: 1_000_000 })))
 
 export const fault = (asked: Fault) => Effect.flatMap(Sandbox.Sandbox, ({ addFault }) => addFault(asked))
 
