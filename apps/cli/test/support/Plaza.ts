@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
 
 /** A folder that nobody makes: the profiles of whoever runs the tests are none of their business. */
-const noProfiles = `${dist}/../no-such-folder`
+export const noProfiles = `${dist}/../no-such-folder`
 
 export interface Finished {
   /** The status, or the signal that ended it. */

@@ -6,7 +6,7 @@ import * as Pty from "@lydell/node-pty"
 import xterm, { type IBufferLine } from "@xterm/headless"
 import { Data, Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
 import { existsSync } from "node:fs"
-import { dist } from "./Plaza.js"
+import { dist, noProfiles } from "./Plaza.js"
 
 class NotBuilt extends Data.TaggedError("NotBuilt")<{ readonly message: string }> {}
 
@@ -104,7 +104,7 @@ export const open = (argv: ReadonlyArray<string>, options: Options = {}): Effect
           cols: columns,
           rows,
           ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-          env: { PATH: process.env["PATH"], TERM: "xterm-256color", ...options.env }
+          env: { PATH: process.env["PATH"], TERM: "xterm-256color", XDG_CONFIG_HOME: noProfiles, ...options.env }
         })
       ),
       (child) =>
