@@ -48,6 +48,9 @@ export interface Options {
   readonly onRow: Effect.Effect<void>
 }
 
+/** Makes interruptible what the import may be cut off in. */
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 // Failures in a row that may concern every row. Each has been tried again by the client already.
 const enough = 5
 
@@ -64,23 +67,26 @@ export const run = ({ client: { rateLimit, store }, concurrency, items, journal,
     let troubles = 0
 
     /** Sends a row once it has a slot: what is only waiting for one when the program is killed was surely not sent. */
-    const sent = (item: Item) =>
+    const sent = (item: Item, restore: Restore) =>
       Effect.scoped(Effect.gen(function*() {
-        const slot = yield* turn.withPermits(1)(rateLimit.reserve(Verdict.patience))
+        const slot = yield* restore(turn.withPermits(1)(rateLimit.reserve(Verdict.patience)))
         if (tally.stop !== undefined) return undefined
         yield* journal.note(item.id, "sending")
-        return yield* Effect.either(item.send(store).pipe(RateLimit.inSlot(slot), Plaza.withPatience(Verdict.patience)))
+        return yield* restore(Effect.either(item.send(store).pipe(RateLimit.inSlot(slot), Plaza.withPatience(Verdict.patience))))
       }))
 
-    const settle = (item: Item, doubtful: boolean): Effect.Effect<void, PlatformError> =>
+    // What has an outcome has it in the journal as well, whatever interrupts the import.
+    const settle = (item: Item, doubtful: boolean) => Effect.uninterruptibleMask((restore) => settleIn(item, doubtful, restore))
+
+    const settleIn = (item: Item, doubtful: boolean, restore: Restore): Effect.Effect<void, PlatformError> =>
       Effect.gen(function*() {
-        const end = yield* Effect.catchTag(sent(item), "RateLimitWaitExceeded", (failure) => Effect.succeed(Either.left(failure)))
+        const end = yield* Effect.catchTag(sent(item, restore), "RateLimitWaitExceeded", (failure) => Effect.succeed(Either.left(failure)))
         if (end === undefined) return
         const verdict = Either.isRight(end) ? { is: "sent" as const } : Verdict.of(end.left, doubtful)
         if (verdict.is === "wait") {
           yield* journal.note(item.id, verdict.unknown ? "unknown" : "failed")
-          yield* Effect.sleep(verdict.time)
-          return yield* settle(item, doubtful || verdict.unknown)
+          yield* restore(Effect.sleep(verdict.time))
+          return yield* settleIn(item, doubtful || verdict.unknown, restore)
         }
         yield* journal.note(item.id, verdict.is)
         if ("failure" in verdict) {

@@ -11,7 +11,7 @@ import * as Settings from "@plaza/client/Settings"
 import { Store } from "@plaza/client/Store"
 import { Sandbox } from "@plaza/sandbox"
 import { Output, Progress, Streams } from "@plaza/terminal"
-import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted } from "effect"
+import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema } from "effect"
 import * as Import from "../../src/Import.js"
 
 type Told = Partial<Omit<Import.Options, "file" | "kind">>
@@ -87,6 +87,19 @@ export const failureOf = ({ exit }: Ended): unknown => Exit.isFailure(exit) ? Ca
 
 /** The object that an import printed. */
 export const summaryOf = ({ stdout }: Ended): unknown => stdout === "" ? undefined : JSON.parse(stdout)
+
+const Line = Schema.parseJson(Schema.Struct({ id: Schema.String, is: Schema.String }))
+
+/** The rows that the journals of a home confirm. A line that was cut off confirms nothing. */
+export const confirmedIn = (state: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const names = (yield* fs.exists(state)) ? yield* fs.readDirectory(state, { recursive: true }) : []
+    const journals = names.filter((name) => name.startsWith("plaza/imports/") && name.endsWith(".ndjson"))
+    const texts = yield* Effect.forEach(journals, (name) => fs.readFileString(`${state}/${name}`))
+    const words = yield* Effect.forEach(texts.join("\n").split("\n"), (line) => Effect.option(Schema.decode(Line)(line)))
+    return words.flatMap((word) => word._tag === "Some" && word.value.is === "sent" ? [word.value.id] : [])
+  })
 
 export const inProcess = (options: Sandbox.Options = {}) => Layer.merge(Sandbox.layerHttpClient(options), NodeFileSystem.layer)
 
