@@ -77,6 +77,9 @@ const stop = (server: ChildProcess) =>
 
 interface Running {
   readonly url: string
+  /** For an outage: what it keeps is there when it is started again, at the same address. */
+  readonly stop: Effect.Effect<void>
+  readonly start: Effect.Effect<void>
   readonly close: () => Promise<void>
 }
 
@@ -99,11 +102,13 @@ const start = async (): Promise<Running> => {
       { ...user, cwd: folder, stdio: "pipe" }
     )
     const port = await freePort()
-    const server = spawn(
-      program("postgres"),
-      ["-D", data, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"],
-      { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] }
-    )
+    const begin = () =>
+      spawn(
+        program("postgres"),
+        ["-D", data, "-p", String(port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off"],
+        { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] }
+      )
+    let server = begin()
     // Also when the tests are stopped in the middle.
     const abandon = () => server.kill("SIGQUIT")
     process.once("exit", abandon)
@@ -114,7 +119,15 @@ const start = async (): Promise<Running> => {
     }
     try {
       await ready(server)
-      return { url: `postgres://plaza@127.0.0.1:${port}/postgres`, close }
+      return {
+        url: `postgres://plaza@127.0.0.1:${port}/postgres`,
+        close,
+        stop: Effect.promise(() => stop(server)),
+        start: Effect.promise(() => {
+          server = begin()
+          return ready(server)
+        })
+      }
     } catch (error) {
       await close()
       throw error
