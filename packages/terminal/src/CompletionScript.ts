@@ -33,7 +33,7 @@ _${id}() {
     fi
     [[ -n $line ]] && found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
   done
-  _describe -o '${name}' found
+  _describe '${name}' found
 }
 if [[ $funcstack[1] == _${id} ]]; then
   _${id} "$@"

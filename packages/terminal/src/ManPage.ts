@@ -3,55 +3,71 @@
  *
  * @since 0.1.0
  */
-import { optionsOf } from "./HelpText.js"
-import { allPages, type Entry, type Manual } from "./Manual.js"
+import { optionsOf, wrap } from "./HelpText.js"
+import { allPages, type Entry, type Manual, type Page } from "./Manual.js"
 
-/** Text that man shows as it is: a dash that can be copied, and no line that begins like a request. */
-const text = (plain: string): string => plain.replace(/\\/g, "\\e").replace(/-/g, "\\-").replace(/^([.'])/, "\\&$1")
+/** A line that man shows as it is: its dashes can be copied, and it doesn't begin like a request. */
+const line = (plain: string): string => plain.replace(/\\/g, "\\e").replace(/-/g, "\\-").replace(/^([.'])/, "\\&$1")
 
-const entry = ({ name, said }: Entry): string => [".TP", `.B ${text(name)}`, text(said === "" ? name : said)].join("\n")
+const text = (plain: string): string => wrap(plain, 72).map(line).join("\n")
 
-/** Exit codes and the like, which help doesn't have: a head, and paragraphs. @since 0.1.0 @category models */
+const entry = ({ name, said }: Entry): string => [".TP", `.B ${line(name)}`, text(said === "" ? name : said)].join("\n")
+
+/** What help doesn't have, such as what the statuses mean. @since 0.1.0 @category models */
 export interface Section {
   readonly head: string
   readonly entries: ReadonlyArray<Entry>
 }
 
+/** Options that mean the same in most commands, which are told once. */
+const commonOf = (commands: ReadonlyArray<Page>): ReadonlyArray<Entry> => {
+  const all = commands.flatMap(({ options }) => options)
+  const isSame = (one: Entry) => ({ name, said }: Entry) => name === one.name && said === one.said
+  return all.filter((option, index) => all.findIndex(isSame(option)) === index && all.filter(isSame(option)).length > commands.length / 2)
+}
+
 /**
- * The whole page. The date stands still, so that the same source makes the same page.
+ * The whole page. It has no date, so that the same source makes the same page.
  *
  * @since 0.1.0
  * @category rendering
  */
 export const render = (manual: Manual, sections: ReadonlyArray<Section> = []): string => {
   const { name, page, version } = manual
-  const [sentence = ""] = page.about.split(/(?<=[.])\s/)
+  const [sentence = ""] = page.about.split(/[.:](?:\s|$)/)
   const commands = allPages(page).filter(({ page }) => page.commands.length === 0)
-  const examples = allPages(page).flatMap(({ page }) => page.commands.length === 0 ? page.examples : [])
+  const common = commonOf(commands.map(({ page }) => page))
+  const isCommon = ({ name, said }: Entry) => common.some((option) => option.name === name && option.said === said)
+  const examples = commands.flatMap(({ page }) => page.examples)
   return `${[
     `.TH ${name.toUpperCase()} 1 "" "${name} ${version}" "User Commands"`,
     ".SH NAME",
-    `${text(name)} \\- ${text(sentence.replace(/\.$/, ""))}`,
+    `${line(name)} \\- ${line(sentence.charAt(0).toLowerCase() + sentence.slice(1))}`,
     ".SH SYNOPSIS",
-    `.B ${text(name)}`,
+    `.B ${line(name)}`,
     "COMMAND",
     "[OPTION]...",
     ".SH DESCRIPTION",
     text(page.about),
     ".SH COMMANDS",
     ...commands.flatMap(({ page, path }) => [
-      ".SS " + text(path.join(" ")),
+      `.SS ${line(path.join(" "))}`,
       text(page.about),
       ".PP",
-      `.B ${text(path.join(" "))}`,
-      text(page.usage),
-      ...[...page.args, ...page.options].map(entry)
+      `.B ${line(path.join(" "))}`,
+      line(page.usage),
+      ...[...page.args, ...page.options.filter((option) => !isCommon(option))].map(entry)
     ]),
     ".SH OPTIONS",
-    "Of every command, and of the program alone:",
-    ...optionsOf({ ...page, options: [] }).map(entry),
+    "Of most commands:",
+    ...common.map(entry),
+    ".PP",
+    "Of the program, and of every command:",
+    ...[...page.options, ...optionsOf({ ...page, options: [] })].map(entry),
     ...sections.flatMap(({ entries, head }) => [`.SH ${head}`, ...entries.map(entry)]),
     ".SH EXAMPLES",
-    ...examples.flatMap((example) => [".PP", ".nf", `${text(`${name} ${example}`)}`, ".fi"])
+    ".nf",
+    ...examples.map((example) => line(`${name} ${example}`)),
+    ".fi"
   ].filter((line) => line !== "").join("\n")}\n`
 }
