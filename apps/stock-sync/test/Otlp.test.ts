@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { ConfigProvider, Effect, Either, LogLevel, Option, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Either, LogLevel, Option, Redacted, Schema } from "effect"
 import * as Http from "node:http"
 import * as OtlpSettings from "../src/Seen/OtlpSettings.js"
 import { version } from "../src/version.js"
@@ -49,6 +49,8 @@ const work = Effect.gen(function*() {
   yield* setStock(ProductId.make(products[0]?.id ?? "none"), 3)
   yield* Effect.ignore(setStock(ProductId.make("there-is-no-such-product"), 3))
   yield* tell({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 0 } })
+  // Whoever exports reads no variables, and everybody else still does.
+  yield* Config.string("STILL_READ")
   return Redacted.value(sandbox.apiKey)
 }).pipe(Effect.provide(world))
 
@@ -57,7 +59,8 @@ const exported = (variables: Readonly<Record<string, string>>) =>
   Effect.scoped(Effect.gen(function*() {
     const { received, url } = yield* collector
     const otlp = Option.getOrThrow(yield* settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: url, ...variables }))
-    const key = yield* Effect.scoped(Effect.provide(work, around({ otlp, logs: { format: "json", level: LogLevel.Debug } })))
+    const seen = around({ otlp, logs: { format: "json", level: LogLevel.Debug } })
+    const key = yield* Effect.withConfigProvider(Effect.scoped(Effect.provide(work, seen)), ConfigProvider.fromMap(new Map([["STILL_READ", "yes"]])))
     return { key, received }
   }))
 

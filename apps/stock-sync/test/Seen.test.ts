@@ -279,7 +279,7 @@ describe("the log", () => {
           "INFO \"the account is no longer refused, sending goes on\"",
           "WARN \"no request is allowed for now: RATE_LIMITED: the key is revoked\" until=1970-01-02T00:00:00.000Z",
           "INFO \"requests are allowed again, sending goes on\"",
-          "WARN \"sends fail in a row: ConnectionLost: the key is revoked\" nextTry=1970-01-01T00:00:01.000Z",
+          "WARN \"the service is in trouble: ConnectionLost: the key is revoked\" nextTry=1970-01-01T00:00:01.000Z",
           "INFO \"the service answers again, sending goes on\"",
           "ERROR \"the disk is full\" nextTry=1970-01-01T00:00:01.000Z",
           expect.stringMatching(/^INFO "the ledger is open again" ledger=\S+$/),

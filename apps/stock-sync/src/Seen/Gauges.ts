@@ -1,13 +1,14 @@
 /**
- * Sets the gauges to what was seen. Knows nothing of when that is.
+ * Sets the gauges to what was seen, and has the counters there before anything was counted. Knows nothing of when that is.
  *
  * @since 0.1.0
  */
+import * as ClientMeasures from "@plaza/client/Measures"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { Counts } from "../Ledger.js"
-import type { AccountState } from "../Standing.js"
+import { type AccountState, outcomes } from "../Standing.js"
 import { version } from "../version.js"
 import type { Figures, Look } from "./Lookout.js"
 import * as Measures from "./Measures.js"
@@ -56,3 +57,19 @@ export const update = ({ figures, now, rateInUse, reasons, state: { account, sou
     set(Measures.rateLimit, rateLimit),
     set(Metric.tagged(Measures.build, "version", version), 1)
   ], { discard: true })
+
+/**
+ * Has every counter stand at zero: an alert on its growth would miss the first event else.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const announce: Effect.Effect<void> = Effect.all([
+  ...outcomes.map((outcome) => Metric.value(Metric.tagged(Measures.sends, "outcome", outcome))),
+  ...classes.map((urgency) => Metric.value(Metric.tagged(Measures.timeToShelf, "urgency", urgency))),
+  Metric.value(Measures.ledgerFaults),
+  Metric.value(ClientMeasures.requests),
+  Metric.value(ClientMeasures.retries),
+  Metric.value(ClientMeasures.rateLimited),
+  Metric.value(ClientMeasures.waits)
+], { discard: true })

@@ -44,7 +44,7 @@ const account = (now: AccountState, before: AccountState): Line => {
     case "Quota":
       return line(news ? LogLevel.Warning : LogLevel.Debug, `no request is allowed for now: ${Words.told(now.failure)}`, { until: Words.iso(now.until) })
     case "Trouble":
-      return line(news ? LogLevel.Warning : LogLevel.Debug, `sends fail in a row: ${Words.told(now.failure)}`, { nextTry: Words.iso(now.nextTry) })
+      return line(news ? LogLevel.Warning : LogLevel.Debug, `the service is in trouble: ${Words.told(now.failure)}`, { nextTry: Words.iso(now.nextTry) })
   }
 }
 

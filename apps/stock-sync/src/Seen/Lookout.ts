@@ -130,6 +130,7 @@ export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer
         if (asked !== undefined) yield* tellReleased(before.figures, asked)
       })
 
+      yield* Gauges.announce
       yield* Effect.timed(sample).pipe(
         Effect.flatMap(([took]) => Effect.sleep(Duration.max(interval, Duration.times(took, share)))),
         Effect.forever,

@@ -7,6 +7,7 @@
 import * as Otlp from "@effect/opentelemetry/Otlp"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { OtlpSettings } from "./OtlpSettings.js"
@@ -14,15 +15,19 @@ import type { OtlpSettings } from "./OtlpSettings.js"
 /** @since 0.1.0 @category layers */
 export const layer = (settings: OtlpSettings): Layer.Layer<never> => {
   const { attributes, endpoint, headers, metricsInterval, protocol, serviceName, serviceVersion } = settings
-  const exporting = protocol === "http/json" ? Otlp.layerJson : Otlp.layerProtobuf
-  return exporting({
+  const exporting = (protocol === "http/json" ? Otlp.layerJson : Otlp.layerProtobuf)({
     baseUrl: endpoint,
     headers: Redacted.value(headers),
     resource: { serviceName, serviceVersion, attributes },
     metricsExportInterval: metricsInterval
-  }).pipe(
-    Layer.provide(NodeHttpClient.layerUndici),
-    // The variables were read already, and by the rules of the standard.
-    Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map())))
-  )
+  })
+  return Layer.unwrapEffect(Effect.configProviderWith((provider) =>
+    // What was set while it is built stays set for what comes after, so the provider is set back.
+    Effect.succeed(Layer.setConfigProvider(provider).pipe(
+      Layer.provide(exporting),
+      Layer.provide(NodeHttpClient.layerUndici),
+      // It would read the variables itself. They were read already, by the rules of the standard.
+      Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map())))
+    ))
+  ))
 }

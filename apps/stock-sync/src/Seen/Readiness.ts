@@ -46,7 +46,7 @@ const account = ({ account }: State): ReadonlyArray<Reason> => {
     case "Quota":
       return [{ reason: "accountQuota", message: `nothing may be sent until ${Words.moment(account.until)}: ${Words.told(account.failure)}` }]
     case "Trouble":
-      return [{ reason: "accountTrouble", message: `sends fail in a row: ${Words.told(account.failure)}` }]
+      return [{ reason: "accountTrouble", message: `the service is in trouble: ${Words.told(account.failure)}` }]
   }
 }
 

@@ -83,7 +83,7 @@ export const account = (state: AccountState): Told => {
       return {
         tone: "bad",
         name: "Service in trouble",
-        what: `Sends fail in a row since ${moment(state.since)}, the last with ${told(state.failure)}. Nothing is lost; one is tried at ${moment(state.nextTry)}.`,
+        what: `Nothing gets through since ${moment(state.since)}, the last failure was ${told(state.failure)}. Nothing is lost; it is tried again at ${moment(state.nextTry)}.`,
         todo: "Look at the machine's network and the service. " + byItself
       }
   }
