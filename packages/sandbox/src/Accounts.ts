@@ -89,16 +89,16 @@ export const relationFromRow = (row: RelationRow | undefined): Relation => ({
 export const layer: Layer.Layer<Accounts, never, Sql> = Layer.effect(
   Accounts,
   Effect.map(Sql, (sql) => {
-    const first = (rows: ReadonlyArray<AccountRow>) => Option.map(Option.fromNullable(rows[0]), fromRow)
+    const account = (row: AccountRow | undefined) => Option.map(Option.fromNullable(row), fromRow)
     const relation = (from: string, to: string) =>
       Effect.map(
-        sql<RelationRow>`SELECT * FROM relations WHERE from_id = ${from} AND to_id = ${to}`,
-        ([row]) => relationFromRow(row)
+        sql.first<RelationRow>`SELECT * FROM relations WHERE from_id = ${from} AND to_id = ${to}`,
+        relationFromRow
       )
     return {
-      find: (id) => Effect.map(sql<AccountRow>`SELECT * FROM accounts WHERE id = ${id}`, first),
+      find: (id) => Effect.map(sql.first<AccountRow>`SELECT * FROM accounts WHERE id = ${id}`, account),
       findByUsername: (username) =>
-        Effect.map(sql<AccountRow>`SELECT * FROM accounts WHERE username = ${username}`, first),
+        Effect.map(sql.first<AccountRow>`SELECT * FROM accounts WHERE username = ${username}`, account),
       relation,
       reach: (callerId, { availability, id }) =>
         Effect.gen(function*() {

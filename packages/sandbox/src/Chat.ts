@@ -83,8 +83,8 @@ export const makeFind: Effect.Effect<
   Sql
 > = Effect.map(Sql, (sql) => (id, accountId) =>
   Effect.flatMap(
-    sql<ConversationRow>`SELECT * FROM conversations WHERE id = ${id} AND account_id = ${accountId}`,
-    ([row]) => row === undefined ? Envelope.notFound("conversation", id) : Effect.succeed(row)
+    sql.first<ConversationRow>`SELECT * FROM conversations WHERE id = ${id} AND account_id = ${accountId}`,
+    (row) => row === undefined ? Envelope.notFound("conversation", id) : Effect.succeed(row)
   ))
 
 /** @since 0.1.0 @category handlers */
@@ -124,7 +124,7 @@ export const handlers: Effect.Effect<
         name: "conversations",
         accountId,
         older: ([seq = Lists.newest], most) =>
-          sql<ConversationRow>`SELECT * FROM conversations WHERE account_id = ${accountId} AND seq < ${seq}
+          sql.list<ConversationRow>`SELECT * FROM conversations WHERE account_id = ${accountId} AND seq < ${seq}
             ORDER BY seq DESC LIMIT ${most}`,
         placeOf: ({ seq }) => [seq],
         item: ({ id, peer_id }) => ({ id: ConversationId.make(id), peerId: peer_id })

@@ -17,28 +17,27 @@ export interface Answer {
   readonly status: number
   /** With lower-case names; the length of the body is added by whoever delivers it. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array<ArrayBuffer>
+  /** Sent as UTF-8. As text it leaves together with the head, in one piece. */
+  readonly body: string
 }
 
-const utf8 = new TextEncoder()
-const none = new Uint8Array(0)
 const jsonHeaders = { "content-type": "application/json; charset=utf-8" }
 
 /** @since 0.1.0 @category constructors */
 export const json = (status: number, value: unknown): Answer => ({
   status,
   headers: jsonHeaders,
-  body: utf8.encode(JSON.stringify(value))
+  body: JSON.stringify(value)
 })
 
 /** @since 0.1.0 @category constructors */
-export const empty = (status: number): Answer => ({ status, headers: {}, body: none })
+export const empty = (status: number): Answer => ({ status, headers: {}, body: "" })
 
 /** @since 0.1.0 @category constructors */
 export const raw = (status: number, body: string, contentType: string): Answer => ({
   status,
   headers: { "content-type": contentType },
-  body: utf8.encode(body)
+  body
 })
 
 /** @since 0.1.0 @category combinators */

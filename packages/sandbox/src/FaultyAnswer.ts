@@ -91,6 +91,19 @@ export const apply = (
   }
 }
 
+const utf8 = new TextEncoder()
+
+/**
+ * What arrives of a body that is cut.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const half = (body: string): Uint8Array => {
+  const bytes = utf8.encode(body)
+  return bytes.subarray(0, Math.floor(bytes.length / 2))
+}
+
 const pieces = 10
 
 /**
@@ -99,10 +112,11 @@ const pieces = 10
  * @since 0.1.0
  * @category combinators
  */
-export const trickle = (body: Uint8Array, millis: number): ReadonlyArray<{ readonly piece: Uint8Array; readonly after: Duration.Duration }> => {
-  const size = Math.max(1, Math.ceil(body.length / pieces))
-  const count = Math.ceil(body.length / size)
+export const trickle = (body: string, millis: number): ReadonlyArray<{ readonly piece: Uint8Array; readonly after: Duration.Duration }> => {
+  const bytes = utf8.encode(body)
+  const size = Math.max(1, Math.ceil(bytes.length / pieces))
+  const count = Math.ceil(bytes.length / size)
   // Rounded up, for clocks that take whole milliseconds only.
   const after = Duration.millis(Math.ceil(millis / count))
-  return Array.from({ length: count }, (_, index) => ({ piece: body.subarray(index * size, (index + 1) * size), after }))
+  return Array.from({ length: count }, (_, index) => ({ piece: bytes.subarray(index * size, (index + 1) * size), after }))
 }

@@ -166,34 +166,36 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
       })
     }
 
+    const known = (incoming: Incoming, entry: Entry): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+      Effect.flatMap(identify(incoming, entry), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+        caller === undefined
+          ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
+          : caller.account.access === "granted"
+          ? Effect.succeed(caller)
+          : Effect.fail(
+            new DeveloperAccessRevoked({ message: `developer access of this account is not granted: write to ${supportContact}` })
+          ))
+
+    /** What keeps a caller from an operation, whatever is sent. */
+    const refusal = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
+      const scope = scopes[name]
+      return scope !== undefined && !held.includes(scope)
+        ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
+        : method !== "GET" && !(account.photo && account.cover)
+        ? new ProfileIncomplete({ message: "the account needs a profile photo and a cover before it may write" })
+        : undefined
+    }
+
     return {
+      // In few steps: each one is paid by every request.
       admit: (match, incoming, entry) =>
-        Effect.gen(function*() {
-          const found = yield* route(match, incoming.method, entry.path)
-          const { method, name } = found.operation
-          const caller = yield* identify(incoming, entry)
-          if (caller === undefined) {
-            return yield* new InvalidApiKey({ message: "the API key is missing, malformed or revoked" })
-          }
-          const { access, cover, photo } = caller.account
-          if (access !== "granted") {
-            return yield* new DeveloperAccessRevoked({
-              message: `developer access of this account is not granted: write to ${supportContact}`
-            })
-          }
-          yield* window.take(caller.keyId, caller.accountId)
-          const scope = scopes[name]
-          if (scope !== undefined && !caller.scopes.includes(scope)) {
-            return yield* new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
-          }
-          if (method !== "GET" && !(photo && cover)) {
-            return yield* new ProfileIncomplete({
-              message: "the account needs a profile photo and a cover before it may write"
-            })
-          }
-          const request = yield* decode(found, incoming, bodies)
-          return { operation: found.operation, request, caller }
-        }),
+        Effect.flatMap(route(match, incoming.method, entry.path), (found) =>
+          Effect.flatMap(known(incoming, entry), (caller) =>
+            Effect.flatMap(window.take(caller.keyId, caller.accountId), (): Effect.Effect<Admitted, DocumentedError | Gone> => {
+              const { operation } = found
+              return refusal(operation, caller) ??
+                Effect.map(decode(found, incoming, bodies), (request) => ({ operation, request, caller }))
+            }))),
 
       count: (incoming, entry) =>
         Effect.flatMap(

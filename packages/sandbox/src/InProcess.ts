@@ -107,13 +107,13 @@ const toResponse = (request: HttpClientRequest.HttpClientRequest, answer: Answer
     request,
     new Response(request.method === "HEAD" || bodiless.has(answer.status) ? null : body, {
       status: answer.status,
-      headers: { ...answer.headers, "content-length": String(answer.body.length) }
+      headers: { ...answer.headers, "content-length": String(Buffer.byteLength(answer.body)) }
     })
   )
 
 /** Half a body, then the end of the connection. */
-const half = (body: Uint8Array) => {
-  const pieces = [body.subarray(0, Math.floor(body.length / 2))]
+const half = (body: string) => {
+  const pieces = [FaultyAnswer.half(body)]
   return new ReadableStream<Uint8Array>({
     pull: (controller) => {
       const piece = pieces.pop()
@@ -127,7 +127,7 @@ const half = (body: Uint8Array) => {
 }
 
 /** Piece after piece, by the caller's clock. */
-const slow = (body: Uint8Array, millis: number) =>
+const slow = (body: string, millis: number) =>
   Stream.toReadableStreamEffect(
     Stream.mapEffect(
       Stream.fromIterable(FaultyAnswer.trickle(body, millis)),

@@ -173,7 +173,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
     const callers = new Map<string, Caller>()
     let known = 0
     const forgetChanged = () => {
-      const written = sql.writes("keys") + sql.writes("accounts")
+      const written = sql.writes("keys", "accounts")
       if (written !== known) {
         callers.clear()
         known = written

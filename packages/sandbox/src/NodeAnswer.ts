@@ -24,7 +24,7 @@ export const hangUp = (response: ServerResponse): Effect.Effect<void> =>
 
 const headersOf = ({ body, headers, status }: Answer): Record<string, string> =>
   // Where there can't be a body, its length must not be told.
-  status === 204 ? { ...headers } : { ...headers, "content-length": String(body.length) }
+  status === 204 ? { ...headers } : { ...headers, "content-length": String(Buffer.byteLength(body)) }
 
 const begin = (response: ServerResponse, answer: Answer) =>
   Effect.sync(() => {
@@ -46,7 +46,7 @@ const leave = (response: ServerResponse, patience: Duration.Duration) =>
   })
 
 /** Ends an answer. What the socket took at once, as it takes nearly all, has left. */
-const end = (response: ServerResponse, patience: Duration.Duration, body?: Uint8Array) =>
+const end = (response: ServerResponse, patience: Duration.Duration, body?: string) =>
   Effect.suspend(() => {
     response.end(body)
     return response.writableFinished || response.socket?.writableLength === 0 ? Effect.void : leave(response, patience)
@@ -64,13 +64,11 @@ export const deliver = (response: ServerResponse, sent: Sent, patience: Duration
       return Effect.zipRight(begin(response, sent.answer), end(response, patience, sent.answer.body))
     case "Drop":
       return hangUp(response)
-    case "Cut": {
-      const { answer } = sent
-      return begin(response, answer).pipe(
-        Effect.zipRight(write(response, answer.body.subarray(0, Math.floor(answer.body.length / 2)))),
+    case "Cut":
+      return begin(response, sent.answer).pipe(
+        Effect.zipRight(write(response, FaultyAnswer.half(sent.answer.body))),
         Effect.zipRight(hangUp(response))
       )
-    }
     case "Slow":
       return begin(response, sent.answer).pipe(
         Effect.andThen(() => response.flushHeaders()),
@@ -95,5 +93,5 @@ export const lastWords = (socket: Duplex, answer: Answer): void => {
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`,
     ...Object.entries({ ...headersOf(answer), connection: "close" }).map(([name, value]) => `${name}: ${value}`)
   ]
-  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), answer.body]))
+  socket.end(`${head.join("\r\n")}\r\n\r\n${answer.body}`)
 }

@@ -18,35 +18,38 @@ const letGo = (message: IncomingMessage): void => {
 }
 
 /**
- * Reads a body without ever destroying its stream: what is refused as too large must still be answered.
+ * Reads a body without ever destroying its stream: what is refused as too large must still be answered, and what is still
+ * to come of it is let go.
  */
 const read = (message: IncomingMessage) => (most: number): Effect.Effect<Option.Option<Uint8Array>, Gone> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
-    const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > most) {
-        stop()
-        resume(Effect.succeed(Option.none()))
-      } else {
-        chunks.push(chunk)
+    let isDone = false
+    const done = (result: () => Effect.Effect<Option.Option<Uint8Array>, Gone>) => {
+      if (!isDone) {
+        isDone = true
+        resume(result())
       }
     }
-    const onEnd = () => {
-      stop()
-      resume(Effect.succeed(Option.some(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))))
-    }
     const onGone = (cause?: unknown) => {
-      stop()
-      resume(Effect.fail(new Gone({ cause })))
+      done(() => Effect.fail(new Gone({ cause })))
     }
-    const stop = () => {
-      message.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone)
-      letGo(message)
-    }
-    message.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone)
-    return Effect.sync(stop)
+    message.on("data", (chunk: Buffer) => {
+      size += chunk.length
+      if (size > most) {
+        done(() => Effect.succeed(Option.none()))
+      } else if (!isDone) {
+        chunks.push(chunk)
+      }
+    })
+    message.on("end", () => {
+      done(() => Effect.succeed(Option.some(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))))
+    })
+    message.on("error", onGone).on("close", onGone)
+    return Effect.sync(() => {
+      isDone = true
+    })
   })
 
 /** The same, piece by piece; the caller waits for whoever takes them. */

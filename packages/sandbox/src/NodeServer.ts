@@ -8,7 +8,8 @@ import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberSet from "effect/FiberSet"
+import * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
 import * as Net from "node:net"
@@ -183,22 +184,28 @@ export const listen = (
     const { host, port } = options
     const waits = { ...patience, ...options.patience }
     const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits)), close)
-    // Once for all requests; each would pay for it else.
-    const fork = yield* Effect.withTracerEnabled(FiberSet.makeRuntime(), false)
+    // Once for all requests; each would pay for it else. What was decided is delivered; only waiting ends when the caller is
+    // gone or the sandbox stops.
+    const fork = Runtime.runFork(yield* Effect.runtime().pipe(Effect.withTracerEnabled(false), Effect.uninterruptible))
+    const waiting = new Set<Fiber.RuntimeFiber<void>>()
+    yield* Effect.addFinalizer(() => Fiber.interruptAll(waiting))
     server.on("request", (message, response) => {
       const fiber = fork(
         service.answer(toIncoming(message)).pipe(
           Effect.flatMap((sent) => NodeAnswer.deliver(response, sent, waits.answer)),
-          Effect.catchAllCause(() => NodeAnswer.hangUp(response)),
-          // What was decided is delivered; only waiting ends when the caller is gone or the sandbox stops.
-          Effect.uninterruptible
+          Effect.catchAllCause(() => NodeAnswer.hangUp(response))
         )
       )
-      response.on("close", () => {
-        if (!response.writableFinished) {
-          fiber.unsafeInterruptAsFork(fiber.id())
-        }
-      })
+      // Most have been answered by now.
+      if (fiber.unsafePoll() === null) {
+        waiting.add(fiber)
+        fiber.addObserver(() => waiting.delete(fiber))
+        response.on("close", () => {
+          if (!response.writableFinished) {
+            fiber.unsafeInterruptAsFork(fiber.id())
+          }
+        })
+      }
     })
     yield* start(server, host, port)
     yield* Effect.addFinalizer(() => beginToStop(server, waits.stop))

@@ -50,8 +50,9 @@ export const idOf = (seq: number): string => String(firstPostId + BigInt(seq - 1
 
 /** @since 0.1.0 @category rows */
 export const fromRow = (row: PostRow) => ({
-  id: PostId.make(row.id),
-  authorId: ProfileId.make(row.account_id),
+  // Whatever is text is an id; to have that checked for every row takes longer than to read it.
+  id: PostId.make(row.id, true),
+  authorId: ProfileId.make(row.account_id, true),
   text: row.text,
   mediaIds: readMediaIds(row.media_ids),
   createdAt: DateTime.unsafeMake(row.created_at)
@@ -66,8 +67,8 @@ export const fromRow = (row: PostRow) => ({
  */
 export const nextSeq = (sql: Client): Effect.Effect<number> =>
   Effect.map(
-    sql<{ readonly seq: number }>`SELECT seq + 1 AS seq FROM sqlite_sequence WHERE name = 'posts'`,
-    ([row]) => row?.seq ?? 1
+    sql.first<{ readonly seq: number }>`SELECT seq + 1 AS seq FROM sqlite_sequence WHERE name = 'posts'`,
+    (row) => row?.seq ?? 1
   )
 
 /** @since 0.1.0 @category models */
@@ -95,8 +96,7 @@ export const makeCheckFields: Effect.Effect<
         yield* checkText("text", text, maxTextLength)
       }
       for (const [index, id] of mediaIds.entries()) {
-        const held = yield* sql`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`
-        if (held.length === 0) {
+        if ((yield* sql.first`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`) === undefined) {
           return yield* Envelope.invalidField(`mediaIds.${index}`, "names no media that this account uploaded")
         }
       }
@@ -118,7 +118,7 @@ export const makeReach: Effect.Effect<
   const accounts = yield* Accounts
   return (id, callerId) =>
     Effect.gen(function*() {
-      const [post] = yield* sql<PostRow>`SELECT * FROM posts WHERE id = ${id}`
+      const post = yield* sql.first<PostRow>`SELECT * FROM posts WHERE id = ${id}`
       if (post === undefined) {
         return yield* Envelope.notFound("post", id)
       }
@@ -154,7 +154,8 @@ export const handlers: Effect.Effect<
           media_ids: JSON.stringify(payload.mediaIds ?? []),
           created_at: now
         }
-        yield* sql`INSERT INTO posts ${sql.insert({ ...row })}`
+        yield* sql`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
+          VALUES (${seq}, ${row.id}, ${row.account_id}, ${row.text}, ${row.media_ids}, ${now})`
         return fromRow(row)
       }).pipe(sql.withTransaction),
 
@@ -163,7 +164,7 @@ export const handlers: Effect.Effect<
         name: "posts",
         accountId,
         older: ([createdAt = Lists.newest, seq = Lists.newest], most) =>
-          sql<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, turn) < (${createdAt}, ${seq})
+          sql.list<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, turn) < (${createdAt}, ${seq})
             ORDER BY created_at DESC, turn DESC LIMIT ${most}`,
         placeOf: ({ created_at, seq }) => [created_at, seq],
         item: fromRow
@@ -174,7 +175,7 @@ export const handlers: Effect.Effect<
         yield* checkText("text", payload.text, maxTextLength)
         yield* reach(path.id, caller.accountId)
         const now = yield* Clock.currentTimeMillis
-        const [created] = yield* sql<{ readonly seq: number }>`INSERT INTO comments ${
+        const created = yield* sql.first<{ readonly seq: number }>`INSERT INTO comments ${
           sql.insert({ post_id: path.id, account_id: caller.accountId, text: payload.text, created_at: now })
         } RETURNING seq`
         return {

@@ -84,13 +84,20 @@ export const layer = (
       const quotas = new Map<string, Quota>()
 
       const windowOf = (keyId: string): SlidingWindow.SlidingWindow => {
-        const window = windows.get(keyId) ?? SlidingWindow.make(length)
+        const found = windows.get(keyId)
+        if (found !== undefined) {
+          return found
+        }
+        const window = SlidingWindow.make(length)
         windows.set(keyId, window)
         return window
       }
       const quotaOf = (accountId: string, now: number): Quota => {
         const found = quotas.get(accountId)
-        const quota = found?.day === dayOf(now) ? found : { day: dayOf(now), used: 0 }
+        if (found?.day === dayOf(now)) {
+          return found
+        }
+        const quota = { day: dayOf(now), used: 0 }
         quotas.set(accountId, quota)
         return quota
       }
@@ -109,7 +116,8 @@ export const layer = (
       return {
         take: (keyId, accountId) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            const wait = windowOf(keyId).waitFor(requestsPerWindow, now)
+            const window = windowOf(keyId)
+            const wait = window.waitFor(requestsPerWindow, now)
             if (wait > 0) {
               return refuse(
                 "rate",
@@ -125,7 +133,7 @@ export const layer = (
                 (quota.day + 1) * day - now
               )
             }
-            windowOf(keyId).push(now)
+            window.push(now)
             const used = ++quota.used
             return options.stored
               ? rows.write({ key_id: keyId, account_id: accountId, at: now, used })

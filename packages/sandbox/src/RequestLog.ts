@@ -65,7 +65,10 @@ export interface RequestRecord extends Schema.Schema.Type<typeof RequestRecord> 
  * @since 0.1.0
  * @category models
  */
-export type Entry = { -readonly [Field in keyof RequestRecord]: RequestRecord[Field] }
+export type Entry = { -readonly [Field in Exclude<keyof RequestRecord, "at">]: RequestRecord[Field] } & {
+  /** In milliseconds since 1970. */
+  readonly at: number
+}
 
 /**
  * Requests that are kept.
@@ -126,7 +129,7 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
   let opened = 0
   const read = (query: RequestQuery): Effect.Effect<ReadonlyArray<RequestRecord>> =>
     Effect.sync(() =>
-      entries.slice(-capacity).filter(matches(query, opened)).slice(-(query.limit ?? capacity)).map((entry) => ({ ...entry }))
+      entries.slice(-capacity).filter(matches(query, opened)).slice(-(query.limit ?? capacity)).map((entry) => ({ ...entry, at: DateTime.unsafeMake(entry.at) }))
     )
   return {
     open: (method, path, query, at) => {
@@ -138,7 +141,7 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
         operation: null,
         params: {},
         accountId: null,
-        at: DateTime.unsafeMake(at),
+        at,
         status: null,
         rule: null,
         reason: null,

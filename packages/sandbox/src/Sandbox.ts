@@ -6,7 +6,6 @@
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -117,7 +116,9 @@ const validFixtures = Schema.validate(FixturesSchema)
 /** Fixtures as they are told, or from the file that is named. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
   typeof fixtures === "string"
-    ? Effect.provide(FixturesFile.read(fixtures), NodeFileSystem.layer)
+    // Files are read by few, and what reads them takes a while to load.
+    ? Effect.flatMap(Effect.promise(() => import("@effect/platform-node/NodeFileSystem")), ({ layer }) =>
+      Effect.provide(FixturesFile.read(fixtures), layer))
     : Effect.succeed(fixtures)
 
 type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock

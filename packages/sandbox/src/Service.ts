@@ -26,11 +26,13 @@ import type { Admitted } from "./Gate.js"
 import { Gate } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
+import * as KeptAnswers from "./KeptAnswers.js"
 import * as Operations from "./Operations.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
 import type { Match } from "./Routes.js"
 import * as Rule from "./Rule.js"
+import { Sql } from "./Sql.js"
 import { VirtualClock } from "./VirtualClock.js"
 import * as Web from "./Web.js"
 
@@ -68,16 +70,21 @@ const make = Effect.gen(function*() {
   const web = yield* Web.Web
   const clock = yield* VirtualClock
   const { handle, match } = yield* Operations.make
+  const keep = KeptAnswers.make(yield* Sql)
 
   /** What the service decides by itself. In few steps: each one is paid by every request. */
   const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> => {
     let operation: Admitted["operation"] | undefined
     return gate.admit(matched, incoming, entry).pipe(
       Effect.flatMap((admitted) => {
-        operation = admitted.operation
-        return Effect.map(handle(operation.name, admitted.request, admitted), (result) => {
-          const answer = admitted.operation.encode(result)
-          Object.assign(entry, Rule.done(admitted.operation), { status: answer.status })
+        const { caller, operation: asked, request } = admitted
+        operation = asked
+        const run = () => Effect.map(handle(asked.name, request, admitted), asked.encode)
+        return Effect.map(asked.method === "GET" ? keep(caller.accountId, incoming.target, run) : run(), (answer) => {
+          const { reason, rule } = Rule.done(asked)
+          entry.rule = rule
+          entry.reason = reason
+          entry.status = answer.status
           return answer
         })
       }),

@@ -36,8 +36,7 @@ export const make = (length: number): SlidingWindow => {
     waitFor: (limit, now) => {
       leave(now)
       // With this one gone there is room for one more. A window without room at all has none to wait for.
-      const last = moments[moments.length - limit] ?? now
-      return moments.length - first < limit ? 0 : last + length - now
+      return moments.length - first < limit ? 0 : (moments[moments.length - limit] ?? now) + length - now
     }
   }
 }

@@ -42,6 +42,8 @@ export interface Client {
   <A extends object>(text: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<A>>
   /** Runs a statement and gives its first row, which costs less than a list of one. */
   readonly first: <A extends object>(text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<A | undefined>
+  /** The rows of a query that gives many, handed over as one text: the driver takes its time for each value else. */
+  readonly list: <A extends object>(text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<ReadonlyArray<A>>
   /** What follows the table in an INSERT: the columns of the first row, and the values of all rows. */
   readonly insert: (rows: Row | ReadonlyArray<Row>) => Fragment
   /** Text that becomes a part of the statement as it is. */
@@ -51,8 +53,8 @@ export interface Client {
    * itself. Nobody else gets a turn before its end.
    */
   readonly withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** How many statements have written to a table, undone ones too: as long as that stays the same, its rows do. */
-  readonly writes: (table: string) => number
+  /** How many statements have written to some tables, undone ones too: as long as that stays the same, their rows do. */
+  readonly writes: (...tables: ReadonlyArray<string>) => number
 }
 
 /** @since 0.1.0 @category services */
@@ -91,6 +93,24 @@ const compile = (text: TemplateStringsArray, parts: ReadonlyArray<Part>): Fragme
   )
 
 const isValues = (parts: ReadonlyArray<Part>): parts is ReadonlyArray<Value> => !parts.some((part) => part instanceof Fragment)
+
+/** The same query, whose only row has all rows in it. Of a query that sorts and is limited, SQLite keeps the order. */
+const inOneText = (database: Sqlite.Database, { statement, text }: Prepared) => {
+  const names = statement.columns().map(({ name }) => name)
+  const whole = database.prepare<[ReadonlyArray<Value>]>(`SELECT json_group_array(json_array(${names.join(", ")})) AS rows FROM (${text})`)
+  return (values: ReadonlyArray<Value>): ReadonlyArray<Row> => {
+    // What the statement above gives.
+    const { rows } = whole.get(values) as { readonly rows: string }
+    const lists = JSON.parse(rows) as ReadonlyArray<ReadonlyArray<Value>>
+    return lists.map((list) => {
+      const row: Record<string, Value> = {}
+      for (const [index, name] of names.entries()) {
+        row[name] = list[index] ?? null
+      }
+      return row
+    })
+  }
+}
 
 /**
  * The client of an open database, which nobody else uses.
@@ -157,6 +177,13 @@ export const make = (database: Sqlite.Database): Client => {
     return []
   }
 
+  const lists = new WeakMap<Prepared, (values: ReadonlyArray<Value>) => ReadonlyArray<Row>>()
+  const list = (prepared: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
+    const read = lists.get(prepared) ?? inOneText(database, prepared)
+    lists.set(prepared, read)
+    return read(values)
+  }
+
   const first = ({ statement }: Prepared, values: ReadonlyArray<Value>): unknown => statement.get(values)
 
   const withTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -189,9 +216,10 @@ export const make = (database: Sqlite.Database): Client => {
   return Object.assign(client, {
     first: ((text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) =>
       Effect.sync(() => run(text, parts, first))) as Client["first"],
+    list: ((text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, list))) as Client["list"],
     insert,
     literal: (text: string) => new Fragment(text),
     withTransaction,
-    writes: (table: string) => written.get(table) ?? 0
+    writes: (...tables: ReadonlyArray<string>) => tables.reduce((sum, table) => sum + (written.get(table) ?? 0), 0)
   })
 }

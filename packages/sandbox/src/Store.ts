@@ -91,13 +91,13 @@ export const makeParts: Effect.Effect<{
   return {
     product: (id) =>
       Effect.flatMap(
-        sql<ProductRow>`SELECT * FROM products WHERE id = ${id}`,
-        ([row]) => row === undefined ? Envelope.notFound("product", id) : Effect.succeed(row)
+        sql.first<ProductRow>`SELECT * FROM products WHERE id = ${id}`,
+        (row) => row === undefined ? Envelope.notFound("product", id) : Effect.succeed(row)
       ),
     order: (id) =>
       Effect.flatMap(
-        sql<OrderRow>`SELECT * FROM orders WHERE id = ${id}`,
-        ([row]) => row === undefined ? Envelope.notFound("order", id) : Effect.succeed(row)
+        sql.first<OrderRow>`SELECT * FROM orders WHERE id = ${id}`,
+        (row) => row === undefined ? Envelope.notFound("order", id) : Effect.succeed(row)
       ),
     letIn,
     mayAct: (callerId, ownerId) =>

@@ -32,7 +32,7 @@ export const handlers: Effect.Effect<
           name: `messages of ${path.id}`,
           accountId,
           older: ([seq = Lists.newest], most) =>
-            sql<Chat.MessageRow>`SELECT * FROM messages WHERE pair = ${pair} AND seq < ${seq}
+            sql.list<Chat.MessageRow>`SELECT * FROM messages WHERE pair = ${pair} AND seq < ${seq}
               ORDER BY seq DESC LIMIT ${most}`,
           placeOf: ({ seq }) => [seq],
           item: (row) => Chat.messageFromRow(row, path.id)

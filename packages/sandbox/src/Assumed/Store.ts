@@ -37,7 +37,7 @@ export const handlers: Effect.Effect<
         name: "products",
         accountId,
         older: ([seq = Lists.newest], most) =>
-          sql<Store.ProductRow>`SELECT * FROM products WHERE account_id = ${accountId} AND seq < ${seq}
+          sql.list<Store.ProductRow>`SELECT * FROM products WHERE account_id = ${accountId} AND seq < ${seq}
             ORDER BY seq DESC LIMIT ${most}`,
         placeOf: ({ seq }) => [seq],
         item: Store.productFromRow
@@ -56,7 +56,7 @@ export const handlers: Effect.Effect<
         name: "orders",
         accountId,
         older: ([seq = Lists.newest], most) =>
-          sql<Store.OrderRow>`SELECT * FROM orders WHERE account_id = ${accountId} AND seq < ${seq}
+          sql.list<Store.OrderRow>`SELECT * FROM orders WHERE account_id = ${accountId} AND seq < ${seq}
             ORDER BY seq DESC LIMIT ${most}`,
         placeOf: ({ seq }) => [seq],
         item: Store.orderFromRow
