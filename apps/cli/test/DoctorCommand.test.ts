@@ -71,7 +71,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       yield* Effect.orDie(revokeKey(id))
       const { code, stderr, stdout } = yield* plazaWith(["doctor"], { env: { PLAZA_API_KEY: Redacted.value(apiKey), PLAZA_RATE_LIMIT: "0" } })
       expect({ code, stderr }).toEqual({ code: 1, stderr: "plaza: 2 checks of 10 failed: allowance, account\n" })
-      expect(stdout).toMatch(/\nfailed\taccount\tthe service doesn't accept the key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key: .+\n/)
+      expect(stdout).toMatch(/\nfailed\taccount\tthe service doesn't accept the key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key, .+\n/)
     }))
 
   it.scoped("reads the certificate of an https address", () =>

@@ -24,7 +24,7 @@ const developers = "in the web app under Settings, then Developers"
 export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   VALIDATION_ERROR: { meaning: "the service refuses a value", advice: "Correct the value that it names and run this again." },
   INVALID_JSON: { meaning: "the service can't read the JSON", advice: "Correct the JSON and run this again." },
-  INVALID_API_KEY: { meaning: "the service doesn't accept the key", advice: `Use an active key: keys are made ${developers}.` },
+  INVALID_API_KEY: { meaning: "the service doesn't accept the key", advice: `Use an active key, as by PLAZA_API_KEY: keys are made ${developers}.` },
   INSUFFICIENT_SCOPE: { meaning: "the key lacks a scope for this", advice: `Make a key with that scope ${developers}, and use it here.` },
   DEVELOPER_ACCESS_REVOKED: {
     meaning: "the account's developer access is suspended or revoked",
