@@ -132,6 +132,8 @@ export const options: CommandLine.Options = {
       "--poll",
       "--reassert-share",
       "--reassert-after",
+      "--products-path",
+      "--reconcile-every",
       "--stop-within",
       "--port",
       "--host",

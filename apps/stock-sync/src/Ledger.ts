@@ -161,6 +161,17 @@ export interface Taken {
 }
 
 /**
+ * A product as the store was seen to hold it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Seen {
+  readonly productId: ProductId
+  readonly stock: number
+}
+
+/**
  * Which product may be handed out.
  *
  * @since 0.1.0
@@ -233,6 +244,12 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
    * fresh until that time comes.
    */
   readonly forgetFuture: Effect.Effect<void, LedgerFault>
+  /**
+   * What the store was seen to hold. Where that is otherwise than it once confirmed, the product is to be sent; where it is the same, that
+   * was confirmed then. Passes over what was sent or changed since the look began (milliseconds since the epoch), and what isn't
+   * settled. Gives how many differ.
+   */
+  readonly observe: (seen: ReadonlyArray<Seen>, begunAt: number) => Effect.Effect<number, LedgerFault>
   /** Marks a product as being sent. Gives the stock that is wanted now. */
   readonly begin: (productId: ProductId) => Effect.Effect<number, LedgerFault>
   /** The service holds this value. */

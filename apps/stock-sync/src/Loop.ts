@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type { Operations } from "@plaza/client/Operations"
 import type { Profiles } from "@plaza/client/Profiles"
 import type { RateLimit } from "@plaza/client/RateLimit"
 import type { Store } from "@plaza/client/Store"
@@ -20,6 +21,7 @@ import * as Failing from "./Loop/Failing.js"
 import * as Feeding from "./Loop/Feeding.js"
 import * as Gate from "./Loop/Gate.js"
 import * as Moment from "./Loop/Moment.js"
+import * as Reconciling from "./Loop/Reconciling.js"
 import * as Resting from "./Loop/Resting.js"
 import * as Sending from "./Loop/Sending.js"
 import type { Source } from "./Source.js"
@@ -36,6 +38,8 @@ export interface Options<R> {
   /** How many products are sent at a time. */
   readonly concurrency: number
   readonly assertions: Assertions.Options
+  /** Where and how often the store's products are read; nothing is asserted then but what was seen to differ. */
+  readonly reconcile?: { readonly path: string; readonly every: Duration.Duration } | undefined
   /** How long a stop waits for what has been sent already. */
   readonly stopWithin: Duration.Duration
 }
@@ -53,13 +57,16 @@ const settled = 300_000
  */
 export const run = <R>(
   options: Options<R>
-): Effect.Effect<never, LedgerFault | LedgerInUse | OtherAccount, R | Profiles | RateLimit | Source | Standing | Store> =>
+): Effect.Effect<never, LedgerFault | LedgerInUse | OtherAccount, R | Operations | Profiles | RateLimit | Source | Standing | Store> =>
   Effect.gen(function*() {
     const standing = yield* Standing
     const wakes = yield* Queue.sliding<void>(1)
     const gate = yield* Gate.make
     const feeding = yield* Feeding.make({ terms: options.terms, wakes })
-    const parts = { ...options, gate, wakes, resting: Resting.make(), assertions: Assertions.make(options.assertions) }
+    const { reconcile } = options
+    const pace = Assertions.make(options.assertions)
+    const assertions = reconcile === undefined ? pace : Assertions.make({ ...options.assertions, share: 0 })
+    const parts = { ...options, gate, wakes, resting: Resting.make(), assertions }
     let openedAt: number | undefined
     let failures = 0
 
@@ -70,7 +77,11 @@ export const run = <R>(
       const owner = { baseUrl: options.baseUrl, id: (yield* gate.owner).id }
       yield* ledger.bind(owner)
       yield* standing.tell({ _tag: "Bound", owner })
-      yield* Effect.all([feeding.run(ledger), Sending.run({ ...parts, ledger })], { concurrency: "unbounded", discard: true })
+      yield* Effect.all([
+        feeding.run(ledger),
+        Sending.run({ ...parts, ledger }),
+        reconcile === undefined ? Effect.never : Reconciling.run({ ...reconcile, ledger, pace, wakes })
+      ], { concurrency: "unbounded", discard: true })
     }))
 
     const failing = (fault: LedgerFault | LedgerInUse) =>

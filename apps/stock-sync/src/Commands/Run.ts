@@ -46,6 +46,7 @@ export const run = (options: Options) =>
       terms: options.terms,
       concurrency: options.concurrency,
       assertions: { ...options.reassert, allowance: { limit: rateLimit, windowMillis: Duration.toMillis(rateWindow) } },
+      reconcile: options.reconcile,
       stopWithin: options.stopWithin
     }).pipe(Effect.provide(around))
   })

@@ -11,7 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { urgencies } from "../Entry.js"
-import { type Backlog, type Choice, type Ledger, LedgerFault, type Taken } from "../Ledger.js"
+import { type Backlog, type Choice, type Ledger, LedgerFault, type Seen, type Taken } from "../Ledger.js"
 import { type Access, texts } from "./Access.js"
 
 interface DueRow {
@@ -97,6 +97,22 @@ const forgetFuture = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError> =
       UPDATE product SET since = ${now}, updated_at = ${now}, confirmed_at = CASE WHEN confirmed_at > ${now} THEN ${now} ELSE confirmed_at END
       WHERE urgency IN (${sql.literal(ranks)}) AND since > ${now}`))
 
+const observe = (sql: SqlClient.SqlClient, seen: ReadonlyArray<Seen>, begunAt: number): Effect.Effect<number, SqlError> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const stocks = new Map<string, number>(seen.map(({ productId, stock }) => [productId, stock]))
+    const known = yield* sql<{ id: string; confirmed: number }>`
+      SELECT id, confirmed FROM product
+      WHERE id IN (${texts(sql, stocks.keys())}) AND state = 'settled' AND part <> 'left' AND updated_at < ${begunAt}`
+    const differing = known.filter(({ confirmed, id }) => confirmed !== stocks.get(id))
+    const same = known.filter(({ confirmed, id }) => confirmed === stocks.get(id)).map(({ id }) => id)
+    yield* sql`UPDATE product SET confirmed_at = ${begunAt}, since = ${begunAt} WHERE id IN (${texts(sql, same)})`
+    yield* Effect.forEach(differing, ({ id }) =>
+      sql`UPDATE product SET state = 'pending', confirmed = ${stocks.get(id) ?? null}, since = ${now}, attempts = 0, updated_at = ${now}
+        WHERE id = ${id}`, { discard: true })
+    return differing.length
+  })
+
 /**
  * What was being sent when a process ended: nobody knows whether it was taken.
  *
@@ -112,9 +128,10 @@ export const cutOff = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlErro
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({ path, run, sql }: Access): Pick<Ledger["Type"], "backlog" | "begin" | "confirm" | "fail" | "forgetFuture" | "release" | "take"> => ({
+export const make = ({ path, run, sql }: Access): Pick<Ledger["Type"], "backlog" | "begin" | "confirm" | "fail" | "forgetFuture" | "observe" | "release" | "take"> => ({
   backlog: run(backlog(sql)),
   forgetFuture: run(forgetFuture(sql)),
+  observe: (seen, begunAt) => run(observe(sql, seen, begunAt)),
   take: (choice) => run(take(sql, choice)),
   release: (products) => run(release(sql, products)),
   begin: (productId) =>

@@ -205,6 +205,42 @@ export const sends = (fresh: Fresh): void => {
           }))))
   })
 
+  describe("what the store is seen to hold", () => {
+    it.effect("has a product sent again that differs from what was confirmed, and counts as a confirmation where it doesn't", () =>
+      at(fresh, (path) =>
+        using(path, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 0))
+            for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
+            yield* TestClock.setTime(9_000)
+            const seen = [["A", 1], ["B", 7], ["C", 3], ["NOBODY'S", 4]] as const
+            expect(yield* ledger.observe(seen.map(([each, stock]) => ({ productId: id(each), stock })), 8_000)).toBe(2)
+            expect(yield* take(ledger)).toEqual({ productId: "C", value: 0, urgency: "soldOut", since: 9_000 })
+            expect(yield* take(ledger)).toEqual({ productId: "B", value: 2, urgency: "falling", since: 9_000 })
+            expect(yield* take(ledger)).toBeUndefined()
+            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(8_000))
+          }))))
+
+    it.effect("says nothing of what was sent, refused or changed since the look began", () =>
+      at(fresh, (path) =>
+        using(path, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3), row("D", 4))
+            for (const each of ["A", "B", "C", "D"]) yield* settle(ledger, each)
+            yield* TestClock.setTime(5_000)
+            yield* settle(ledger, "A")
+            yield* receive(ledger, row("A", 1), row("B", 9), row("C", 3), row("D", 4))
+            yield* ledger.begin(id("C"))
+            yield* ledger.begin(id("D"))
+            yield* ledger.fail(id("D"), "doubtful", refusal(4), false)
+            const before = yield* collect(ledger.open)
+            const seen = ["A", "B", "C", "D"].map((each) => ({ productId: id(each), stock: 50 }))
+            expect(yield* ledger.observe(seen, 4_000)).toBe(0)
+            expect(yield* collect(ledger.open)).toEqual(before)
+            expect(yield* stateOf(ledger, "A")).toBe("settled")
+          }))))
+  })
+
   describe("a release", () => {
     it.effect("lets quarantined products be sent again, all or those that are named, and tells which", () =>
       at(fresh, (path) =>

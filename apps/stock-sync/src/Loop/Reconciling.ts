@@ -1,0 +1,82 @@
+/**
+ * Reads what the store holds, a page of products a request, and has sent again what differs from what was confirmed: in the place of
+ * assertions, where the service has such a list. The document shows none, so somebody has to name its path. Knows nothing of what is sent.
+ *
+ * Source: interface v1, "Endpoints", gaps, and "List behaviour".
+ *
+ * @since 0.1.0
+ */
+import type { Operations } from "@plaza/client/Operations"
+import * as Plaza from "@plaza/client/Plaza"
+import { Product } from "@plaza/domain/Resources"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import { type Ledger, LedgerFault } from "../Ledger.js"
+import { Standing } from "../Standing.js"
+import type { Assertions } from "./Assertions.js"
+import * as Failing from "./Failing.js"
+import * as Moment from "./Moment.js"
+
+/** @since 0.1.0 @category models */
+export interface Options {
+  readonly ledger: Ledger["Type"]
+  /** Relative to the base address, with a slash at its beginning. */
+  readonly path: string
+  readonly every: Duration.Duration
+  /** Says how often there may be a request. */
+  readonly pace: Assertions
+  /** Something may be due. */
+  readonly wakes: Queue.Enqueue<void>
+}
+
+const lookAgain = Duration.seconds(5)
+
+/**
+ * Reads again and again, until the ledger fails. What waits to be sent goes first: nothing is asked for meanwhile.
+ *
+ * @since 0.1.0
+ * @category loops
+ */
+export const run = ({ every, ledger, pace, path, wakes }: Options): Effect.Effect<never, LedgerFault, Operations | Standing> =>
+  Effect.gen(function*() {
+    const standing = yield* Standing
+
+    // What is to be sent first is known when the source was looked at.
+    const lookedAt = Effect.map(standing.state, ({ source }) => source.readAt !== undefined || source.failing !== undefined)
+    const nothingWaits: Effect.Effect<void, LedgerFault> = Effect.gen(function*() {
+      const { waiting } = yield* ledger.backlog
+      if ((yield* lookedAt) && Object.values(waiting).every((count) => count === 0)) return
+      yield* Effect.sleep(lookAgain)
+      return yield* nothingWaits
+    })
+
+    const turn = Effect.suspend(() => Moment.sleepUntil(pace.next())).pipe(Effect.zipRight(nothingWaits), Effect.zipRight(pace.spend))
+
+    const reading = Effect.gen(function*() {
+      const begunAt = yield* Clock.currentTimeMillis
+      let products = 0
+      let differing = 0
+      yield* turn
+      yield* Stream.runForEachChunk(Plaza.paginate({ path, item: Product }), (page) =>
+        Effect.gen(function*() {
+          const seen = Chunk.toReadonlyArray(page).flatMap(({ id, stock }) => stock === undefined ? [] : [{ productId: id, stock }])
+          products += seen.length
+          const different = yield* ledger.observe(seen, begunAt)
+          differing += different
+          if (different > 0) yield* Queue.offer(wakes, undefined)
+          yield* turn
+        }))
+      yield* standing.tell({ _tag: "Reconciled", products, differing })
+    })
+
+    return yield* Effect.forever(Effect.zipRight(
+      Effect.catchAll(reading, (failure) =>
+        failure instanceof LedgerFault ? Effect.fail(failure) : Effect.flatMap(Failing.told("service", failure), (told) =>
+          standing.tell({ _tag: "ReconcilingFailed", failure: told }))),
+      Effect.sleep(every)
+    ))
+  })
