@@ -87,7 +87,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const failed = yield* create(one, large)
       const after = yield* state
       expect(failed).toMatchObject({ code: 2, stdout: "" })
-      expect(failed.stderr).toContain(`${large} was not uploaded. Nothing was posted. Uploaded already, to be used with --media-id: ${after.media.at(-1)?.id} (${one}).\n`)
+      expect(failed.stderr).toContain(`${large} was not uploaded. Nothing was posted. Uploaded already, to be used with --media-id: ${after.media.at(-1)?.id} (${one}).`)
       expect(after.media.length).toBe(before.media.length + 1)
       expect(after.posts.length).toBe(before.posts.length)
     }))

@@ -40,7 +40,9 @@ export class Output extends Context.Tag("@plaza/terminal/Output")<Output, Settin
   readonly list: <A, E, R>(
     items: Stream.Stream<A, E, R>,
     columns: ReadonlyArray<Table.Column>,
-    row: (item: A) => Table.Row
+    row: (item: A) => Table.Row,
+    /** What every write is done in, as a bar that steps aside. */
+    around?: (write: Effect.Effect<void, OutputError>) => Effect.Effect<void, OutputError>
   ) => Effect.Effect<void, E | OutputError, R>
   /** Writes a table, whole. */
   readonly table: (columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) => Effect.Effect<void, OutputError>
@@ -62,7 +64,7 @@ const make = (settings: Settings) =>
       text: (text) => stdout.write(`${text}\n`),
       one: (value, entries) => settings.json ? json(value) : stdout.write(Table.record(entries.filter(([, cell]) => cell !== undefined && cell !== null), stdout)),
       done: (value, sentence) => settings.json ? json(value) : stdout.write(`${Text.visible(sentence)}\n`),
-      list: (items, columns, row) => {
+      list: (items, columns, row, around = (write) => write) => {
         if (settings.json) return ndjson(items)
         // The first chunk decides the widths, so that a list of any length needs the memory of one.
         let widths: ReadonlyArray<number> | undefined
@@ -71,7 +73,7 @@ const make = (settings: Settings) =>
           const rows = Chunk.toReadonlyArray(chunk).map(row)
           const head = widths === undefined
           widths ??= stdout.isTerminal ? Table.widthsOf(columns, rows, stdout) : []
-          return stdout.write(`${Table.lines(columns, rows, stdout, { widths, head }).join("\n")}\n`)
+          return around(stdout.write(`${Table.lines(columns, rows, stdout, { widths, head }).join("\n")}\n`))
         })
       },
       table: (columns, rows) => rows.length === 0 ? Effect.void : stdout.write(Table.render(columns, rows, stdout)),

@@ -34,6 +34,8 @@ export interface Bar {
   readonly total: (total: number) => Effect.Effect<void>
   /** A few words on what is happening, behind the bar. */
   readonly status: (text: string) => Effect.Effect<void>
+  /** Takes the bar away while something else is written, so that the two don't run into one another. */
+  readonly beside: <A, E, R>(writing: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /** @since 0.1.0 @category services */
@@ -46,7 +48,8 @@ const unseen: Bar = {
   tick: () => Effect.void,
   set: () => Effect.void,
   total: () => Effect.void,
-  status: () => Effect.void
+  status: () => Effect.void,
+  beside: (writing) => writing
 }
 
 /**
@@ -105,11 +108,27 @@ export const layer = (settings: { readonly json: boolean; readonly quiet: boolea
             return bar
           }),
           (bar) => Effect.sync(() => bar.stop())
-        ).pipe(Effect.map((bar): Bar => ({
-          tick: (by) => Effect.sync(() => bar.increment(by ?? 1)),
-          set: (done) => Effect.sync(() => bar.update(done)),
-          total: (total) => Effect.sync(() => bar.setTotal(total)),
-          status: (text) => Effect.sync(() => bar.update({ status: oneLine(text) }))
-        })))
+        ).pipe(Effect.map((bar): Bar => {
+          // A bar that is away takes no news, and is told them when it comes back.
+          let done = 0
+          let { total } = options
+          const set = (value: number) =>
+            Effect.sync(() => {
+              done = value
+              bar.update(value)
+            })
+          return {
+            tick: (by) => Effect.suspend(() => set(done + (by ?? 1))),
+            set,
+            total: (value) =>
+              Effect.sync(() => {
+                total = value
+                bar.setTotal(value)
+              }),
+            status: (text) => Effect.sync(() => bar.update({ status: oneLine(text) })),
+            beside: (writing) =>
+              Effect.acquireUseRelease(Effect.sync(() => bar.stop()), () => writing, () => Effect.sync(() => bar.start(total, done)))
+          }
+        }))
     })
   }))

@@ -8,6 +8,7 @@ import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { connect } from "../Connection.js"
 import { flags, withOutput } from "../Flags.js"
 import * as Uploads from "../Uploads.js"
@@ -18,8 +19,10 @@ const upload = Command.make("upload", { files, ...flags }, ({ files, ...flags })
   withOutput(flags, Effect.gen(function*() {
     const { media } = yield* connect(flags)
     const output = yield* Output
-    yield* output.list(Uploads.all(media, files, ""), [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file])
-  }))).pipe(Command.withDescription(about("Upload files, and print the id of each, to be named in a post.", "media upload front.jpg back.jpg")))
+    const uploads = yield* Uploads.make(media, files)
+    yield* output.list(uploads.each, [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file], uploads.bar.beside)
+    yield* Option.match(uploads.failure(""), { onNone: () => Effect.void, onSome: Effect.fail })
+  }))).pipe(Command.withDescription(about("Upload files, some at a time, and print the id of each as soon as it is there, to be named in a post.", "media upload front.jpg back.jpg")))
 
 /** @since 0.1.0 @category commands */
 export const media = Command.make("media").pipe(

@@ -10,11 +10,11 @@ import { MediaId, PostId } from "@plaza/domain/Ids"
 import type { Post } from "@plaza/domain/Resources"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
-import * as Chunk from "effect/Chunk"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { connect } from "../Connection.js"
+import { type Client, connect } from "../Connection.js"
 import { flags, limitOf, paging, text, withOutput } from "../Flags.js"
 import * as Uploads from "../Uploads.js"
 
@@ -24,6 +24,19 @@ const moment = (time: DateTime.Utc): string => DateTime.formatIso(time).replace(
 const columns = [{ head: "id", whole: true }, { head: "created", whole: true }, { head: "media", align: "right" }, { head: "text" }] as const
 const row = (post: Post) => [post.id, moment(post.createdAt), post.mediaIds?.length ?? 0, post.text]
 
+/** All files, or a failure that says which ids may be used the next time. */
+const uploadAll = (media: Client["media"], files: ReadonlyArray<string>) =>
+  files.length === 0
+    ? Effect.succeed([])
+    // The bar goes before the post is told.
+    : Effect.scoped(Effect.gen(function*() {
+      const { each, failure, uploaded } = yield* Uploads.make(media, files)
+      const output = yield* Output
+      yield* Effect.onInterrupt(Stream.runDrain(each), () => output.note(Uploads.told(uploaded(), "Nothing was posted.")))
+      yield* Option.match(failure("Nothing was posted."), { onNone: () => Effect.void, onSome: Effect.fail })
+      return uploaded()
+    }))
+
 const create = Command.make("create", {
   text: text("text", "TEXT", "The text of the post."),
   media: text("media", "FILE", "A file to upload and to show in the post; may be given more than once.").pipe(Options.repeated),
@@ -32,7 +45,7 @@ const create = Command.make("create", {
 }, ({ media: files, mediaId: ids, text, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     const { media, posts } = yield* connect(flags)
-    const uploaded = Chunk.toReadonlyArray(yield* Stream.runCollect(Uploads.all(media, files, "Nothing was posted.")))
+    const uploaded = yield* uploadAll(media, files)
     const mediaIds = [...ids.map((id) => MediaId.make(id)), ...uploaded.map(({ mediaId }) => mediaId)]
     const post = yield* posts.create({ text, ...(mediaIds.length === 0 ? {} : { mediaIds }) }).pipe(
       Effect.mapError((error) => uploaded.length === 0 ? error : Uploads.explain(error, uploaded, ""))

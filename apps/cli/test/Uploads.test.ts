@@ -1,0 +1,89 @@
+/**
+ * Files that are uploaded together: what is found before the first byte, and what is told when one of them fails.
+ */
+import { FileSystem } from "@effect/platform"
+import { NodeFileSystem } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Plaza } from "@plaza/client"
+import { Media } from "@plaza/client/Media"
+import { Sandbox } from "@plaza/sandbox"
+import { Progress } from "@plaza/terminal"
+import { Chunk, Effect, Layer, Option, Stream } from "effect"
+import * as Uploads from "../src/Uploads.js"
+
+const world = Layer.mergeAll(
+  Layer.provideMerge(
+    Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl }))),
+    Sandbox.layerHttpClient({ assumptions: { maxFileBytes: 100 } })
+  ),
+  NodeFileSystem.layer,
+  Progress.layerSilent
+)
+
+/** A folder with files of these lengths. */
+const folderOf = (files: Readonly<Record<string, number>>) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-uploads-" })
+    yield* Effect.forEach(Object.entries(files), ([name, length]) => fs.writeFileString(`${folder}/${name}`, "x".repeat(length)))
+    return folder
+  })
+
+const make = (folder: string, ...names: ReadonlyArray<string>) =>
+  Effect.flatMap(Media, (media) => Uploads.make(media, names.map((name) => `${folder}/${name}`)))
+
+const requests = Effect.map(Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.requests), (all) => all.length)
+
+describe("files", () => {
+  it.scoped("that can't be uploaded are all found before the first byte is sent", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderOf({ "a.png": 10, "empty.png": 0 })
+      const refused = yield* Effect.flip(make(folder, "a.png", "missing.png", "empty.png", "."))
+      expect(refused.message.replaceAll(`${folder}/`, "")).toBe(
+        "nothing was uploaded: there is no file missing.png: check the path; empty.png is empty; . is a folder, and only files are uploaded"
+      )
+      expect((yield* Effect.flip(make(folder, "empty.png"))).message).toBe(`${folder}/empty.png is empty`)
+      expect(yield* requests).toBe(0)
+    }).pipe(Effect.provide(world)))
+
+  it.scoped("are told as soon as each is there, and kept in the order in which they were named", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      const folder = yield* folderOf({ "a.png": 1, "b.png": 2, "c.png": 3, "d.png": 4 })
+      // One of the first three hangs, and the clock stands still.
+      yield* addFault({ kind: "delay", when: "before", millis: 600_000, method: "POST", path: "/media" })
+      const { each, failure, uploaded } = yield* make(folder, "a.png", "b.png", "c.png", "d.png")
+      const first = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(each, 3)))
+      expect(new Set(first.map(({ file }) => file)).size).toBe(3)
+      expect(uploaded().map(({ file }) => file)).toEqual(uploaded().map(({ file }) => file).toSorted())
+      expect(failure("")).toEqual(Option.none())
+    }).pipe(Effect.provide(world)))
+
+  it.scoped("that fail don't keep the others from being uploaded, and are told together", () =>
+    Effect.gen(function*() {
+      const folder = yield* folderOf({ "a.png": 10, "large.png": 200, "b.png": 10, "larger.png": 300 })
+      const { each, failure, uploaded } = yield* make(folder, "a.png", "large.png", "b.png", "larger.png")
+      const emitted = Chunk.toReadonlyArray(yield* Stream.runCollect(each))
+      expect(new Set(emitted.map(({ file }) => file))).toEqual(new Set([`${folder}/a.png`, `${folder}/b.png`]))
+      const told = yield* failure("Nothing was posted.")
+      const [a, b] = uploaded().map(({ mediaId }) => mediaId)
+      expect(told.advice.replaceAll(`${folder}/`, "")).toMatch(new RegExp(
+        `^large.png was not uploaded. Nor was larger.png \\(.+\\). Nothing was posted. Uploaded already, to be used with --media-id: ${a} \\(a.png\\), ${b} \\(b.png\\).$`
+      ))
+      expect(told).toMatchObject({ cause: { _tag: "PayloadTooLarge" }, details: { uploaded: [{ mediaId: a }, { mediaId: b }], failed: [{}, {}], left: [] } })
+    }).pipe(Effect.provide(world)))
+
+  it.scoped("are not tried any more once a key or a quota stands in the way of all of them", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "status", when: "before", status: 401, times: 100 })
+      const names = Array.from({ length: 20 }, (_, number) => `${number}.png`)
+      const folder = yield* folderOf(Object.fromEntries(names.map((name) => [name, 1])))
+      const { each, failure } = yield* make(folder, ...names)
+      yield* Stream.runDrain(each)
+      const { details } = yield* failure("")
+      const sent = yield* requests
+      expect(sent).toBeLessThanOrEqual(3)
+      expect(details).toMatchObject({ left: names.slice(sent).map((name) => `${folder}/${name}`) })
+    }).pipe(Effect.provide(world)))
+})
