@@ -1,0 +1,106 @@
+/**
+ * Imports by the built program: from standard input, with their statuses and words, and with a bar at a terminal.
+ */
+import { NodeFileSystem } from "@effect/platform-node"
+import { layer } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, Layer } from "effect"
+import { expect } from "vitest"
+import { home, ordersOf, stockOf, write } from "./support/Importing.js"
+import { environment, plazaWith } from "./support/Plaza.js"
+import * as Terminal from "./support/Terminal.js"
+
+const ids = Array.from({ length: 300 }, (_, number) => `P-${number}`)
+const services = Layer.merge(
+  Sandbox.layerServer({
+    assumptions: { rateWindow: Duration.seconds(1), maxFileBytes: 1_000 },
+    fixtures: { products: ids.map((id) => ({ id })), orders: ids.map((id) => ({ id })) }
+  }),
+  NodeFileSystem.layer
+)
+const quick = { PLAZA_RATE_WINDOW: "1 second" }
+
+layer(services, { excludeTestServices: true })("plaza import", (it) => {
+  it.scoped("reads standard input in any format", () =>
+    Effect.gen(function*() {
+      const env = { ...quick, XDG_STATE_HOME: yield* home }
+      const run = (stdin: string, ...options: ReadonlyArray<string>) => plazaWith(["stock", "import", "-", ...options], { env, stdin })
+      const done = { code: 0, stdout: "2 of 2 rows sent.\n", stderr: "" }
+      expect(yield* run("stock|productId\n1|P-0\n2|P-1\n", "--delimiter", "|")).toEqual(done)
+      expect(yield* run(`[{"productId":"P-0","stock":3},{"productId":"P-1","stock":4}]`, "--format", "json")).toEqual(done)
+      expect(yield* run(`{"productId":"P-0","stock":5}\n{"productId":"P-1","stock":6}\n`, "--format=ndjson", "--concurrency", "1")).toEqual(done)
+    }))
+
+  it.scoped("ends with 2 for wrong words and wrong files, and nothing is sent", () =>
+    Effect.gen(function*() {
+      const env = { XDG_STATE_HOME: yield* home }
+      const cases = [
+        [["--format", "xml"], `plaza: --format has to be one of csv, json, ndjson, and "xml" is none\n`],
+        [["--delimiter", "||"], `plaza: --delimiter has to be one character or tab, and "||" is neither\n`],
+        [["--concurrency", "0"], `plaza: --concurrency has to be a whole number of at least 1, and "0" is none\n`],
+        [["--format", "json"], "plaza: standard input: it begins with neither [ nor {: this is no JSON document with rows in it; nothing of it was taken\n"],
+        [[], `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row can't be used, and nothing was sent\n  Correct what is told and run this again.\n`]
+      ] as const
+      for (const [options, stderr] of cases) {
+        expect(yield* plazaWith(["stock", "import", "-", ...options], { env, stdin: "productId,stock\nP-0,x\n" })).toEqual({ code: 2, stdout: "", stderr })
+      }
+      expect(yield* plazaWith(["orders", "import", "no/such.csv"], { env })).toEqual({ code: 2, stdout: "", stderr: "plaza: there is no file no/such.csv: check the path\n" })
+    }))
+
+  it.scoped("ends with the status of the worst row, and says where the rows are that failed", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const env = { ...quick, XDG_STATE_HOME: state }
+      const file = yield* write(state, "orders.csv", ordersOf(["P-0", "gone", "P-1"]))
+      const text = yield* plazaWith(["orders", "import", file, "--report", `${state}/failed.csv`], { env })
+      expect(text).toEqual({
+        code: 3,
+        stdout: "2 of 3 rows sent, 1 failed.\n",
+        stderr: `plaza: 1 row of 3 failed\n  They are in ${state}/failed.csv, each with the reason: correct that file and import it, or run the same command to try them again.\n`
+      })
+      const json = yield* plazaWith(["orders", "import", file, "--json"], { env })
+      expect(json.code).toBe(3)
+      expect(JSON.parse(json.stdout)).toMatchObject({ rows: 3, inPlace: 2, failed: 1 })
+      expect(JSON.parse(json.stderr)).toMatchObject({ error: { tag: "RowsFailed", code: null, details: { rows: 3, failed: 1, left: 0 } } })
+    }))
+
+  it.scoped("ends with 6 where a quota is used up, and tells when to go on", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(ids.map((id) => [id, 1])))
+      yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "43200", method: "PATCH", times: 1_000 })
+      const { code, stderr, stdout } = yield* plazaWith(["stock", "import", file], { env: { ...quick, XDG_STATE_HOME: state } })
+      yield* clearFaults
+      expect({ code, stdout }).toEqual({ code: 6, stdout: "0 of 300 rows sent, 300 not tried.\n" })
+      expect(stderr).toContain("0 of 300 rows are in place and nothing is lost: run the same command to go on.")
+      expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
+    }))
+
+  it.scoped("shows at a terminal how fast it goes, how long it takes and what failed, and leaves nothing of it", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const env = { ...(yield* environment), ...quick, XDG_STATE_HOME: state }
+      const file = yield* write(state, "stock.csv", stockOf([["gone", 1] as const, ...ids.map((id) => [id, 1] as const)]))
+      const terminal = yield* Terminal.open(["stock", "import", file], { env, columns: 100 })
+      yield* terminal.shows(/^Importing stock █*░+ \d+ of 301 · \d+ a minute · \d s left · 1 failed$/m)
+      const { code, screen } = yield* terminal.ended
+      expect(code).toBe(3)
+      expect(screen).toMatch(/^300 of 301 rows sent, 1 failed\.\nplaza: 1 row of 301 failed\n/)
+    }))
+
+  it.scoped("of files shows one bar for all of them beside the results, and tells what failed at the end", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "delay", when: "after", millis: 1_500, method: "POST", path: "/media" })
+      const [a, b, large] = [yield* write(state, "a.png", "a"), yield* write(state, "b.png", "b"), yield* write(state, "large.png", "x".repeat(2_000))]
+      const terminal = yield* Terminal.open(["media", "upload", a, b, large], { env: yield* environment, columns: 160 })
+      yield* terminal.shows(/^Uploading 3 files █+░* .+ of 2\.0 kB.*$/m)
+      const { code, screen } = yield* terminal.ended
+      expect(code).toBe(2)
+      expect(screen).not.toContain("Uploading")
+      expect(screen.match(/\/(a|b)\.png/g)?.length).toBeGreaterThanOrEqual(2)
+      expect(screen).toContain("large.png was not uploaded.")
+    }))
+})
