@@ -1,0 +1,62 @@
+/**
+ * The stock of a shop's products as an inventory system keeps it: sold, sold out, filled up and counted anew, told as a source that says
+ * when it changed. Knows nothing of time nor of who reads it.
+ *
+ * @since 0.1.0
+ */
+import { ProductId } from "@plaza/domain/Ids"
+import type { Row } from "@plaza/rows/Stock"
+import type { Source } from "@plaza/stock-sync/Source"
+import { Effect, Option, Queue, Random, Stream } from "effect"
+
+/** @since 0.1.0 @category models */
+export interface Inventory {
+  readonly source: Source["Type"]
+  readonly stock: ReadonlyMap<ProductId, number>
+  /** Takes some pieces of so many products, a third of which sell out. */
+  readonly sell: (products: number) => Effect.Effect<void>
+  /** Gives so many products another stock, as a new list of everything does. */
+  readonly recount: (products: number) => Effect.Effect<void>
+  /** Fills up whatever is sold out. */
+  readonly fillUp: Effect.Effect<void>
+  /** Lets the source tell what has changed. */
+  readonly publish: Effect.Effect<void>
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (products: number): Effect.Effect<Inventory> =>
+  Effect.gen(function*() {
+    const ids = Array.from({ length: products }, (_, index) => ProductId.make(`P${index}`))
+    const stock = new Map(ids.map((id) => [id, 10]))
+    const changes = yield* Queue.sliding<void>(1)
+    let version = 0
+    let told: ReadonlyArray<Row> = []
+
+    const some = (count: number) => Effect.replicateEffect(Effect.map(Random.nextIntBetween(0, products), (index) => ids[index] ?? ProductId.make("P0")), count)
+    const among = (count: number, change: (id: ProductId, random: number) => void) =>
+      Effect.flatMap(some(count), Effect.forEach((id) => Effect.map(Random.next, (random) => change(id, random)), { discard: true }))
+
+    const publish = Effect.suspend(() => {
+      version++
+      told = ids.map((productId, index): Row => ({ _tag: "Good", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
+      return Queue.offer(changes, undefined)
+    })
+    yield* publish
+
+    return {
+      stock,
+      sell: (count) =>
+        among(count, (id, random) => stock.set(id, random < 1 / 3 ? 0 : Math.max(0, (stock.get(id) ?? 0) - Math.ceil(random * 3)))),
+      recount: (count) => among(count, (id, random) => stock.set(id, Math.floor(random * 100))),
+      fillUp: Effect.sync(() => ids.filter((id) => stock.get(id) === 0).forEach((id) => stock.set(id, 25))),
+      publish,
+      source: {
+        name: "an inventory",
+        open: (taken) =>
+          Effect.sync(() =>
+            Option.contains(taken, String(version)) ? Option.none() : Option.some({ version: Option.some(String(version)), rows: Stream.fromIterable(told) })
+          ),
+        changes: Stream.fromQueue(changes)
+      }
+    }
+  })
