@@ -130,9 +130,10 @@ describe("metrics", () => {
   it.effect("survive a ledger that fails under whoever looks", () =>
     seen(Effect.gen(function*() {
       const ledger = yield* Ledger
-      const broken = { ...ledger, backlog: new LedgerFault({ path: ledger.path, message: "the disk is full" }) }
-      yield* tell({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger: broken } })
-      yield* later
+      for (const backlog of [new LedgerFault({ path: ledger.path, message: "the disk is full" }), Effect.dieMessage("it is closed")]) {
+        yield* tell({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger: { ...ledger, backlog } } })
+        yield* later
+      }
       expect((yield* ask("/")).body).toContain("The ledger has not been open yet.")
       yield* well({ A: 0 })
       yield* later
@@ -202,6 +203,27 @@ describe("the page", () => {
       yield* Effect.replicateEffect(ask("/"), 100)
       yield* later
       expect(asked).toBe(1)
+    })))
+})
+
+describe("a ledger that takes long to count", () => {
+  it.effect("is asked for a twentieth of the time, and what needs no counting is told all the same", () =>
+    seen(Effect.gen(function*() {
+      const ledger = yield* Ledger
+      let asked = 0
+      const slow = { ...ledger, counts: Effect.suspend(() => (asked++, Effect.delay(ledger.counts, "6 seconds"))) }
+      yield* well({ A: 0 })
+      yield* tell({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger: slow } })
+      yield* TestClock.adjust("1 minute")
+      yield* sent("confirmed")
+      yield* TestClock.adjust("1 minute")
+      expect(asked).toBe(1)
+      const { figures, history } = yield* Effect.flatMap(Lookout, ({ look }) => look)
+      expect(history.at(-1)).toMatchObject({ sends: 1 })
+      expect(figures?.at).toBeLessThan(60_000)
+      expect((yield* ask("/")).body).toContain(", the ledger's figures as of ")
+      yield* TestClock.adjust("30 seconds")
+      expect(asked).toBe(2)
     })))
 })
 

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Measures from "@plaza/client/Measures"
+import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -15,7 +16,8 @@ import * as Metric from "effect/Metric"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import type { Entry } from "../Entry.js"
-import type { Backlog, Counts, Ledger, SetAside } from "../Ledger.js"
+import type { Backlog, Counts, Ledger, LedgerFault, SetAside } from "../Ledger.js"
+import * as Moment from "../Loop/Moment.js"
 import { outcomes, Standing, type State } from "../Standing.js"
 import * as Gauges from "./Gauges.js"
 import * as History from "./History.js"
@@ -69,16 +71,22 @@ export const listed = 50
 /** How often it looks. @since 0.1.0 @category constants */
 export const interval: Duration.Duration = Duration.seconds(10)
 
-// A ledger of a million takes part of a second to count, in which nothing else is done: at most a twentieth of the time is spent on it.
+// A million products take a second or more to count, in which nothing else is done: at most a twentieth of the time is spent on it.
 const share = 20
 
-const readFigures = (ledger: Ledger["Type"], at: number) =>
-  Effect.all({
-    at: Effect.succeed(at),
-    backlog: ledger.backlog,
-    counts: ledger.counts,
-    quarantined: Effect.map(Stream.runCollect(Stream.take(ledger.quarantined, listed)), Chunk.toReadonlyArray),
-    setAside: Effect.map(Stream.runCollect(Stream.take(ledger.setAside, listed)), Chunk.toReadonlyArray)
+const first = <A, E>(count: number, stream: Stream.Stream<A, E>) =>
+  count === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(Stream.take(stream, listed)), Chunk.toReadonlyArray)
+
+const readFigures = (ledger: Ledger["Type"], at: number): Effect.Effect<Figures, LedgerFault> =>
+  Effect.gen(function*() {
+    const counts = yield* ledger.counts
+    return {
+      at,
+      counts,
+      backlog: yield* ledger.backlog,
+      quarantined: yield* first(counts.quarantined, ledger.quarantined),
+      setAside: yield* first(counts.setAside, ledger.setAside)
+    }
   })
 
 const waitingOf = ({ backlog }: Figures): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
@@ -97,12 +105,19 @@ export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer
         return { ...yield* Ref.get(kept), now, state, reasons: Readiness.reasons(state, now, sourcePatience) }
       })
 
-      const askLedger = (now: number) =>
-        Effect.flatMap(standing.state, ({ ledger }) =>
-          ledger._tag === "Open"
-            // The loop notices by itself, and says so.
-            ? Effect.catchTag(readFigures(ledger.ledger, now), "LedgerFault", () => Effect.succeed(undefined))
-            : Effect.succeed(undefined))
+      let askAgainAt = -Infinity
+      const askLedger = (ledger: Ledger["Type"], now: number) =>
+        Effect.gen(function*() {
+          const begun = yield* Moment.now
+          if (begun < askAgainAt) return undefined
+          const figures = yield* readFigures(ledger, now)
+          const ended = yield* Moment.now
+          askAgainAt = ended + (ended - begun) * share
+          return figures
+        }).pipe(
+          // The loop notices by itself, and says so.
+          Effect.catchTag("LedgerFault", () => Effect.succeed(undefined))
+        )
 
       const tellReleased = (before: Figures | undefined, after: Figures) => {
         const fewer = (before?.counts.quarantined ?? 0) - after.counts.quarantined
@@ -114,9 +129,9 @@ export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer
       const sample = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const before = yield* Ref.get(kept)
-        const asked = yield* askLedger(now)
+        const { ledger, sends } = yield* standing.state
+        const asked = ledger._tag === "Open" ? yield* askLedger(ledger.ledger, now) : undefined
         const figures = asked ?? before.figures
-        const { sends } = yield* standing.state
         const requests = (yield* Metric.value(Measures.requests)).count
         const history = figures === undefined ? before.history : History.add(before.history, {
           at: now,
@@ -131,11 +146,9 @@ export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer
       })
 
       yield* Gauges.announce
-      yield* Effect.timed(sample).pipe(
-        Effect.flatMap(([took]) => Effect.sleep(Duration.max(interval, Duration.times(took, share)))),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      // As a ledger that is closed in the middle of an answer: the next look is another one.
+      const looked = Effect.catchAllDefect(sample, (defect) => Effect.logError("a look at the loop failed", Cause.die(defect)))
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(looked, Effect.sleep(interval))))
       return { look }
     })
   )
