@@ -7,7 +7,7 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Format from "@plaza/rows/Format"
 import { Output } from "@plaza/terminal/Output"
-import { UsageError } from "@plaza/terminal/Problem"
+import { Explained, UsageError } from "@plaza/terminal/Problem"
 import { Progress } from "@plaza/terminal/Progress"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -127,10 +127,13 @@ export const run = (options: Options, client: ImportClient) =>
     const place = yield* Place.of({ kind, items, baseUrl: client.settings.baseUrl, account: yield* accountOf(client) })
     if (options.dryRun) return yield* dryRun(options, items, options.again ? Journal.nothing : yield* Journal.read(place.journal))
 
-    yield* fs.makeDirectory(place.folder, { recursive: true, mode: 0o700 })
+    yield* Effect.mapError(
+      fs.makeDirectory(place.folder, { recursive: true, mode: 0o700 }),
+      (error) => new Explained({ cause: error, advice: "Without a place for its journal an import can't be gone on with: name another folder by XDG_STATE_HOME." })
+    )
     const { hold } = yield* Effect.promise(() => import("./Import/Lock.js"))
     yield* hold(place)
-    yield* Place.prune(place)
+    yield* Effect.ignore(Place.prune(place))
     if (options.again) yield* fs.remove(place.journal, { force: true })
     const journal = yield* Journal.open(place.journal)
     const inPlace = items.filter(isInPlace(journal.past)).length
@@ -152,6 +155,7 @@ export const run = (options: Options, client: ImportClient) =>
         Run.run({ items, journal, tally, onRow, client, concurrency: options.concurrency })).pipe(
           // The bar goes before anything else is said.
           Effect.scoped,
+          Effect.mapError((error) => new Explained({ cause: error, advice: Ending.resumption(summary()) })),
           Effect.onInterrupt(() => Effect.ignore(Effect.zipRight(save, tellInterrupted)))
         )
     }

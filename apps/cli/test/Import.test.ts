@@ -5,6 +5,7 @@ import { FileSystem } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Effect, Exit, Fiber } from "effect"
 import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.js"
 
@@ -171,6 +172,54 @@ describe("what fails", () => {
       }
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) }, assumptions: { requestsPerWindow: 1_000 } }))))
+})
+
+describe("trouble on the way", () => {
+  it.live("of the allowance is waited for, however often, and fails no row", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(rows(10)))
+      yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "60", method: "PATCH", times: 60 })
+      yield* addFault({ kind: "status", when: "after", status: 429, method: "PATCH", times: 60 })
+      expect(summaryOf(yield* run(state, "stock", file, { concurrency: 4 }))).toMatchObject({ sent: 10, failed: 0, left: 0 })
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(10) } })), SimulatedTime.run))
+
+  it.live("of the service that stays ends the import, and what was tried is told", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(rows(100)))
+      yield* addFault({ kind: "status", when: "after", status: 503, method: "PATCH", times: 10_000 })
+      const ended = yield* run(state, "stock", file, { concurrency: 2 })
+      expect(summaryOf(ended)).toMatchObject({ sent: 0, report: expect.stringContaining(".failed.csv") as unknown })
+      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "UnrecognizedError", category: "ServiceFault" }, details: { failed: expect.toSatisfy((failed) => failed === 5 || failed === 6) as unknown } })
+      yield* clearFaults
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 100 })
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(100) } })), SimulatedTime.run))
+
+  it.live("that leaves an order unknown is told as that, and the next run finds out", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
+      yield* addFault({ kind: "drop", when: "after", method: "POST" })
+      yield* addFault({ kind: "drop", when: "before", method: "POST", times: 100 })
+      const ended = yield* run(state, "orders", file)
+      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed", exitCode: 8 } })
+      yield* clearFaults
+      expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 1, alreadyShipped: [] })
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: orders(1) } })), SimulatedTime.run))
+
+  it.scoped("with the journal ends the import before anything that it couldn't remember", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* write(state, "stock.csv", stockOf(rows(3)))
+      yield* fs.writeFileString(`${state}/plaza`, "in the way")
+      expect(failureOf(yield* run(state, "stock", file))).toMatchObject({ _tag: "Explained", advice: expect.stringContaining("XDG_STATE_HOME") as unknown })
+      expect(yield* writes).toEqual([])
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 })
 
 describe("an order", () => {
