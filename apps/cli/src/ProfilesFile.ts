@@ -146,7 +146,6 @@ export const update = (path: string, change: (profiles: Profiles) => Either.Eith
         return changed
       }))
   }).pipe(
-    Effect.uninterruptible,
     Effect.catchTags({
       SystemError: (error) => refuse(`${path} can't be written: ${error.description ?? error.reason}`),
       BadArgument: (error) => refuse(`${path} can't be written: ${error.message}`)

@@ -35,8 +35,8 @@ const take = (path: string, token: string) =>
     ))
 
 /**
- * Does something while the lock is held. What is handed over fails once another program has taken the lock for a left one; it is to
- * be asked before the last step.
+ * Does something to its end while the lock is held; the wait for the lock can be interrupted. What is handed over fails once another
+ * program has taken the lock for a left one; it is to be asked before the last step.
  *
  * @since 0.1.0
  * @category locking
@@ -51,8 +51,8 @@ export const held = <A, E, R>(
     const isOurs = Effect.map(fs.readFileString(path), (text) => text === token)
     const mayStill = Effect.filterOrFail(isOurs, (ours) => ours, () => new UsageError({ message: "another plaza changed the profiles at the same time: run this again" }))
     return yield* Effect.acquireUseRelease(
-      Effect.catchIf(take(path, token), isTaken, () => Effect.fail(new UsageError({ message: `another plaza holds ${path}: wait until it has ended, or remove that file` }))),
-      () => work(Effect.asVoid(mayStill)),
+      Effect.catchIf(Effect.interruptible(take(path, token)), isTaken, () => Effect.fail(new UsageError({ message: `another plaza holds ${path}: wait until it has ended, or remove that file` }))),
+      () => Effect.uninterruptible(work(Effect.asVoid(mayStill))),
       () => Effect.ignore(Effect.flatMap(isOurs, (ours) => ours ? fs.remove(path) : Effect.void))
     )
   })

@@ -6,7 +6,7 @@ import { FileSystem } from "@effect/platform"
 import { SystemError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Either, Option, Redacted } from "effect"
+import { ConfigProvider, Effect, Either, Exit, Fiber, Option, Redacted } from "effect"
 import { dirname } from "node:path"
 import { expect } from "vitest"
 import * as Profiles from "../src/Profiles.js"
@@ -135,6 +135,20 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       yield* Effect.all([File.update(path, put("x")), File.update(path, put("y"))], { concurrency: 2 })
       expect(yield* namesIn(path)).toEqual(["first", ...names, "x", "y"].toSorted())
       expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
+    }))
+
+  it.scoped("lets nobody wait for another program who would rather stop", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* file
+      yield* File.update(path, put("a"))
+      yield* fs.writeFileString(`${path}.lock`, "another's", { mode: 0o600 })
+      const waiting = yield* Effect.fork(File.update(path, put("b")))
+      yield* Effect.repeat(Effect.yieldNow(), { times: 100 })
+      const end = yield* Fiber.interrupt(waiting)
+      expect(Exit.isInterrupted(end)).toBe(true)
+      expect(yield* fs.readFileString(`${path}.lock`)).toBe("another's")
+      expect(yield* namesIn(path)).toEqual(["a"])
     }))
 
   it.scoped("is as it was when a change is refused or can't be written whole", () =>
