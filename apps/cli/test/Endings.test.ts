@@ -177,6 +177,27 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 })
     }))
 
+  it.effect.each([
+    "--help", "--version", "help posts", "posts create --help", "__complete po", "completions bash", "me", "me --json", "posts list --all", "posts list --all --json",
+    "users get 1002", "sandbox faults list", "api GET /me --include"
+  ])("ends silently and well when nobody reads what plaza %s says", (words) =>
+    Effect.gen(function*() {
+      // The reader is gone before the program begins.
+      const line = `set -o pipefail; { sleep 0.1; exec "${process.execPath}" "${dist}/plaza.mjs" ${words}; } | true`
+      const shell = spawn("bash", ["--noprofile", "--norc", "-c", line], { env: { PATH: process.env["PATH"], ...yield* environment } })
+      shell.stdin.end()
+      expect(yield* finished(shell)).toEqual({ code: 0, stdout: "", stderr: "" })
+    }))
+
+  it.effect("says why when what it says can't be written, and shows help and version as well as results", () =>
+    Effect.gen(function*() {
+      for (const words of ["--help", "--version", "me"]) {
+        const shell = spawn("bash", ["--noprofile", "--norc", "-c", `"${process.execPath}" "${dist}/plaza.mjs" ${words} > /dev/full`], { env: { PATH: process.env["PATH"], ...yield* environment } })
+        shell.stdin.end()
+        expect(yield* finished(shell)).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^plaza: the output can't be written: .*ENOSPC.*\n$/) as unknown })
+      }
+    }))
+
   it.effect("shows help and version on standard output", () =>
     Effect.gen(function*() {
       const [help, post, version] = yield* Effect.all([run([]), run(["posts", "create", "--help"]), run(["--version"])])

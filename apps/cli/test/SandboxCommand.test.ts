@@ -58,7 +58,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(page).toContain("/settings/developers")
       const secondEnd = yield* Effect.fork(finished(second))
       yield* Effect.sync(() => second.kill("SIGTERM"))
-      expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringMatching(/runs until Ctrl-C\. Its pages are at http:\S+\/ for/) as unknown })
+      expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringMatching(/ until Ctrl-C\.\nIts pages are at http:\S+\/ for/) as unknown })
     }))
 
   it.scoped("answers what is assumed, unless it is asked for the document only", () =>

@@ -51,7 +51,7 @@ const start = Command.make("start", {
     const { serve } = yield* Effect.promise(() => import("../Serve.js"))
     const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve(settings)
     const output = yield* Output
-    yield* output.note(`The sandbox listens at ${baseUrl} and runs until Ctrl-C. Its pages are at ${webUrl} for a browser. In another terminal:\n`)
+    yield* output.note(`The sandbox listens at ${baseUrl} until Ctrl-C.\nIts pages are at ${webUrl} for a browser. In another terminal:\n`)
     yield* output.json
       ? output.value({ baseUrl, controlUrl, webUrl, apiKey })
       : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)

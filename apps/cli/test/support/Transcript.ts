@@ -1,0 +1,36 @@
+/**
+ * Sessions at a terminal against what is written down of them, in `test/transcripts`: what a change does to anyone's screen is seen in
+ * its diff. `PLAZA_TRANSCRIPTS=write` writes them anew. Knows nothing of the commands.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { expect } from "vitest"
+
+const folder = fileURLToPath(new URL("../transcripts", import.meta.url))
+
+/** The sandbox's things are as old as its seed tells, and so their moments move with the clock. */
+const moment = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/g
+
+/** What else differs from run to run, by what it is called in a transcript. */
+export type Differing = Readonly<Record<string, string | RegExp>>
+
+/** A session as it is written down: what was typed, what was on the screen in the end, and the status. */
+export const written = (
+  { code, columns, screen, typed }: { readonly typed: string; readonly columns: number; readonly screen: string; readonly code: number | string },
+  differing: Differing = {}
+): string =>
+  Object.entries(differing).reduce(
+    (text, [name, value]) => text.replaceAll(typeof value === "string" ? value : new RegExp(value, "g"), `<${name}>`),
+    `$ ${typed}    # in ${columns} columns\n${screen.replace(moment, "YYYY-MM-DDThh:mm:ssZ")}# status ${code}\n`
+  )
+
+/** Compares sessions with those that are written down under a name. */
+export const compare = (name: string, ...sessions: ReadonlyArray<string>): void => {
+  const path = `${folder}/${name}.txt`
+  const text = sessions.join("\n")
+  if (process.env["PLAZA_TRANSCRIPTS"] === "write") {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(path, text)
+  }
+  expect(text).toBe(readFileSync(path, "utf8"))
+}
