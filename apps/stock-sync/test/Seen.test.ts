@@ -89,6 +89,7 @@ describe("metrics", () => {
       expect(yield* metric("plaza_stock_sync_account_state{state=\"paused\"}")).toBe(0)
       expect(yield* metric("plaza_stock_sync_ready")).toBe(1)
       expect(yield* metric("plaza_stock_sync_source_last_read_timestamp_seconds")).toBe(0)
+      expect(yield* metric("plaza_stock_sync_source_stale_after_seconds")).toBe(300)
       expect(yield* metric("plaza_stock_sync_source_rows")).toBe(4)
       expect(yield* metric("plaza_stock_sync_snapshot_held")).toBe(0)
       expect(yield* metric("plaza_stock_sync_rate_limit")).toBe(120)

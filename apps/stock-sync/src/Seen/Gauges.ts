@@ -4,13 +4,14 @@
  * @since 0.1.0
  */
 import * as ClientMeasures from "@plaza/client/Measures"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { Counts } from "../Ledger.js"
 import { type AccountState, outcomes } from "../Standing.js"
 import { version } from "../version.js"
-import type { Figures, Look } from "./Lookout.js"
+import type { Figures, Look, Options } from "./Lookout.js"
 import * as Measures from "./Measures.js"
 
 const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]> = [
@@ -44,17 +45,18 @@ const ofFigures = ({ backlog, counts }: Figures, now: number): ReadonlyArray<Set
 }
 
 /** @since 0.1.0 @category metrics */
-export const update = ({ figures, now, rateInUse, reasons, state: { account, source } }: Look, rateLimit: number): Effect.Effect<void> =>
+export const update = ({ figures, now, rateInUse, reasons, state: { account, source } }: Look, options: Options): Effect.Effect<void> =>
   Effect.all([
     ...accounts.map(([tag, name]) => set(Metric.tagged(Measures.account, "state", name), tag === account._tag ? 1 : 0)),
     ...(figures === undefined ? [] : ofFigures(figures, now)),
     set(Measures.ready, reasons.length === 0 ? 1 : 0),
     set(Measures.sourceRead, seconds(source.readAt)),
     set(Measures.sourceFailed, seconds(source.failing?.failure.at)),
+    set(Measures.sourceStaleAfter, options.sourcePatience === undefined ? undefined : Duration.toSeconds(options.sourcePatience)),
     set(Measures.sourceRows, source.rows),
     set(Measures.held, source.held === undefined ? 0 : 1),
     set(Measures.rateInUse, rateInUse),
-    set(Measures.rateLimit, rateLimit),
+    set(Measures.rateLimit, options.rateLimit),
     set(Metric.tagged(Measures.build, "version", version), 1)
   ], { discard: true })
 

@@ -92,7 +92,7 @@ const readFigures = (ledger: Ledger["Type"], at: number): Effect.Effect<Figures,
 const waitingOf = ({ backlog }: Figures): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
 
 /** @since 0.1.0 @category layers */
-export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer.Layer<Lookout, never, Standing> =>
+export const layer = (options: Options): Layer.Layer<Lookout, never, Standing> =>
   Layer.scoped(
     Lookout,
     Effect.gen(function*() {
@@ -102,7 +102,7 @@ export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer
       const look = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const state = yield* standing.state
-        return { ...yield* Ref.get(kept), now, state, reasons: Readiness.reasons(state, now, sourcePatience) }
+        return { ...yield* Ref.get(kept), now, state, reasons: Readiness.reasons(state, now, options.sourcePatience) }
       })
 
       let askAgainAt = -Infinity
@@ -139,9 +139,9 @@ export const layer = ({ rateLimit, rateWindow, sourcePatience }: Options): Layer
           sends: outcomes.reduce((sum, outcome) => sum + sends[outcome].count, 0),
           requests
         })
-        const rateInUse = History.requestsSince(history, now - Duration.toMillis(rateWindow))
+        const rateInUse = History.requestsSince(history, now - Duration.toMillis(options.rateWindow))
         yield* Ref.set(kept, { figures, history, rateInUse })
-        yield* Gauges.update(yield* look, rateLimit)
+        yield* Gauges.update(yield* look, options)
         if (asked !== undefined) yield* tellReleased(before.figures, asked)
       })
 

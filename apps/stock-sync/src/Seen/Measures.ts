@@ -34,6 +34,8 @@ export const sourceRead = gauge("source_last_read_timestamp_seconds", "When the 
 /** @since 0.1.0 @category metrics */
 export const sourceFailed = gauge("source_last_failed_timestamp_seconds", "When the source last could not be read")
 /** @since 0.1.0 @category metrics */
+export const sourceStaleAfter = gauge("source_stale_after_seconds", "For how long the source may go unread before it counts as stale")
+/** @since 0.1.0 @category metrics */
 export const sourceRows = gauge("source_rows", "Rows of the last snapshot that was read to its end")
 /** @since 0.1.0 @category metrics */
 export const held = gauge("snapshot_held", "1 while the brake holds a snapshot")
