@@ -1,5 +1,5 @@
 /**
- * Reads rows from the bytes of a CSV file as they come, keeping no more than one chunk. Comma, semicolon or tab, or what is told; quoted
+ * Reads rows from the bytes of a CSV file as they come, keeping no more than one chunk. Comma, semicolon, tab or bar, or what is told; quoted
  * fields over several lines, any line end, with or without a byte order mark; UTF-8.
  * Knows nothing of where the bytes come from.
  *
@@ -166,11 +166,11 @@ const firstLine = (head: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** The one of the three that stands most often in the header outside quotes. */
+/** The one of the four that stands most often in the header outside quotes. */
 const delimiterOf = (header: string): string => {
   const bare = header.replace(/"(?:[^"]|"")*"/g, "")
   const count = (delimiter: string) => bare.split(delimiter).length
-  return [",", ";", "\t"].reduce((best, next) => (count(next) > count(best) ? next : best))
+  return [",", ";", "\t", "|"].reduce((best, next) => (count(next) > count(best) ? next : best))
 }
 
 const brokenQuoting = (error: Error): string => {

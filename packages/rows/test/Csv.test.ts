@@ -24,6 +24,7 @@ describe("what is read", () => {
     ["commas", "productId,stock\nA,1\nB,0\n"],
     ["semicolons", "productId;stock\nA;1\nB;0\n"],
     ["tabs", "productId\tstock\nA\t1\nB\t0\n"],
+    ["bars", "productId|stock\nA|1\nB|0\n"],
     ["CRLF line ends", "productId,stock\r\nA,1\r\nB,0\r\n"],
     ["the line ends of old Macs", "productId,stock\rA,1\rB,0\r"],
     ["line ends that change on the way", "productId,stock\r\nA,1\nB,0"],
