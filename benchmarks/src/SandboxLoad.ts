@@ -1,7 +1,7 @@
 /**
- * What the sandbox answers in a second, beside Prism making up answers from the same OpenAPI file and beside a server
- * of Node that does nothing: each server and the one who asks a process of its own, 64 requests at a time. And the same
- * calls of sandboxes that hold more and more.
+ * What the sandbox answers in a second, beside Prism making up answers from the same OpenAPI file, by its command and as a
+ * library, and beside a server of Node that does nothing: each server and the one who asks a process of its own, 64 requests
+ * at a time. And the same calls of sandboxes that hold more and more.
  *
  * @since 0.1.0
  */
@@ -30,11 +30,14 @@ const calls = {
   "GET /me": { method: "GET", path: "/me", headers: {}, body: undefined },
   "POST /posts": { method: "POST", path: "/posts", headers: json, body: JSON.stringify({ text: "hello" }) },
   "GET /me/posts?limit=100": { method: "GET", path: "/me/posts?limit=100", headers: {}, body: undefined },
+  // Autocannon puts another text there each time, so that no answer can be one that was given before.
+  "the same, always anew": { method: "GET", path: "/me/posts?limit=100&anew=[<id>]", headers: {}, body: undefined },
   "PATCH stock": { method: "PATCH", path: "/store/products/0042/stock", headers: json, body: JSON.stringify({ stock: 3 }) }
 }
 type Call = (typeof calls)[keyof typeof calls]
 
-const prism = "Prism, a mock"
+const command = "Prism, its command"
+const library = "Prism, a library"
 const bare = "bare node:http"
 const sizes = [0, 1_000, 10_000, 100_000]
 const nameOf = (rows: number) => rows === 0 ? "sandbox, its seed" : `sandbox, ${rows.toLocaleString("en")} posts and products more`
@@ -48,6 +51,7 @@ const measure = (load: Program, server: Program, { body, headers, method, path }
       method,
       headers: { ...headers, authorization: `Bearer ${key}` },
       ...(body === undefined ? {} : { body }),
+      idReplacement: true,
       connections: concurrency,
       duration: seconds
     }, Sample)
@@ -60,17 +64,18 @@ const rowsOf = (load: Program, servers: ReadonlyArray<Contender>, rounds: number
   Effect.forEach(Object.entries(calls), ([title, call]) =>
     Effect.gen(function*() {
       const all = yield* interleave(Object.fromEntries(servers.map(([name, server]) => [name, measure(load, server, call)])), rounds)
-      const base = median((all.get(prism) ?? []).map(({ perSecond }) => perSecond))
+      const perSecondOf = (name: string) => median((all.get(name) ?? []).map(({ perSecond }) => perSecond))
       return yield* Effect.forEach(servers, ([name, server]) =>
         Effect.gen(function*() {
           const samples = all.get(name) ?? []
-          const perSecond = median(samples.map(({ perSecond }) => perSecond))
+          const perSecond = perSecondOf(name)
           const { memory } = yield* server.ask("where", Server)
           return [
             name,
             title,
             round(perSecond, 0),
-            `${round(perSecond / base, 1)}x`,
+            `${round(perSecond / perSecondOf(command), 1)}x`,
+            `${round(perSecond / perSecondOf(library), 1)}x`,
             round(median(samples.map(({ p99 }) => p99)), 0),
             round(memory / mebibyte, 0)
           ]
@@ -80,11 +85,12 @@ const rowsOf = (load: Program, servers: ReadonlyArray<Contender>, rounds: number
 /** @since 0.1.0 @category reports */
 export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
-    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismMock", "sandbox/BareNode", "sandbox/Load"])
+    const pathOf = yield* bundle(["sandbox/PlazaSandbox", "sandbox/PrismCommand", "sandbox/PrismMock", "sandbox/BareNode", "sandbox/Load"])
     const sandbox = (rows: number): Effect.Effect<Contender, ProgramFailed, Scope.Scope> =>
       Effect.map(start(pathOf("sandbox/PlazaSandbox"), [String(rows)]), (program) => [nameOf(rows), program])
     const servers = [
-      [prism, yield* start(pathOf("sandbox/PrismMock"), [file])] as const,
+      [command, yield* start(pathOf("sandbox/PrismCommand"), [file])] as const,
+      [library, yield* start(pathOf("sandbox/PrismMock"), [file])] as const,
       [bare, yield* start(pathOf("sandbox/BareNode"))] as const,
       ...(yield* Effect.forEach(sizes, sandbox))
     ]
@@ -95,7 +101,7 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
     return {
       name: "sandbox",
       about: `requests a second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
-      columns: ["server", "call", "a second", "of Prism", "p99 ms", "MiB"],
+      columns: ["server", "call", "a second", "of its command", "of its library", "p99 ms", "MiB"],
       rows: rows.flat()
     }
   }).pipe(Effect.scoped)

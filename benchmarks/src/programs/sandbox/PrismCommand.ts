@@ -1,0 +1,37 @@
+/**
+ * Prism as its users run it, by its own command, mocking the same OpenAPI file. What it writes to its log is read and
+ * thrown away, which is less than a terminal does with it.
+ *
+ * @since 0.1.0
+ */
+import { execFileSync, spawn } from "node:child_process"
+import { createRequire } from "node:module"
+import { answering } from "../answering.js"
+
+// Its package names nothing but its command.
+const command = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/index.js")
+const child = spawn(process.execPath, [command, "mock", process.argv[2] ?? "", "--host", "127.0.0.1", "--port", "0"], {
+  stdio: ["ignore", "pipe", "inherit"]
+})
+process.on("exit", () => child.kill())
+process.on("SIGTERM", () => process.exit())
+process.on("disconnect", () => process.exit())
+
+const address = await new Promise<string>((resolve, reject) => {
+  let told = ""
+  const read = (chunk: Buffer) => {
+    told += chunk.toString()
+    const found = /listening on (http:[\w/.:]+)/.exec(told)?.[1]
+    if (found !== undefined) {
+      child.stdout.off("data", read).resume()
+      resolve(found)
+    }
+  }
+  child.stdout.on("data", read)
+  child.on("exit", () => reject(new Error(`Prism ended: ${told}`)))
+})
+
+/** What the process holds, in bytes, as `process.memoryUsage` would tell it. */
+const memory = () => 1024 * Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" }))
+
+answering(() => Promise.resolve({ address, key: `bench_${"0".repeat(40)}`, memory: memory() }))

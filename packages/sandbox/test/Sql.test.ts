@@ -1,0 +1,127 @@
+/**
+ * Statements and transactions on the one connection: what is kept, what is undone, and what is told of writes.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import Sqlite from "better-sqlite3"
+import { Cause, Deferred, Effect, Exit, FastCheck } from "effect"
+import * as Sql from "../src/Sql.js"
+
+const open = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const database = new Sqlite(":memory:")
+      database.exec("CREATE TABLE things (id TEXT UNIQUE, n INTEGER, other TEXT); CREATE TABLE others (id TEXT)")
+      return database
+    }),
+    (database) => Effect.sync(() => database.close())
+  ),
+  Sql.make
+)
+const ids = (sql: Sql.Client) => Effect.map(sql<{ readonly id: string }>`SELECT id FROM things ORDER BY id`, (rows) => rows.map(({ id }) => id).join(""))
+const add = (sql: Sql.Client, id: string) => sql`INSERT INTO things ${sql.insert({ id, n: 1, other: null })}`
+
+describe("a transaction", () => {
+  it.scoped("is undone as a whole when it fails or dies", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      for (const end of [Effect.fail("no"), Effect.die("no")]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(sql.withTransaction(Effect.zipRight(add(sql, "a"), end)))))
+        assert.strictEqual(yield* ids(sql), "")
+      }
+      yield* sql.withTransaction(add(sql, "b"))
+      assert.strictEqual(yield* ids(sql), "b")
+    }))
+
+  it.scoped("in another one is undone by itself, or with the other", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      const inner = (id: string, end: Effect.Effect<void, string>) => sql.withTransaction(Effect.zipRight(add(sql, id), end))
+      yield* sql.withTransaction(Effect.gen(function*() {
+        yield* add(sql, "a")
+        yield* Effect.ignore(inner("b", Effect.fail("no")))
+        yield* inner("c", Effect.void)
+      }))
+      assert.strictEqual(yield* ids(sql), "ac")
+      yield* Effect.ignore(sql.withTransaction(Effect.zipRight(inner("d", Effect.void), Effect.fail("no"))))
+      assert.strictEqual(yield* ids(sql), "ac")
+    }))
+
+  it.scoped("leaves nobody a turn, however many steps it takes", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      const seen: Array<string> = []
+      const long = sql.withTransaction(Effect.gen(function*() {
+        yield* add(sql, "a")
+        // More than a fiber makes before it lets others go on, and then a bidding to do so.
+        yield* Effect.forEach(Array.from({ length: 5_000 }), () => Effect.yieldNow(), { discard: true })
+        yield* add(sql, "b")
+      }))
+      yield* Effect.all([long, Effect.map(ids(sql), (found) => seen.push(found))], { concurrency: "unbounded" })
+      assert.include(["", "ab"], seen.join())
+    }))
+
+  it.scoped("that waits for something dies and is undone", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      const never = yield* Deferred.make<void>()
+      const exit = yield* Effect.exit(sql.withTransaction(Effect.zipRight(add(sql, "a"), Deferred.await(never))))
+      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+      assert.strictEqual(yield* ids(sql), "")
+    }))
+
+  it.scoped("can be made after a statement that SQLite refused", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      const once = (id: string) => sql.first<{ readonly n: number }>`INSERT INTO things (id, n) VALUES (${id}, 1) RETURNING n`
+      yield* sql.withTransaction(once("a"))
+      for (const id of ["b", "c"]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(sql.withTransaction(once("a")))))
+        assert.deepInclude(yield* sql.withTransaction(once(id)), { n: 1 })
+      }
+      assert.strictEqual(yield* ids(sql), "abc")
+    }))
+})
+
+describe("a statement", () => {
+  it.scoped("is told of by the table that it writes to, and by no other", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      const table = sql.literal("things")
+      for (const write of [
+        sql`INSERT INTO things (id) VALUES (${"a"})`,
+        sql`INSERT OR IGNORE INTO ${table} ${sql.insert({ id: "a" })}`,
+        sql`INSERT OR REPLACE INTO things (id) VALUES (${"a"})`,
+        sql`
+          UPDATE things SET n = ${1}`,
+        sql`DELETE FROM ${table}`,
+        sql.first`INSERT INTO things (id) VALUES (${"b"}) RETURNING n`
+      ]) {
+        const [things, others] = [sql.writes("things"), sql.writes("others")]
+        yield* write
+        assert.deepStrictEqual([sql.writes("things"), sql.writes("others")], [things + 1, others])
+        assert.strictEqual(sql.writes("things", "others"), things + others + 1)
+      }
+      const before = sql.writes("things")
+      yield* sql`SELECT * FROM things`
+      assert.strictEqual(sql.writes("things"), before)
+    }))
+
+  it.scoped("gives the same rows as a list, whatever is in them", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      const text = FastCheck.fullUnicodeString().map((drawn) => drawn.replaceAll("\0", ""))
+      const rows = FastCheck.uniqueArray(
+        FastCheck.record({ id: text, n: FastCheck.option(FastCheck.maxSafeInteger()), other: FastCheck.option(text) }),
+        { selector: ({ id }) => id, minLength: 1, maxLength: 30 }
+      )
+      for (const drawn of FastCheck.sample(rows, { numRuns: 50, seed: 3 })) {
+        yield* sql`DELETE FROM things`
+        yield* sql`INSERT INTO things ${sql.insert(drawn)}`
+        const most = drawn.length - 1
+        assert.deepStrictEqual(
+          yield* sql.list`SELECT * FROM things ORDER BY id DESC LIMIT ${most}`,
+          yield* sql`SELECT * FROM things ORDER BY id DESC LIMIT ${most}`
+        )
+      }
+    }))
+})
