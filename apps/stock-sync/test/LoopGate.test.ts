@@ -158,6 +158,19 @@ describe("a quota", () => {
         expect(yield* held(...ids)).toEqual(next)
       })))
 
+  it.live("that doesn't say for how long is waited for a minute", () =>
+    inPlace(({ account, feed }) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 429, path: stocks, times: 1 })
+        yield* feed.set(next)
+        yield* Effect.sleep("50 seconds")
+        const state = yield* account
+        expect(state._tag === "Quota" ? state.until - state.since : undefined).toBe(60_000)
+        yield* Effect.sleep("20 seconds")
+        expect(yield* account).toMatchObject({ _tag: "Running" })
+        expect(yield* held(...ids)).toEqual(next)
+      })))
+
   it.live("of the day ends at midnight, when the shop counts anew", () =>
     inShop(wanted, (ledger) =>
       Effect.gen(function*() {

@@ -35,7 +35,7 @@ describe("run", () => {
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(143)
         expect(yield* arrived).toHaveLength(6)
-      })), 30_000)
+      })))
 
   for (const [signal, status] of [["SIGTERM", 143], ["SIGINT", 130]] as const) {
     it.live(`waits for what is on its way at ${signal}, begins nothing new, and remembers what came of it`, () =>
@@ -54,7 +54,7 @@ describe("run", () => {
           expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { settled: 2, pending: 2, sending: 0, doubtful: 0 } })
           expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
           expect(yield* arrived).toHaveLength(4)
-        })), 30_000)
+        })))
   }
 
   it.live("waits no longer than it was told, and remembers what was cut off as doubtful", () =>
@@ -69,7 +69,7 @@ describe("run", () => {
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(143)
         expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { doubtful: 4, sending: 0 } })
-      })), 30_000)
+      })))
 
   it.live("sends what retry releases beside it, and turns a second process away", () =>
     inFolder((cwd) =>
@@ -85,11 +85,12 @@ describe("run", () => {
         expect(second.stderr).toContain("Another plaza-stock-sync works with the ledger")
         expect(yield* run(["retry", "007"], { cwd })).toMatchObject({ status: 0 })
         yield* until(holds({ "007": 9 }))
-      })), 30_000)
+      })))
 
   for (const [name, args, complaint] of [
     ["standard input", ["--source", "-"], "use once"],
     ["a share that is none", ["--source", "stock.csv", "--reassert-share", "lots"], "--reassert-share or STOCK_SYNC_REASSERT_SHARE"],
+    ["a path that is none", ["--source", "stock.csv", "--products-path", "store/products"], "--products-path or STOCK_SYNC_PRODUCTS_PATH"],
     ["a time that is none", ["--source", "stock.csv", "--stop-within", "soon"], "--stop-within or STOCK_SYNC_STOP_WITHIN"]
   ] as const) {
     it.live(`refuses ${name} in a sentence, and leaves no ledger behind`, () =>
