@@ -14,7 +14,9 @@ import * as Lists from "./Lists.js"
 import * as Profile from "./Profile.js"
 import * as SandboxLoad from "./SandboxLoad.js"
 import * as Size from "./Size.js"
+import * as Soak from "./Soak.js"
 import * as StartTime from "./StartTime.js"
+import * as StockSyncLoop from "./StockSyncLoop.js"
 import * as StockSyncSize from "./StockSyncSize.js"
 import * as StockSyncSources from "./StockSyncSources.js"
 import * as Upload from "./Upload.js"
@@ -28,7 +30,10 @@ const benchmarks = {
   sandbox: SandboxLoad.report(3),
   size: Size.report,
   ledger: StockSyncSize.report(1_000_000, 1_000, 3),
+  urgency: StockSyncLoop.urgency(10_000, 40),
+  idle: StockSyncLoop.idle(10_000),
   sources: StockSyncSources.report(1_000_000, 3),
+  soak: Soak.report({ days: 7, products: 4_000, listed: 3_000, quota: 26_000, reassert: 0.05, seed: 1 }),
   allowance: Allowance.report(10_000)
 }
 

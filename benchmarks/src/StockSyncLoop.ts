@@ -1,0 +1,73 @@
+/**
+ * The loop of `plaza-stock-sync` in simulated time: with which slot a product goes that sells out behind a long backlog, beside a queue
+ * that sends what came first first; and what an hour costs in which nothing changes.
+ *
+ * @since 0.1.0
+ */
+import { FileSystem } from "@effect/platform"
+import type { PlatformError } from "@effect/platform/Error"
+import { Effect, Schema } from "effect"
+import { median, type Report, round } from "./Harness.js"
+import { bundle, type ProgramFailed, start } from "./Programs.js"
+import type { Task as IdleTask } from "./programs/loop/Idle.js"
+import type { Task as UrgencyTask } from "./programs/loop/Urgency.js"
+
+const Changes = Schema.Array(Schema.Struct({ slotsBefore: Schema.Number, seconds: Schema.Number }))
+const Hour = Schema.Struct({ requests: Schema.Number, seconds: Schema.Number, growth: Schema.Number, memory: Schema.Number })
+
+const mebi = (bytes: number) => round(bytes / 1_048_576, 1)
+
+/** A ledger's place for each, in a folder that is gone afterwards. */
+const places = Effect.map(
+  Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()),
+  (folder) => (name: string) => `${folder}/${name}.sqlite`
+)
+
+/** @since 0.1.0 @category reports */
+export const urgency = (products: number, changes: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const path = (yield* bundle(["loop/Urgency"]))("loop/Urgency")
+    const placeOf = yield* places
+    const measure = (kind: UrgencyTask["kind"]) => {
+      const task: UrgencyTask = { kind, place: placeOf(kind), products, changes }
+      return Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask({ ...task }, Changes)))
+    }
+    const row = (name: string, all: typeof Changes.Type) => {
+      const slots = all.map(({ slotsBefore }) => slotsBefore)
+      const waits = all.map(({ seconds }) => seconds)
+      return [name, all.length, median(slots), Math.max(...slots), round(median(waits), 1), round(Math.max(...waits), 1)]
+    }
+    return {
+      name: "urgency",
+      about: `products that sell out while ${products} others wait for 120 requests a minute, in simulated time, each answered after 20 to 400 ms`,
+      columns: ["sent by", "changes", "sent before it, median", "most", "s, median", "most"],
+      rows: [
+        row("plaza-stock-sync", yield* measure("loop")),
+        row("8 workers, first come first sent", yield* measure("fifo"))
+      ]
+    }
+  }).pipe(Effect.scoped)
+
+/** @since 0.1.0 @category reports */
+export const idle = (products: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const path = (yield* bundle(["loop/Idle"]))("loop/Idle")
+    const placeOf = yield* places
+    const rows = yield* Effect.forEach([0, 0.1], (share) => {
+      const task: IdleTask = { place: placeOf(`idle-${share * 100}`), products, share }
+      return Effect.map(Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask({ ...task }, Hour))), (hour) => [
+        `${share * 100}%`,
+        hour.requests,
+        round(hour.seconds),
+        `${round(hour.seconds / 36, 3)}%`,
+        mebi(hour.growth),
+        mebi(hour.memory)
+      ])
+    })
+    return {
+      name: "idle",
+      about: `an hour in simulated time, the third of a process, in which nothing of ${products} products changes`,
+      columns: ["for assertions", "requests", "CPU s", "of a core", "heap growth, MiB", "RSS, MiB"],
+      rows
+    }
+  }).pipe(Effect.scoped)
