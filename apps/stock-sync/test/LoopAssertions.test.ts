@@ -3,8 +3,9 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { inShop, patches, products, source, started } from "./support/looping.js"
+import { shifted } from "./support/shifted.js"
 import { held } from "./support/world.js"
 
 const wanted = products(60, () => 5)
@@ -125,21 +126,4 @@ describe("a wall clock that jumps", () => {
         yield* Effect.sleep("6 minutes")
         expect(yield* count).toBe(2)
       }), { limit }))
-})
-
-/** The clock of the test, of which the hands can be set; sleepers and the monotonic time don't notice. */
-const shifted = Effect.map(Effect.clock, (clock) => {
-  let by = 0
-  const shiftable: Clock.Clock & { readonly shift: (millis: number) => void } = {
-    [Clock.ClockTypeId]: Clock.ClockTypeId,
-    unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis() + by,
-    unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
-    currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => millis + by),
-    currentTimeNanos: clock.currentTimeNanos,
-    sleep: (duration) => clock.sleep(duration),
-    shift: (millis) => {
-      by += millis
-    }
-  }
-  return shiftable
 })

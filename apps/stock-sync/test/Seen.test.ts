@@ -4,6 +4,7 @@ import { Ledger, LedgerFault } from "../src/Ledger.js"
 import { Lookout } from "../src/Seen/Lookout.js"
 import type { Standing } from "../src/Standing.js"
 import { ask, failure, layer, metric, opened, sent, taken, tell, well } from "./support/seen.js"
+import { shifted } from "./support/shifted.js"
 import { ledgerPath } from "./support/world.js"
 
 /** Who looks looks again. */
@@ -226,6 +227,33 @@ describe("a ledger that takes long to count", () => {
       yield* TestClock.adjust("30 seconds")
       expect(asked).toBe(2)
     })))
+})
+
+describe("a wall clock that jumps", () => {
+  for (const [name, by] of [["a day back", -86_400_000], ["a day forth", 86_400_000]] as const) {
+    it.effect(`${name} keeps nobody from looking, and nothing is waited for longer than it was`, () =>
+      Effect.gen(function*() {
+        const hands = yield* TestClock.testClock()
+        const clock = yield* shifted
+        yield* Effect.withClock(
+          seen(Effect.gen(function*() {
+            yield* well({ A: 0, B: 0 })
+            yield* hands.adjust("10 seconds")
+            clock.shift(by)
+            yield* sent("confirmed")
+            yield* hands.adjust("10 seconds")
+            const { figures, history, now } = yield* Effect.flatMap(Lookout, ({ look }) => look)
+            expect(figures?.at).toBe(now)
+            expect(history.every(({ at }) => at <= now)).toBe(true)
+            expect(yield* metric("plaza_stock_sync_backlog{urgency=\"soldOut\"}")).toBe(1)
+            expect(yield* metric("plaza_stock_sync_oldest_waiting_seconds{urgency=\"soldOut\"}")).toBeGreaterThanOrEqual(0)
+            yield* tell({ _tag: "SourceUnchanged" })
+            expect(yield* reasons).toEqual([])
+          })),
+          clock
+        )
+      }))
+  }
 })
 
 describe("who asks", () => {
