@@ -101,6 +101,16 @@ const accountOf = ({ profiles, settings: { apiKey } }: ImportClient) =>
     Effect.catchTag("InsufficientScope", () => Effect.succeed(`key ${Place.digest([Redacted.value(apiKey)])}`))
   )
 
+/** Removes the journals of imports that this one overwrites in part: what they say is in place is so no more. */
+const supersede = (items: ReadonlyArray<Item>, place: Place.Place) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    for (const path of yield* Place.others(place)) {
+      const past = yield* Journal.read(path)
+      if (items.some(({ id }) => past.of(id) !== "open")) yield* fs.remove(path)
+    }
+  })
+
 const noteInPlace = (rows: number, past: Journal.Past) =>
   Effect.flatMap(Output, ({ note }) => {
     const since = Option.match(past.last, { onNone: () => "", onSome: (last) => ` since ${last.toISOString()}` })
@@ -150,7 +160,7 @@ export const run = (options: Options, client: ImportClient) =>
 
     if (inPlace === items.length) yield* noteInPlace(items.length, journal.past)
     else {
-      if (kind.overwrites) yield* Place.supersede(place)
+      if (kind.overwrites) yield* supersede(items, place)
       yield* Effect.flatMap(watch(kind, items.length - inPlace, client, tally), (onRow) =>
         Run.run({ items, journal, tally, onRow, client, concurrency: options.concurrency })).pipe(
           // The bar goes before anything else is said.

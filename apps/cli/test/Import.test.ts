@@ -73,16 +73,20 @@ describe("an import", () => {
       expect(summaryOf(yield* run(state, "stock", `${state}/stock.csv`, { again: true }))).toMatchObject({ sent: 20, inPlace: 0 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(20) } }))))
 
-  it.scoped("of stock is not in place any more once other rows were imported", () =>
+  it.scoped("of stock is not in place any more once some of its products got another stock by another import", () =>
     Effect.gen(function*() {
       const state = yield* home
       const one = yield* write(state, "one.csv", stockOf([["P-0", 1], ["P-1", 1]]))
       const two = yield* write(state, "two.csv", stockOf([["P-0", 2]]))
+      const apart = yield* write(state, "apart.csv", stockOf([["P-2", 2]]))
       yield* run(state, "stock", one)
+      yield* run(state, "stock", apart)
+      expect(summaryOf(yield* run(state, "stock", one))).toMatchObject({ sent: 0, inPlace: 2 })
       yield* run(state, "stock", two)
       expect(summaryOf(yield* run(state, "stock", one))).toMatchObject({ sent: 2, inPlace: 0 })
       expect(yield* stockAt("P-0")).toBe(1)
-    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(2) } }))))
+      expect(summaryOf(yield* run(state, "stock", apart))).toMatchObject({ sent: 0, inPlace: 1 })
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 
   it.scoped("goes on with another key of the account; a key that can't see its account goes on with itself alone", () =>
     Effect.gen(function*() {

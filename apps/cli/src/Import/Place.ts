@@ -90,16 +90,11 @@ export const prune = ({ folder }: Place): Effect.Effect<void, PlatformError, Fil
   })
 
 /**
- * Removes every other journal of the folder: what they say was overwritten.
+ * The other journals of the folder.
  *
  * @since 0.1.0
- * @category pruning
+ * @category reading
  */
-export const supersede = ({ folder, journal }: Place): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    for (const name of yield* fs.readDirectory(folder)) {
-      const path = Path.join(folder, name)
-      if (name.endsWith(".ndjson") && path !== journal) yield* fs.remove(path, { force: true })
-    }
-  })
+export const others = ({ folder, journal }: Place): Effect.Effect<ReadonlyArray<string>, PlatformError, FileSystem.FileSystem> =>
+  Effect.map(Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(folder)), (names) =>
+    names.filter((name) => name.endsWith(".ndjson")).map((name) => Path.join(folder, name)).filter((path) => path !== journal))
