@@ -1,5 +1,5 @@
 /**
- * How long the programs take to say their version and to show their help, as they are shipped, against a node that does
+ * How long the programs take to say their version, to show their help and to be of use, as they are shipped, against a node that does
  * nothing.
  *
  * @since 0.1.0
@@ -7,6 +7,7 @@
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { Clock, Data, Effect } from "effect"
+import { firstAnswer, type NoAnswer } from "./FirstAnswer.js"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed } from "./Programs.js"
 
@@ -26,9 +27,16 @@ const contenders = {
   [bare]: ["-e", "0"],
   "plaza --version": [plaza, "--version"],
   "plaza --help": [plaza, "--help"],
+  "plaza posts create --help": [plaza, "posts", "create", "--help"],
+  // A command that does next to nothing: the framework around every one.
+  "plaza completions bash": [plaza, "completions", "bash"],
+  // The client, the service and one call, in one process.
+  "plaza --sandbox me": [plaza, "--sandbox", "me"],
   "plaza-stock-sync --version": [stockSync, "--version"],
   "plaza-stock-sync --help": [stockSync, "--help"]
 }
+
+const served = "plaza sandbox start, to its first answer"
 
 /** To its first answer, and its end. */
 const embedded = "a program that embeds a sandbox"
@@ -46,11 +54,14 @@ const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> 
   })
 
 /** @since 0.1.0 @category reports */
-export const report = (rounds: number): Effect.Effect<Report, StartFailed | ProgramFailed> =>
+export const report = (rounds: number): Effect.Effect<Report, StartFailed | NoAnswer | ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["sandbox/FirstAnswer"])
     const all = { ...contenders, [embedded]: [pathOf("sandbox/FirstAnswer")] }
-    const measures = Object.fromEntries(Object.entries(all).map(([name, args]) => [name, start(args)]))
+    const measures: Readonly<Record<string, Effect.Effect<number, StartFailed | NoAnswer>>> = {
+      ...Object.fromEntries(Object.entries(all).map(([name, args]) => [name, start(args)])),
+      [served]: firstAnswer(plaza, environment)
+    }
     // Once unmeasured: the files have to be read from disk.
     yield* interleave(measures, 1)
     const samples = yield* interleave(measures, rounds)
