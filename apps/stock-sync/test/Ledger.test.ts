@@ -220,11 +220,13 @@ describe("a file that can't be written for a while", () => {
           const full = yield* Effect.flip(ledger.receive(snapshot(20_000), terms))
           expect(full).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
           expect(full.message).toContain("the disk is full")
-          expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1_999 })
-          yield* sql`PRAGMA max_page_count = 1000000`
-          expect(yield* ledger.receive(snapshot(20_000), terms)).toMatchObject({ changed: 18_000 })
-          expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
         }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+        yield* using(path, (ledger) =>
+          Effect.gen(function*() {
+            expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1_999 })
+            expect(yield* ledger.receive(snapshot(20_000), terms)).toMatchObject({ changed: 18_000 })
+            expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
+          }))
       })))
 
   it.effect("says that another program writes it, and goes on when that has ended", () =>
@@ -249,6 +251,23 @@ describe("a file that can't be written for a while", () => {
             expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", to: 2 }])
           }))
       })))
+
+  it.effect("is waited for once: from then on it fails at once, until it is opened anew", () =>
+    inFolder((path) =>
+      Effect.gen(function*() {
+        yield* using(path, (ledger) => receive(ledger, row("A", 1)))
+        yield* using(path, (ledger) =>
+          Effect.gen(function*() {
+            const other = new Sqlite(path)
+            other.exec("BEGIN IMMEDIATE")
+            const first = yield* Effect.flip(ledger.begin(id("A")))
+            other.exec("ROLLBACK")
+            other.close()
+            expect(yield* Effect.flip(ledger.begin(id("A")))).toBe(first)
+            expect(yield* Effect.flip(ledger.counts)).toBe(first)
+          }))
+        yield* using(path, (ledger) => settle(ledger, "A"))
+      })), 30_000)
 
   it.effect("says so where it is noticed at the commit, too", () =>
     Effect.gen(function*() {

@@ -16,21 +16,29 @@ export interface Access {
   readonly sql: SqlClient.SqlClient
   /** Where the ledger is, for messages. */
   readonly path: string
-  /** Runs statements with nothing between them. */
+  /** Runs statements with nothing between them. After one that failed none is run any more. */
   readonly run: <A, R>(statements: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, LedgerFault, R>
 }
 
 /** @since 0.1.0 @category constructors */
 export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: SqlError) => LedgerFault): Access => {
   const alone = Effect.unsafeMakeSemaphore(1)
+  let broken: LedgerFault | undefined
+  const fault = (error: SqlError) => {
+    broken = faultOf(error)
+    return broken
+  }
   return {
     sql,
     path,
     run: (statements) =>
-      statements.pipe(
-        // A commit that fails, as on a full disk, dies; it is no less a failure for that.
-        Effect.catchSomeDefect((defect) => defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none()),
-        Effect.mapError(faultOf),
+      // A file that is locked holds up the whole process until it is given up; everybody who waits behind it would do so again.
+      Effect.suspend(() => broken === undefined ? Effect.void : broken).pipe(
+        Effect.zipRight(Effect.mapError(
+          // A commit that fails, as on a full disk, dies; it is no less a failure for that.
+          Effect.catchSomeDefect(statements, (defect) => defect instanceof SqlError ? Option.some(Effect.fail(defect)) : Option.none()),
+          fault
+        )),
         alone.withPermits(1)
       )
   }
