@@ -17,6 +17,7 @@ import * as Size from "./Size.js"
 import * as Soak from "./Soak.js"
 import * as StartTime from "./StartTime.js"
 import * as StockSyncLoop from "./StockSyncLoop.js"
+import * as StockSyncRestart from "./StockSyncRestart.js"
 import * as StockSyncSize from "./StockSyncSize.js"
 import * as StockSyncSources from "./StockSyncSources.js"
 import * as Upload from "./Upload.js"
@@ -30,6 +31,7 @@ const benchmarks = {
   sandbox: SandboxLoad.report(3),
   size: Size.report,
   ledger: StockSyncSize.report(1_000_000, 1_000, 3),
+  restart: StockSyncRestart.report(1_000_000, 3),
   urgency: StockSyncLoop.urgency(10_000, 40),
   idle: StockSyncLoop.idle(10_000),
   sources: StockSyncSources.report(1_000_000, 3),
