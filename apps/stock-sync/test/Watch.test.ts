@@ -7,14 +7,17 @@ import * as Watch from "../src/Source/Watch.js"
 
 const poll = Duration.minutes(1)
 
+/** Of a version before the stroke: which file has the name. */
+const replaced = (before: string, after: string) => before.split("/")[0] !== after.split("/")[0]
+
 /** A file that is in the version a test gives it, word of what happens near it, and how often it was worth opening. */
 const watched = Effect.gen(function*() {
-  const version = yield* Ref.make(Option.some("one"))
+  const version = yield* Ref.make(Option.some("first/one"))
   const heard = yield* Queue.unbounded<void>()
   const looks = yield* Ref.make(0)
   yield* Effect.forkScoped(
     Stream.runForEach(
-      Watch.changes({ version: Ref.get(version), signals: Stream.fromQueue(heard), poll }),
+      Watch.changes({ version: Ref.get(version), signals: Stream.fromQueue(heard), poll, replaced }),
       () => Ref.update(looks, (count) => count + 1)
     )
   )
@@ -31,7 +34,7 @@ describe("a file", () => {
   it.scoped("is opened again once it has come to rest after a change", () =>
     Effect.gen(function*() {
       const { becomes, looks, signal } = yield* watched
-      yield* becomes("two")
+      yield* becomes("first/two")
       yield* signal
       yield* TestClock.adjust("999 millis")
       expect(yield* looks).toBe(0)
@@ -43,13 +46,24 @@ describe("a file", () => {
     Effect.gen(function*() {
       const { becomes, looks, signal } = yield* watched
       for (let written = 0; written < 20; written++) {
-        yield* becomes(`half ${written}`)
+        yield* becomes(`first/half ${written}`)
         yield* signal
         yield* TestClock.adjust("900 millis")
       }
       expect(yield* looks).toBe(0)
       yield* TestClock.adjust("2 seconds")
       expect(yield* looks).toBe(1)
+    }))
+
+  it.scoped("is opened every ten seconds where another file takes its place all the time: each of them was whole when it came", () =>
+    Effect.gen(function*() {
+      const { becomes, looks, signal } = yield* watched
+      for (let files = 0; files < 40; files++) {
+        yield* becomes(`file ${files}/whole`)
+        yield* signal
+        yield* TestClock.adjust("900 millis")
+      }
+      expect(yield* looks).toBe(3)
     }))
 
   it.scoped("isn't opened for what happens to its neighbours", () =>
@@ -66,7 +80,7 @@ describe("a file", () => {
       yield* becomes(undefined)
       yield* signal
       yield* TestClock.adjust("300 millis")
-      yield* becomes("two")
+      yield* becomes("first/two")
       yield* signal
       yield* TestClock.adjust("5 seconds")
       expect(yield* looks).toBe(1)
@@ -79,7 +93,7 @@ describe("a file", () => {
       yield* signal
       yield* TestClock.adjust("2 seconds")
       expect(yield* looks).toBe(1)
-      yield* becomes("one")
+      yield* becomes("first/one")
       yield* signal
       yield* TestClock.adjust("2 seconds")
       expect(yield* looks).toBe(2)
@@ -90,7 +104,7 @@ describe("a file", () => {
       const { becomes, looks, signal } = yield* watched
       yield* TestClock.adjust("61 seconds")
       expect(yield* looks).toBe(1)
-      yield* becomes("two")
+      yield* becomes("first/two")
       for (let seconds = 0; seconds < 61; seconds++) {
         yield* signal
         yield* TestClock.adjust("1 second")
@@ -111,7 +125,7 @@ describe("a file", () => {
         return Stream.fromEffect(Effect.sleep("5 seconds"))
       })
       yield* Effect.forkScoped(Stream.runForEach(
-        Watch.changes({ version: Effect.asSome(Ref.get(version)), signals, poll }),
+        Watch.changes({ version: Effect.asSome(Ref.get(version)), signals, poll, replaced }),
         () => Ref.update(looks, (count) => count + 1)
       ))
       yield* TestClock.adjust("124 seconds")

@@ -51,15 +51,20 @@ export const make = (options: FileOptions): Effect.Effect<Source["Type"], never,
         }).pipe(Effect.mapError((error) => unreadable(path, error))),
       changes: Watch.changes({
         version: Effect.option(version),
+        replaced: (one, other) => fileOf(one) !== fileOf(other),
         signals: Stream.suspend(() => files.watch(paths.dirname(paths.resolve(path)))),
         poll: options.poll
       })
     }
   })
 
-// The number of the file as well: one that replaces another may have its size and time.
+const millis = Option.match({ onNone: () => 0, onSome: (time: Date) => time.getTime() })
+
+// Which file it is as well: one that replaces another may have its size and time, and even its number, if that has come free.
 const versionOf = (info: FileSystem.File.Info): string =>
-  [info.dev, Option.getOrElse(info.ino, () => 0), info.size, Option.match(info.mtime, { onNone: () => 0, onSome: (time) => time.getTime() })].join("-")
+  [`${info.dev}-${Option.getOrElse(info.ino, () => 0)}-${millis(info.birthtime)}`, info.size, millis(info.mtime)].join("/")
+
+const fileOf = (version: string): string | undefined => version.split("/")[0]
 
 const unreadable = (source: string, error: PlatformError): SourceRefused => {
   const why = error._tag === "SystemError" && error.reason === "NotFound"

@@ -15,6 +15,8 @@ import * as Poll from "./Poll.js"
 export interface WatchOptions<E> {
   /** The version the file is in; none where there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
+  /** Whether two versions are of different files that had the name one after the other, not of one that was written. */
+  readonly replaced: (before: string, after: string) => boolean
   /**
    * Says that something has happened near the file, that is in its folder: an editor that writes a new file and gives it the name of
    * the old one leaves nothing to watch in the old one.
@@ -31,21 +33,29 @@ export interface WatchOptions<E> {
  */
 export const rest: Duration.Duration = Duration.seconds(1)
 
+// So many looks in a row that each find another file: whoever puts new ones in the place of old ones all the time doesn't write in them,
+// and waiting for rest would be waiting for ever.
+const restless = 10
+
 const same = Option.getEquivalence((one: string, other: string) => one === other)
 
 /**
  * Says that the file is worth opening. After a signal only if it is in another version than it was; after each `poll` always, so that
- * who listens can tell a source that is there from one that is gone. Never while the file is being written.
+ * who listens can tell a source that is there from one that is gone. Never while the file is being written; one that is replaced again
+ * and again is opened every ten seconds.
  *
  * @since 0.1.0
  * @category streams
  */
-export const changes = <E>({ poll, signals, version }: WatchOptions<E>): Stream.Stream<void> => {
-  /** The version that the file has come to rest in. */
+export const changes = <E>({ poll, replaced, signals, version }: WatchOptions<E>): Stream.Stream<void> => {
+  /** The version that the file has come to rest in, or the latest of one that never does. */
   const settled: Effect.Effect<Option.Option<string>> = Effect.flatMap(version, (first) => {
-    const again = (before: Option.Option<string>): Effect.Effect<Option.Option<string>> =>
-      Effect.flatMap(Effect.delay(version, rest), (after) => (same(before, after) ? Effect.succeed(after) : again(after)))
-    return again(first)
+    const again = (before: Option.Option<string>, files: number): Effect.Effect<Option.Option<string>> =>
+      Effect.flatMap(Effect.delay(version, rest), (after) => {
+        const others = Option.exists(Option.zipWith(before, after, replaced), (other) => other) ? files + 1 : 0
+        return same(before, after) || others >= restless ? Effect.succeed(after) : again(after, others)
+      })
+    return again(first, 0)
   })
   // No word can be had where the folder isn't there or the system watches too much already: then the time alone remains, and
   // another try with it. The defects are the platform's, which throws where it can't begin to watch.
