@@ -68,9 +68,10 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
   ): Effect.Effect<void, Exclude<E, ValidationError.ValidationError> | UsageError | OutputError, R | Streams | CliApp.CliApp.Environment> =>
     Effect.gen(function*() {
       const { stdout } = yield* Streams
-      const answer = Start.mayAnswer(argv) ? Start.answer(Help.manual(command, options), argv, () => stdout.isTerminal ? stdout.columns() : 80) : undefined
+      const answer = Start.mayAnswer(argv) ? Start.answer(Help.manual(command, options), argv, () => stdout.isTerminal ? stdout.columns() : 0) : undefined
       if (answer !== undefined) return yield* stdout.write(answer)
       const request = yield* Arguments.normalize(options.name, argv, options.grammar, commands)
+      // Answered by then.
       if (request._tag !== "Run") return
       const console = yield* Effect.console
       // The parser prints what it then fails with; it is said once, with the failure.

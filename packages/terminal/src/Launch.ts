@@ -31,7 +31,7 @@ const written = (text: string): boolean => {
 
 // A page of help reads the same in a pipe, where there is no width to fit. A pipe is told from a terminal without node:tty, which takes
 // as long to load as all the rest.
-const width = (): number => fstatSync(stdout).isCharacterDevice() && process.stdout.isTTY ? process.stdout.columns : 80
+const width = (): number => fstatSync(stdout).isCharacterDevice() && process.stdout.isTTY ? process.stdout.columns : 0
 
 /**
  * Runs the program of a folder.

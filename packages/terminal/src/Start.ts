@@ -9,6 +9,9 @@ import * as HelpText from "./HelpText.js"
 import { type Manual, type Page, pageAt } from "./Manual.js"
 import * as Words from "./Words.js"
 
+/** Where none is told: in a pipe, and at a terminal that knows no width of its own. */
+const usualWidth = 80
+
 const wishes = ["--help", "-h", "--version"]
 
 /**
@@ -42,5 +45,5 @@ export const answer = (manual: Manual, argv: ReadonlyArray<string>, width: () =>
   if (argv[0] === Complete.command) return Complete.answer(manual, argv.slice(1))
   const request = Words.request(manual.name, argv, manual.grammar, commandsOf(manual.page))
   if (request._tag === "Version") return `${manual.version}\n`
-  return request._tag === "Help" ? HelpText.render(pageAt(manual.page, request.path), [manual.name, ...request.path], width()) : undefined
+  return request._tag === "Help" ? HelpText.render(pageAt(manual.page, request.path), [manual.name, ...request.path], width() || usualWidth) : undefined
 }

@@ -8,7 +8,7 @@ import { it } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
 import { Effect, FastCheck, Layer } from "effect"
 import { describe, expect } from "vitest"
-import { CommandLine, Help, HelpText, Program, Streams } from "../src/index.js"
+import { CommandLine, Help, HelpText, Program, Start, Streams } from "../src/index.js"
 
 const said: Array<unknown> = []
 const text = Options.text("text").pipe(Options.withPseudoName("TEXT"), Options.withDescription("What it says."))
@@ -79,6 +79,13 @@ Examples:
     const lines = HelpText.render(Help.page(leaf), ["a"], width).split("\n")
     expect(lines.filter((line) => line.length > Math.max(width, "Usage: a --text TEXT".length))).toEqual([])
     expect(lines.join(" ").split(/ +/).join(" ")).toContain("One two three four five six seven eight nine ten. Usage: a --text TEXT Options: --text TEXT What it says. --help Show this.")
+  })
+})
+
+describe("help at a terminal that tells no width", () => {
+  it("is as wide as in a pipe", () => {
+    const manual = Help.manual(program, { name: "shop", version: "1.2.3", grammar })
+    expect(Start.answer(manual, ["--help"], () => 0)).toBe(Start.answer(manual, ["--help"], () => 80))
   })
 })
 
