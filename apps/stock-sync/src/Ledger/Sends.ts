@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import { urgencies } from "../Entry.js"
 import { type Backlog, type Choice, type Ledger, LedgerFault, type Seen, type Taken } from "../Ledger.js"
 import { type Access, texts } from "./Access.js"
+import * as Tables from "./Tables.js"
 
 interface DueRow {
   readonly id: string
@@ -22,6 +23,7 @@ interface DueRow {
 }
 
 const assertion = urgencies.indexOf("assertion")
+const special = (sql: SqlClient.SqlClient) => sql.literal(Tables.special)
 
 /** A product as being sent. A doubt about an earlier value is kept beside it, in case that this one certainly doesn't arrive. */
 const mark = (sql: SqlClient.SqlClient, productId: string, now: number) =>
@@ -60,8 +62,7 @@ const backlog = (sql: SqlClient.SqlClient): Effect.Effect<Backlog, SqlError> =>
     const longest = classes[0]
     const [oldest] = longest === undefined ? [] : yield* sql<{ id: string; since: number }>`
       SELECT id, since FROM product WHERE urgency = ${longest.urgency} ORDER BY since, id LIMIT 1`
-    // The first condition is what an index is kept for.
-    const [sending] = yield* sql<{ n: number }>`SELECT count(*) AS n FROM product WHERE state <> 'settled' AND state = 'sending'`
+    const [sending] = yield* sql<{ n: number }>`SELECT count(*) AS n FROM product WHERE ${special(sql)} AND state = 'sending'`
     const [confirmed] = yield* sql<{ since: number }>`
       SELECT since FROM product WHERE urgency = ${sql.literal(String(assertion))} ORDER BY since, id LIMIT 1`
     const each = <A>(read: (row: (typeof classes)[number] | undefined) => A) => {
@@ -84,7 +85,7 @@ const release = (sql: SqlClient.SqlClient, products: Option.Option<ReadonlyArray
     const released = yield* sql<{ id: string }>`
       UPDATE product SET state = CASE WHEN doubt IS NULL THEN 'pending' ELSE 'doubtful' END, sent = coalesce(doubt, sent), doubt = NULL,
         attempts = 0, since = ${now}, updated_at = ${now}
-      WHERE state <> 'settled' AND state = 'quarantined' AND ${named} RETURNING id`
+      WHERE ${special(sql)} AND state = 'quarantined' AND ${named} RETURNING id`
     return released.map(({ id }) => ProductId.make(id))
   })
 
@@ -120,7 +121,7 @@ const observe = (sql: SqlClient.SqlClient, seen: ReadonlyArray<Seen>, begunAt: n
  * @category statements
  */
 export const cutOff = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  sql`UPDATE product SET state = 'doubtful', doubt = NULL WHERE state <> 'settled' AND state = 'sending'`
+  sql`UPDATE product SET state = 'doubtful', doubt = NULL WHERE ${special(sql)} AND state = 'sending'`
 
 /**
  * The operations around a send.

@@ -93,9 +93,25 @@ const holder = ({ integer, plain, text }: Dialect) =>
 const copied = { account, product, snapshot, set_aside: setAside }
 const columns = { account: "*", product: productColumns, snapshot: "*", set_aside: "*" }
 
-/** An index for what isn't settled, by id, and one for what is handed out next. @since 0.1.0 @category statements */
+/**
+ * What is asked for before the state itself where few products are expected, because an index is kept for just these words.
+ *
+ * @since 0.1.0
+ * @category statements
+ */
+export const special = "state IN ('sending', 'doubtful', 'quarantined')"
+
+/**
+ * An index for what isn't settled, by id, one for what doesn't simply wait, one for what is no part of the last snapshot, and one for what
+ * is handed out next.
+ *
+ * @since 0.1.0
+ * @category statements
+ */
 export const indexes: ReadonlyArray<string> = [
   "CREATE INDEX product_unsettled ON product (id) WHERE state <> 'settled'",
+  `CREATE INDEX product_special ON product (state, id) WHERE ${special}`,
+  "CREATE INDEX product_left ON product (state, id) WHERE part = 'left'",
   "CREATE INDEX product_due ON product (urgency, since, id) WHERE urgency IS NOT NULL"
 ]
 

@@ -80,6 +80,28 @@ export const brake = (fresh: Fresh): void => {
             expect((yield* ledger.backlog).waiting.rest).toBe(2)
           }))))
 
+    it.effect("are counted in no state, whichever they are in, and the others in theirs", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            const states = ["settled", "pending", "sending", "doubtful", "quarantined"] as const
+            // Two of each state, one of them gone; one more of the pending ones stays.
+            const kept = states.map((state) => row(`kept ${state}`, 1))
+            const gone = states.map((state) => row(`gone ${state}`, 1))
+            yield* receive(ledger, ...kept, ...gone, row("kept too", 1))
+            for (const whose of ["kept", "gone"]) {
+              yield* settle(ledger, `${whose} settled`)
+              yield* ledger.begin(id(`${whose} sending`))
+              for (const state of ["doubtful", "quarantined"] as const) {
+                yield* ledger.begin(id(`${whose} ${state}`))
+                yield* ledger.fail(id(`${whose} ${state}`), state, refusal(1), false)
+              }
+            }
+            expect(yield* ledger.counts).toEqual({ settled: 2, pending: 3, sending: 2, doubtful: 2, quarantined: 2, setAside: 0 })
+            yield* receive(ledger, ...kept, row("kept too", 1))
+            expect(yield* ledger.counts).toEqual({ settled: 1, pending: 2, sending: 1, doubtful: 1, quarantined: 1, setAside: 0 })
+          }))))
+
     it.effect("are wanted 0 on request, also those that went before, and sent as sold out; they come back when they are named again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
