@@ -18,11 +18,10 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { createHash, hash } from "node:crypto"
-import type { Account, AccountRow } from "./Accounts.js"
-import * as Accounts from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
+import type { Caller } from "./Callers.js"
+import * as Callers from "./Callers.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import { Sql } from "./Sql.js"
@@ -60,19 +59,6 @@ export interface ListedKey {
   readonly scopes: ReadonlyArray<string>
   readonly state: ApiKey.KeyState
   readonly createdAt: DateTime.Utc
-}
-
-/**
- * A key that was found, with its account.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Caller {
-  readonly keyId: string
-  readonly scopes: ReadonlyArray<string>
-  readonly accountId: string
-  readonly account: Account
 }
 
 /** @since 0.1.0 @category services */
@@ -134,15 +120,6 @@ const random = Effect.map(
   (drawn) => Redacted.make(prefix + drawn.map((index) => alphabet[index]).join(""))
 )
 
-const ScopesColumn = Schema.parseJson(Schema.Array(Schema.String))
-/** Reads the column that {@link row} writes. */
-export const readScopes = Schema.decodeSync(ScopesColumn)
-
-interface CallerRow extends AccountRow {
-  readonly key_id: string
-  readonly scopes: string
-}
-
 interface ListedRow {
   readonly id: string
   readonly name: string
@@ -169,42 +146,11 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
             : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
       )
 
-    // Asked for by every request, and changed by few: kept until anything is written that could change one of them.
-    const callers = new Map<string, Caller>()
-    let known = 0
-    const forgetChanged = () => {
-      const written = sql.writes("keys", "accounts")
-      if (written !== known) {
-        callers.clear()
-        known = written
-      }
-    }
-
-    const read = (hash: string): Effect.Effect<Caller | undefined> =>
-      Effect.map(
-        sql.first<CallerRow>`
-          SELECT accounts.*, keys.id AS key_id, scopes FROM keys JOIN accounts ON accounts.id = keys.account_id
-          WHERE hash = ${hash} AND state = 'active'`,
-        (row) => {
-          if (row === undefined) {
-            return undefined
-          }
-          const account = Accounts.fromRow(row)
-          const caller = { keyId: row.key_id, scopes: readScopes(row.scopes), accountId: account.id, account }
-          callers.set(hash, caller)
-          return caller
-        }
-      )
+    const callers = Callers.make(sql)
 
     return {
-      find: (value) =>
-        Effect.suspend(() => {
-          // Found by its hash, so how long the search takes tells nothing of the keys there are.
-          const hash = hashOf(value)
-          forgetChanged()
-          const caller = callers.get(hash)
-          return caller === undefined ? read(hash) : Effect.succeed(caller)
-        }),
+      // By its hash, so how long the search takes tells nothing of the keys there are.
+      find: (value) => callers(hashOf(value)),
 
       create: (accountId, options = {}) =>
         Effect.gen(function*() {
@@ -246,7 +192,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
               id: found.id,
               name: found.name,
               masked: `${prefix}…${found.last_four}`,
-              scopes: readScopes(found.scopes),
+              scopes: Callers.readScopes(found.scopes),
               state: found.state,
               createdAt: DateTime.unsafeMake(found.created_at)
             }))

@@ -10,8 +10,8 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { RelationRow } from "./Accounts.js"
 import * as Accounts from "./Accounts.js"
+import * as Callers from "./Callers.js"
 import type { ConversationRow } from "./Chat.js"
-import * as Keys from "./Keys.js"
 import type { PostRow } from "./Posts.js"
 import * as Posts from "./Posts.js"
 import * as Seed from "./Seed.js"
@@ -71,7 +71,7 @@ export const make: Effect.Effect<Effect.Effect<State>, never, Sql> = Effect.map(
           id,
           accountId: ProfileId.make(account_id),
           name,
-          scopes: Keys.readScopes(scopes),
+          scopes: Callers.readScopes(scopes),
           state
         })),
         relations: relations.map((row) => ({
