@@ -26,7 +26,7 @@ const crash = (kills: number, ledger: string) =>
       different: [],
       needless: [],
       atRest: ["GET /me"],
-      stops: [143, 143]
+      stops: [143, 143, 143]
     })
     // Else nothing of the above says anything.
     expect(figures.applied).toBeGreaterThan(kills)
