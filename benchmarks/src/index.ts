@@ -35,7 +35,7 @@ const benchmarks = {
   urgency: StockSyncLoop.urgency(10_000, 40),
   idle: StockSyncLoop.idle(10_000),
   sources: StockSyncSources.report(1_000_000, 3),
-  soak: Soak.report({ days: 7, products: 4_000, listed: 3_000, quota: 26_000, reassert: 0.05, seed: 1 }),
+  soak: Soak.report({ days: 7, products: 4_000, listed: 3_000, quota: 20_500, reassert: 0.05, seed: 1 }),
   allowance: Allowance.report(10_000)
 }
 
