@@ -7,9 +7,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
 import Database from "better-sqlite3"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Schedule, Schema } from "effect"
 import { products } from "./support/looping.js"
-import { account, run, start } from "./support/program.js"
+import { account, parsed, run, start } from "./support/program.js"
 import * as SmallDisk from "./support/smallDisk.js"
 import { arrived, held } from "./support/world.js"
 
@@ -20,6 +20,8 @@ const layer = Layer.merge(
   NodeContext.layer,
   Sandbox.layerServer({ assumptions: { requestsPerWindow: limit }, fixtures: { products: Object.keys(later).map((id) => ({ id })) } })
 )
+
+const isSettled = Schema.is(Schema.Struct({ counts: Schema.Struct({ pending: Schema.Literal(0), sending: Schema.Literal(0), doubtful: Schema.Literal(0) }) }))
 
 /** Looks until it is so; the test's own time ends a wait for what never comes. */
 const until = <E, R>(look: Effect.Effect<boolean, E, R>) => Effect.repeat(look, { until: (so) => so, schedule: Schedule.spaced("100 millis") })
@@ -34,15 +36,19 @@ const running = (ledger: string) =>
       files.writeFileString(`${cwd}/stock.csv`, `productId,stock\n${Object.entries(stocks).map(([id, stock]) => `${id},${stock}\n`).join("")}`)
     const holds = (stocks: Readonly<Record<string, number>>) =>
       until(Effect.map(held(...Object.keys(stocks)), (found) => Object.entries(stocks).every(([id, stock]) => found[id] === stock)))
+    // What may have arrived is asserted last, when the shop has long been as it should be.
+    const settled = until(Effect.map(run(["status", "--json"], { cwd, env }), ({ status, stdout }) => status === 0 && isSettled(parsed(stdout))))
     yield* tell(few)
     const program = yield* start(["run"], { cwd, env })
     yield* holds(few)
     return {
       tell,
       holds,
+      settled,
       says: (word: string) => until(Effect.sync(() => program.stderr().includes(word))),
       /** Stops it, and shows that whoever comes next finds everything in place. */
       ends: Effect.gen(function*() {
+        yield* settled
         yield* program.kill("SIGTERM")
         expect((yield* program.ended).status).toBe(143)
         const before = (yield* arrived).length
@@ -59,7 +65,7 @@ describe("a ledger that can't be written for a while", () => {
     test(Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const path = `${yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()}/ledger.sqlite`
-      const { ends, holds, says, tell } = yield* running(path)
+      const { ends, holds, says, settled, tell } = yield* running(path)
       const before = (yield* arrived).length
       yield* addFault({ kind: "delay", when: "after", millis: 2_000, method: "PATCH", times: 8 })
       yield* tell(later)
@@ -70,6 +76,7 @@ describe("a ledger that can't be written for a while", () => {
       other.exec("COMMIT")
       other.close()
       yield* holds(later)
+      yield* settled
       const sent = (yield* arrived).slice(before)
       expect(sent.filter((id) => sent.slice(0, 8).includes(id)).length).toBeGreaterThan(8)
       yield* ends
