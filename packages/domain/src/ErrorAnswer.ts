@@ -19,7 +19,10 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** What could be read of the body. */
   readonly body: string
-  /** When it was received, in milliseconds since the epoch; for a `Retry-After` that is a date. */
+  /**
+   * When it was received, in milliseconds since the epoch by the caller's clock. A `Retry-After` that is a date is read
+   * against it only where the response has no `Date` header.
+   */
   readonly receivedAt: number
   /** Attempts that were made, the one which this answers included, where that is counted. */
   readonly attempts?: number | undefined
@@ -49,7 +52,7 @@ const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(E
  */
 export const toError = (answer: ErrorAnswer): Errors.ServiceError => {
   const { headers, status } = answer
-  const wait = retryAfter(headers["retry-after"], answer.receivedAt)
+  const wait = retryAfter(headers["retry-after"], answer.receivedAt, headers["date"])
   const requestId = headers["x-request-id"]
   const common = {
     ...(requestId === undefined ? {} : { requestId }),
@@ -90,19 +93,33 @@ const httpDate = new RegExp(
 // The last moment that a date can tell. A wait beyond it is no time to come back at.
 const lastMoment = 8.64e15
 
+// Without a `Date` the two clocks may differ by anything; quotas are daily, so no wait is longer than a day.
+const longestWithoutDate = 24 * 60 * 60 * 1_000
+
+const parseDate = (text: string): number =>
+  httpDate.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN
+
+const waitUntil = (moment: number, receivedAt: number, date: string | undefined): number => {
+  const sentAt = parseDate(date?.trim() ?? "")
+  const wait = Number.isNaN(sentAt) ? Math.min(moment - receivedAt, longestWithoutDate) : moment - sentAt
+  return Math.max(0, wait)
+}
+
 /**
- * Reads a `Retry-After` header in either of its forms: seconds, or an HTTP date, which is taken against the moment of
- * receipt. Never negative. What is neither, or lies beyond any date, is none.
+ * Reads a `Retry-After` header in either form: seconds, or an HTTP date. A date is read against the `Date` header of the
+ * same response, because both come from the service's clock. Without a usable `Date` it is read against `receivedAt` by
+ * the caller's clock (milliseconds since the epoch), and the wait is at most a day. The wait is never negative. A header
+ * in neither form, or beyond the last moment that a date can hold, is none.
  *
  * @since 0.1.0
  * @category decoding
  */
-export const retryAfter = (header: string | undefined, receivedAt: number): Option.Option<Duration.Duration> => {
+export const retryAfter = (
+  header: string | undefined,
+  receivedAt: number,
+  date?: string
+): Option.Option<Duration.Duration> => {
   const text = header?.trim() ?? ""
-  const wait = /^\d+(\.\d+)?$/.test(text)
-    ? Number(text) * 1_000
-    : httpDate.test(text)
-    ? Math.max(0, Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) - receivedAt)
-    : Number.NaN
+  const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : waitUntil(parseDate(text), receivedAt, date)
   return receivedAt + wait <= lastMoment ? Option.some(Duration.millis(wait)) : Option.none()
 }

@@ -34,7 +34,7 @@ export const rateWindow: Duration.Duration = Duration.seconds(60)
 export const maxActiveKeys = 5
 
 /**
- * Characters of a key after its prefix and the underscore.
+ * Characters of a key after its fixed prefix.
  * Source: interface v1, "Authentication", rule 3.
  *
  * @since 0.1.0

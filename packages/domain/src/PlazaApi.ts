@@ -27,7 +27,7 @@ import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post,
 const bearer = HttpApiSecurity.annotate(
   HttpApiSecurity.bearer,
   OpenApi.Description,
-  `A personal key: a prefix, an underscore and ${keySecretLength} characters.`
+  `A personal key: a fixed prefix followed by ${keySecretLength} characters.`
 )
 
 /**

@@ -8,7 +8,7 @@
 import * as Schema from "effect/Schema"
 import { Cursor, MediaId } from "./Ids.js"
 import { maxPageSize, minPageSize } from "./Limits.js"
-import { optional, Stock } from "./Resources.js"
+import { Stock } from "./Resources.js"
 
 const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSize }
 
@@ -36,23 +36,40 @@ const PageSizeFromString = Digits.pipe(
 ).annotations({ jsonSchema: pageSizeJson })
 
 /**
- * The query of every list. Both parts may be left out; the default page size is not told.
+ * A field that a caller may leave out, as absent or as `undefined`; neither is sent. A null in a received body counts as
+ * left out as well.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const omittable = <S extends Schema.Schema.All>(
+  schema: S
+): Schema.optionalWith<S, { readonly nullable: true }> => Schema.optionalWith(schema, { nullable: true })
+
+/**
+ * The query of every list. Both parts are optional; the document doesn't show the default page size.
  * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
  * @category requests
  */
 export const PageQuery = Schema.Struct({
-  limit: Schema.optionalWith(PageSizeFromString, { exact: true }),
-  cursor: Schema.optionalWith(Cursor, { exact: true })
+  limit: Schema.optional(PageSizeFromString),
+  cursor: Schema.optional(Cursor)
 })
 /** @since 0.1.0 @category requests */
 export interface PageQuery extends Schema.Schema.Type<typeof PageQuery> {}
 
-/** @since 0.1.0 @category requests */
+/**
+ * A post to create. The document doesn't say which of its fields are required.
+ * Source: interface v1, "Endpoints", POST /posts and gaps.
+ *
+ * @since 0.1.0
+ * @category requests
+ */
 export const NewPost = Schema.Struct({
-  text: Schema.String,
-  mediaIds: optional(Schema.Array(MediaId))
+  text: omittable(Schema.String),
+  mediaIds: omittable(Schema.Array(MediaId))
 }).annotations({ identifier: "NewPost" })
 /** @since 0.1.0 @category requests */
 export interface NewPost extends Schema.Schema.Type<typeof NewPost> {}

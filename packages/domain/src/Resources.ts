@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { ConversationId, Cursor, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
 
@@ -49,9 +50,15 @@ export const Stock = Schema.Finite.annotations({
   jsonSchema: { type: "number" }
 })
 
-/** @since 0.1.0 @category resources */
+/**
+ * A profile. The document doesn't show which of its fields are always there: GET /me answers a "JSON object describing the
+ * account".
+ *
+ * @since 0.1.0
+ * @category resources
+ */
 export const Profile = Schema.Struct({
-  id: ProfileId,
+  id: optional(ProfileId),
   username: optional(Username)
 }).annotations({ identifier: "Profile" })
 /** @since 0.1.0 @category resources */
@@ -62,7 +69,7 @@ export const Post = Schema.Struct({
   id: PostId,
   text: optional(Schema.String),
   mediaIds: optional(Schema.Array(MediaId)),
-  createdAt: Timestamp
+  createdAt: optional(Timestamp).annotations({ description: "When the post was created" })
 }).annotations({ identifier: "Post" })
 /** @since 0.1.0 @category resources */
 export interface Post extends Schema.Schema.Type<typeof Post> {}
@@ -140,7 +147,8 @@ export const Confirmation = Schema.Unknown.annotations({
 })
 
 /**
- * The list envelope. A `next_cursor` that is null (or left out) says that there are no more pages.
+ * The list envelope. A `next_cursor` that is null or absent says that there are no more pages, and so does an empty string:
+ * in a query an empty `cursor` can't be told from an absent one, so sending it back would read the first page again.
  * Source: interface v1, "List behaviour", rules 4 and 5.
  *
  * @since 0.1.0
@@ -151,6 +159,8 @@ export interface Page<out A> {
   readonly nextCursor: Cursor | null
 }
 
+const NextCursor = Schema.NullOr(Cursor.pipe(Schema.minLength(1)))
+
 /**
  * The schema of {@link Page}. Writes `next_cursor` always, null included.
  *
@@ -160,7 +170,8 @@ export interface Page<out A> {
 export const Page = <A, I, R>(item: Schema.Schema<A, I, R>) =>
   Schema.Struct({
     data: Schema.Array(item),
-    nextCursor: Schema.optionalWith(Schema.NullOr(Cursor), { exact: true, default: () => null }).pipe(
-      Schema.fromKey("next_cursor")
-    )
+    nextCursor: Schema.optionalToRequired(Schema.NullOr(Schema.String), NextCursor, {
+      decode: Option.match({ onNone: () => null, onSome: (cursor) => cursor === "" ? null : cursor }),
+      encode: Option.some
+    }).pipe(Schema.fromKey("next_cursor"))
   })

@@ -11,14 +11,18 @@ const printable = (length: FastCheck.StringConstraints) =>
   FastCheck.string({ unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), ...length })
 const prefix = printable({ minLength: 1, maxLength: 12 })
 const secret = printable({ minLength: 40, maxLength: 40 })
-const plain = FastCheck.string({ unit: FastCheck.constantFrom("a", "b", "X", "Y", "0", "9"), maxLength: 80 })
 /** All the ways in which a value gets into a log. */
 const shown = (value: unknown) => `${String(value)} ${JSON.stringify({ value })} ${inspect(value, { depth: null, showHidden: true })}`
 
 describe("an API key", () => {
-  it.prop("is any prefix, an underscore and 40 characters, and is taken as it is", [prefix, secret], ([prefix, secret]) => {
-    const key = Either.getOrThrow(parse(`${prefix}_${secret}`))
-    expect(Redacted.value(key)).toBe(`${prefix}_${secret}`)
+  it.prop("is any printable ASCII without spaces, and is accepted as it is", [printable({ minLength: 1, maxLength: 120 })], ([text]) => {
+    expect(Redacted.value(Either.getOrThrow(parse(text)))).toBe(text)
+  })
+
+  it.prop("is accepted with any prefix before its 40 characters, with an underscore or without", [prefix, secret], ([prefix, secret]) => {
+    for (const text of [`${prefix}_${secret}`, `${prefix}${secret}`, `${prefix}-${secret}`]) {
+      expect(Redacted.value(Either.getOrThrow(parse(text)))).toBe(text)
+    }
   })
 
   it.prop("shows nothing of itself", [prefix, secret], ([prefix, secret]) => {
@@ -26,13 +30,8 @@ describe("an API key", () => {
     expect(shown(key)).not.toContain(secret)
   })
 
-  it.prop("of any other length is refused", [plain.filter((text) => text.length !== 40)], ([text]) => {
-    expect(Either.isLeft(parse(`key_${text}`))).toBe(true)
-  })
-
-  it.prop("without a prefix or without the underscore is refused", [FastCheck.string({ unit: FastCheck.constantFrom("a", "b", "0", "9"), minLength: 40, maxLength: 41 })], ([text]) => {
-    expect(Either.isLeft(parse(`_${text.slice(0, 40)}`))).toBe(true)
-    expect(Either.isLeft(parse(text))).toBe(true)
+  it("is refused when it is empty", () => {
+    expect(Either.isLeft(parse(""))).toBe(true)
   })
 
   it.prop("with anything that a header can't carry is refused", [
@@ -47,11 +46,11 @@ describe("an API key", () => {
     expect(Either.isLeft(parse(`key_${"a".repeat(40)}${end}`))).toBe(true)
   })
 
-  it.prop("that is malformed says how a key looks, and shows nothing of the text", [
+  it.prop("that is refused says what a key consists of, and shows nothing of the text", [
     FastCheck.string({ unit: FastCheck.constantFrom("ß", "€", "Ω", "💡"), minLength: 3 })
   ], ([text]) => {
     const refusal = Either.getOrThrow(Either.flip(parse(text)))
-    expect(refusal.message).toContain("40 characters")
+    expect(refusal.message).toContain("printable ASCII")
     expect(shown(refusal)).not.toContain(text)
   })
 })

@@ -41,10 +41,12 @@ describe("the query of a list", () => {
 })
 
 describe("a new post", () => {
-  it("needs text and may do without media", () => {
+  it("has text, media or both, and leaves out what is undefined", () => {
     expect(Schema.encodeSync(Requests.NewPost)({ text: "" })).toEqual({ text: "" })
     expect(Schema.encodeSync(Requests.NewPost)({ text: "a", mediaIds: [MediaId.make("007")] })).toEqual({ text: "a", mediaIds: ["007"] })
-    expect(reads(Requests.NewPost, { mediaIds: [] })).toBe(false)
+    expect(Schema.encodeSync(Requests.NewPost)({ mediaIds: [MediaId.make("1")] })).toEqual({ mediaIds: ["1"] })
+    expect(JSON.stringify(Schema.encodeSync(Requests.NewPost)({ text: "a", mediaIds: undefined }))).toBe(`{"text":"a"}`)
+    expect(Schema.decodeUnknownSync(Requests.NewPost)({ text: null, mediaIds: [] })).toEqual({ mediaIds: [] })
     expect(reads(Requests.NewPost, { text: "a", mediaIds: [7] })).toBe(false)
   })
 })

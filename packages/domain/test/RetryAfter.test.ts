@@ -18,8 +18,27 @@ describe("Retry-After", () => {
     expect(millis(header)).toBe(expected)
   })
 
-  it.prop("as an HTTP date lasts until then", [FastCheck.integer({ min: 0, max: 2_000_000_000 })], ([seconds]) => {
-    expect(millis(new Date(receivedAt + seconds * 1_000).toUTCString())).toBe(seconds * 1_000)
+  const instants = FastCheck.integer({ min: 0, max: 2_000_000_000 })
+  const hours = FastCheck.integer({ min: -72 * 3_600, max: 72 * 3_600 })
+
+  it.prop("as an HTTP date is read by the service's clock, however far that is ahead of ours or behind", [instants, hours], ([seconds, ahead]) => {
+    const sentAt = receivedAt + ahead * 1_000
+    const header = new Date(sentAt + seconds * 1_000).toUTCString()
+    const wait = retryAfter(header, receivedAt, new Date(sentAt).toUTCString())
+    expect(Option.map(wait, Duration.toMillis)).toEqual(Option.some(seconds * 1_000))
+  })
+
+  it.prop("in seconds doesn't depend on any clock", [FastCheck.nat(), hours], ([seconds, ahead]) => {
+    const wait = retryAfter(String(seconds), receivedAt, new Date(receivedAt + ahead * 1_000).toUTCString())
+    expect(Option.map(wait, Duration.toMillis)).toEqual(Option.some(seconds * 1_000))
+  })
+
+  it.prop("as an HTTP date without a Date header is read by our clock, and is a day at most", [instants], ([seconds]) => {
+    expect(millis(new Date(receivedAt + seconds * 1_000).toUTCString())).toBe(Math.min(seconds, 86_400) * 1_000)
+  })
+
+  it.each(["", "yesterday", "2026-10-01T12:00:30Z", "0", "Thu, 99 Oct 2026 12:00:00 GMT"])("a Date header %j counts as none", (date) => {
+    expect(Option.map(retryAfter("Thu, 01 Oct 2026 12:00:30 GMT", receivedAt, date), Duration.toMillis)).toEqual(Option.some(30_000))
   })
 
   it.prop("as an HTTP date that has passed is no wait at all", [FastCheck.integer({ min: 0, max: 900_000_000 })], ([seconds]) => {
@@ -41,8 +60,8 @@ describe("Retry-After", () => {
     FastCheck.string(),
     FastCheck.double().map(String),
     FastCheck.date({ noInvalidDate: true }).map((date) => date.toUTCString())
-  )], ([header]) => {
-    const wait = millis(header) ?? 0
+  ), FastCheck.option(FastCheck.oneof(FastCheck.string(), FastCheck.date({ noInvalidDate: true }).map((date) => date.toUTCString())), { nil: undefined })], ([header, date]) => {
+    const wait = Option.getOrElse(Option.map(retryAfter(header, receivedAt, date), Duration.toMillis), () => 0)
     expect(wait).toBeGreaterThanOrEqual(0)
     expect(Number.isNaN(new Date(receivedAt + wait).getTime())).toBe(false)
   })
