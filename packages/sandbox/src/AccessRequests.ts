@@ -18,6 +18,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { Assumed, type Assumptions } from "./Assumptions.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import { Sql } from "./Sql.js"
@@ -53,14 +54,6 @@ export const AccessRequest = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface AccessRequest extends Schema.Schema.Type<typeof AccessRequest> {}
 
-/**
- * Most characters (code points) of each input. Assumed: the document tells no bounds.
- *
- * @since 0.1.0
- * @category constants
- */
-export const maxLengths = { useCase: 5_000, website: 2_000, botName: 100 } as const
-
 /** @since 0.1.0 @category services */
 export class AccessRequests extends Context.Tag("@plaza/sandbox/AccessRequests")<AccessRequests, {
   /**
@@ -71,7 +64,10 @@ export class AccessRequests extends Context.Tag("@plaza/sandbox/AccessRequests")
     accountId: string,
     form: AccessForm
   ) => Effect.Effect<AccessRequest, NotFound | Conflict | ValidationError>
-  /** Decides a pending request; an approval grants the access in the same step. */
+  /**
+   * Decides a pending request; an approval grants the access in the same step, and leaves it where it was granted
+   * meanwhile. While access is suspended or revoked, a request can be declined only.
+   */
   readonly decide: (id: string, move: "approve" | "decline") => Effect.Effect<AccessRequest, NotFound | Conflict>
   /** The requests of one account, or of all: the newest first. */
   readonly list: (accountId?: string) => Effect.Effect<ReadonlyArray<AccessRequest>>
@@ -107,15 +103,18 @@ const legal = <A>(moved: Either.Either<A, DeveloperAccess.IllegalMove>): Either.
 const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
 /** The inputs without the space around them, which nobody means. */
-const check = (form: AccessForm) =>
+const check = (
+  form: AccessForm,
+  { maxBotNameLength, maxUseCaseLength, maxWebsiteLength }: Assumptions
+) =>
   Effect.gen(function*() {
     const useCase = form.useCase.trim()
     const botName = form.botName.trim()
     const website = form.website?.trim()
-    yield* checkText("useCase", useCase, maxLengths.useCase)
-    yield* checkText("botName", botName, maxLengths.botName)
+    yield* checkText("useCase", useCase, maxUseCaseLength)
+    yield* checkText("botName", botName, maxBotNameLength)
     if (website !== undefined) {
-      yield* checkText("website", website, maxLengths.website)
+      yield* checkText("website", website, maxWebsiteLength)
       if (!isWebAddress(website)) {
         return yield* Envelope.invalidField("website", "has to be an address that begins with http:// or https://")
       }
@@ -124,9 +123,9 @@ const check = (form: AccessForm) =>
   })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<AccessRequests, never, Sql> = Layer.effect(
+export const layer: Layer.Layer<AccessRequests, never, Sql | Assumed> = Layer.effect(
   AccessRequests,
-  Effect.map(Sql, (sql) => {
+  Effect.map(Effect.all([Sql, Assumed]), ([sql, assumed]) => {
     const accessOf = (accountId: string): Effect.Effect<AccessState, NotFound> =>
       Effect.flatMap(
         sql<{ readonly access: AccessState }>`SELECT access FROM accounts WHERE id = ${accountId}`,
@@ -142,7 +141,7 @@ export const layer: Layer.Layer<AccessRequests, never, Sql> = Layer.effect(
     return {
       submit: (accountId, form) =>
         Effect.gen(function*() {
-          const input = yield* check(form)
+          const input = yield* check(form, assumed)
           const access = yield* accessOf(accountId)
           if (access !== "none") {
             return yield* new Conflict({ message: `developer access of this account is ${access}: there is nothing to ask for` })
@@ -172,7 +171,8 @@ export const layer: Layer.Layer<AccessRequests, never, Sql> = Layer.effect(
             return yield* Envelope.notFound("access request", id)
           }
           const status = yield* legal(DeveloperAccess.decide(row.status, decision))
-          if (decision === "approve") {
+          // Access may have been granted meanwhile without the request; then there is nothing left to grant.
+          if (decision === "approve" && (yield* accessOf(row.account_id)) !== "granted") {
             yield* move(row.account_id, "grant")
           }
           const now = yield* Clock.currentTimeMillis

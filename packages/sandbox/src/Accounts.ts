@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { Assumed } from "./Assumptions.js"
 import { Sql } from "./Sql.js"
 import type { Availability } from "./State.js"
 
@@ -86,9 +87,9 @@ export const relationFromRow = (row: RelationRow | undefined): Relation => ({
 })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Accounts, never, Sql> = Layer.effect(
+export const layer: Layer.Layer<Accounts, never, Sql | Assumed> = Layer.effect(
   Accounts,
-  Effect.map(Sql, (sql) => {
+  Effect.map(Effect.all([Sql, Assumed]), ([sql, { privateVisibleToFollowers }]) => {
     const account = (row: AccountRow | undefined) => Option.map(Option.fromNullable(row), fromRow)
     const relation = (from: string, to: string) =>
       Effect.map(
@@ -111,7 +112,7 @@ export const layer: Layer.Layer<Accounts, never, Sql> = Layer.effect(
             ? "is suspended"
             : there.blocks || back.blocks
             ? "is blocked, or has blocked this account"
-            : availability === "private" && !there.follows
+            : availability === "private" && !(privateVisibleToFollowers && there.follows)
             ? "is private"
             : undefined
           if (reason !== undefined) {

@@ -19,6 +19,8 @@ import type { Cursors } from "./Cursors.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import * as Stored from "./latitude/Stored.js"
 import * as Lists from "./Lists.js"
 import { Sql } from "./Sql.js"
 
@@ -91,9 +93,10 @@ export const makeFind: Effect.Effect<
 export const handlers: Effect.Effect<
   Handlers<typeof ChatGroup>,
   never,
-  Sql | Accounts | Assumed | Cursors
+  Sql | Accounts | Assumed | Cursors | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
+  const latitude = yield* CurrentLatitude
   const accounts = yield* Accounts
   const { maxTextLength } = yield* Assumed
   const find = yield* makeFind
@@ -138,7 +141,7 @@ export const handlers: Effect.Effect<
         const message = {
           conversation_id: path.id,
           account_id: caller.accountId,
-          text,
+          text: Stored.text(latitude.value, text),
           created_at: yield* Clock.currentTimeMillis
         }
         const [{ seq } = { seq: 0 }] = yield* sql<{ readonly seq: number }>`INSERT INTO messages ${

@@ -1,6 +1,6 @@
 /**
- * Answers the control interface: to loopback peers alone unless told, since who may call it may do anything. Knows
- * nothing of the interface's own gate.
+ * Answers the control interface: by default to programs on this machine and the sandbox's own pages only, since whoever
+ * may call it may do anything.
  *
  * @since 0.1.0
  */
@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { AccessRequests } from "./AccessRequests.js"
 import { Assumed } from "./Assumptions.js"
+import { Commits } from "./Commits.js"
 import * as Scene from "./Control/Scene.js"
 import type { ControlGroup } from "./ControlApi.js"
 import { ControlApi } from "./ControlApi.js"
@@ -20,7 +21,8 @@ import { Faults } from "./Faults.js"
 import { decode, route } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
-import { isLocal } from "./LocalOnly.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import { isSameOrigin, type Local } from "./LocalOnly.js"
 import { RequestLog } from "./RequestLog.js"
 import { matcher } from "./Routes.js"
 import { Setup } from "./Setup.js"
@@ -43,8 +45,9 @@ const match = matcher(operationsOf(ControlApi, "ignore"))
 
 /** @since 0.1.0 @category layers */
 export const layer = (
-  access: "loopback" | "anyone"
-): Layer.Layer<Control, never, Setup | AccessRequests | Faults | RequestLog | VirtualClock | Assumed> =>
+  access: "loopback" | "anyone",
+  local: Local
+): Layer.Layer<Control, never, Setup | AccessRequests | Commits | CurrentLatitude | Faults | RequestLog | VirtualClock | Assumed> =>
   Layer.effect(
     Control,
     Effect.gen(function*() {
@@ -52,29 +55,41 @@ export const layer = (
       const faults = yield* Faults
       const log = yield* RequestLog
       const clock = yield* VirtualClock
-      const { maxBodyBytes } = yield* Assumed
-      const bodies = { most: maxBodyBytes, receive: () => Effect.dieMessage("no file is uploaded here") }
+      const commits = yield* Commits
+      const latitude = yield* CurrentLatitude
+      const { maxBodyBytes, maxJsonDepth } = yield* Assumed
+      const bodies = { most: maxBodyBytes, maxDepth: maxJsonDepth, receive: () => Effect.dieMessage("no file is uploaded here") }
 
       const handlers: HandlersOfGroup<typeof ControlGroup, never, null> = {
         health: () => Effect.map(setup.seed, (seed) => ({ status: "ok", seed })),
         reset: () => setup.reset,
         state: () => setup.state,
-        requests: ({ urlParams }) => Effect.map(log.read(urlParams), (data) => ({ data })),
+        requests: ({ urlParams }) => log.read(urlParams),
         readClock: () => clock.read,
         advanceClock: ({ payload }) => clock.advance(payload.millis),
         addFault: ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })),
         listFaults: () => Effect.map(faults.list, (data) => ({ data })),
-        clearFaults: () => faults.clear
+        clearFaults: () => faults.clear,
+        commits: () => Effect.map(commits.all, (data) => ({ data })),
+        readLatitude: () => Effect.sync(() => latitude.value),
+        setLatitude: ({ payload }) => latitude.change(payload)
       }
       const table: Readonly<Record<string, AnyHandler<null>>> = { ...handlers, ...(yield* Scene.handlers) }
 
       return {
-        answer: (incoming, path) =>
-          Effect.gen(function*() {
-            if (access === "loopback" && !isLocal(incoming)) {
+        answer: (incoming, path) => {
+          let operation = "control"
+          return Effect.gen(function*() {
+            if (access === "loopback" && !local.isLocal(incoming)) {
               return yield* new Forbidden({ message: "the sandbox is steered from its own machine alone" })
             }
+            if (!isSameOrigin(incoming, { addressBar: incoming.method === "GET" })) {
+              return yield* new Forbidden({
+                message: "the sandbox is steered by programs and by its own pages, not by a page of another origin"
+              })
+            }
             const found = yield* route(match(incoming.method, path), incoming.method, path)
+            operation = `control.${found.operation.name}`
             const request = yield* decode(found, incoming, bodies)
             const handler = table[found.operation.name]
             const result = handler === undefined
@@ -82,7 +97,8 @@ export const layer = (
               // Decoded by the schemas of the operation that the handler was written for.
               : yield* handler(request as never, null)
             return found.operation.encode(result)
-          }).pipe(orEnvelope)
+          }).pipe((answered) => orEnvelope(answered, () => operation))
+        }
       }
     })
   )

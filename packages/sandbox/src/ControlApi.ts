@@ -12,8 +12,10 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { onWire } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { SceneGroup } from "./Control/SceneApi.js"
+import { Commit } from "./Commits.js"
 import { ActiveFault, Fault, FaultId } from "./Fault.js"
-import { RequestQuery, RequestRecord } from "./RequestLog.js"
+import { Change, Latitude } from "./Latitude.js"
+import { RequestPage, RequestQuery } from "./RequestLog.js"
 import { ClockMove } from "./Setup/Models.js"
 import { State } from "./State.js"
 import { ClockState } from "./VirtualClock.js"
@@ -32,7 +34,7 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   .add(
     HttpApiEndpoint.get("requests", "/requests")
       .setUrlParams(RequestQuery)
-      .addSuccess(Schema.Struct({ data: Schema.Array(RequestRecord) }))
+      .addSuccess(RequestPage)
       .addError(onWire("VALIDATION_ERROR"))
   )
   .add(
@@ -54,6 +56,16 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   )
   .add(HttpApiEndpoint.get("listFaults", "/faults").addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) })))
   .add(HttpApiEndpoint.del("clearFaults", "/faults").addSuccess(HttpApiSchema.NoContent))
+  .add(HttpApiEndpoint.get("commits", "/commits").addSuccess(Schema.Struct({ data: Schema.Array(Commit) })))
+  .add(HttpApiEndpoint.get("readLatitude", "/latitude").addSuccess(Latitude))
+  .add(
+    HttpApiEndpoint.post("setLatitude", "/latitude")
+      .setPayload(Change)
+      .addSuccess(Latitude)
+      .addError(onWire("INVALID_JSON"))
+      .addError(onWire("VALIDATION_ERROR"))
+      .addError(onWire("PAYLOAD_TOO_LARGE"))
+  )
   .addError(onWire("FORBIDDEN"))
   .addError(onWire("INTERNAL_ERROR"))
   .prefix("/sandbox")

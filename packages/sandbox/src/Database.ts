@@ -7,13 +7,18 @@
 import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Fs from "node:fs"
+import { pathToFileURL } from "node:url"
 import { SandboxError } from "./SandboxError.js"
 import * as Sql from "./Sql.js"
 
 /**
  * The form of the tables. A file of another form is refused, not changed.
  */
-const schemaVersion = 2
+const schemaVersion = 3
+
+/** Written into the header of every data file ("PLZA"): by it a sandbox knows its own files. */
+const applicationId = 0x50_4C_5A_41
 
 const tables = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
@@ -39,6 +44,9 @@ const tables = [
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
     content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
   )`,
+  // Part of the name of every file of an upload, which tells the files of this database from those of others.
+  `CREATE TABLE media_folder (id TEXT NOT NULL)`,
+  `INSERT INTO media_folder VALUES (lower(hex(randomblob(8))))`,
   // A deleted post's number is never given to another. It stands a second time as `turn`, since SQLite seeks a pair of
   // columns in an index only where neither of them is the row's own number.
   `CREATE TABLE posts (
@@ -97,7 +105,7 @@ const advice = (reason: string): string =>
     ? "another program has it open"
     : /readonly|read-only/i.test(reason)
     ? "it can't be written"
-    : /unable to open/i.test(reason)
+    : /unable to open|ENOENT|ENOTDIR|EISDIR|EACCES/i.test(reason)
     ? "it can't be opened or created there"
     : "SQLite can't use it"
 
@@ -107,25 +115,67 @@ const unusable = (file: string, cause: unknown): SandboxError =>
     cause
   })
 
-/** Makes sure that the tables are there and ours, and that nobody else has them open. Throws when SQLite can't. */
+const foreign = (file: string): SandboxError =>
+  new SandboxError({ message: `the data file ${file} holds something else than a sandbox: name another file` })
+
+const ofAnotherVersion = (file: string): SandboxError =>
+  new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
+
+/** The numbers of a header, as SQLite gives them. */
+const headerOf = (database: Sqlite.Database) =>
+  database.prepare("SELECT application_id AS id, user_version AS version FROM pragma_application_id, pragma_user_version")
+    // One row of two numbers, which the driver's types can't tell.
+    .get() as { readonly id: number; readonly version: number }
+
+/**
+ * Finds out whether a file is new, ours or neither, without writing to it or beside it: SQLite reads an immutable file
+ * without locks and logs. Both numbers are in the file itself from its creation on, not only in its log. Gives true when
+ * it is new.
+ */
+const identify = (file: string): boolean | SandboxError => {
+  const stat = Fs.statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined || (stat.isFile() && stat.size === 0)) {
+    return true
+  }
+  const database = new Sqlite(`${pathToFileURL(file).href}?immutable=1`, { readonly: true })
+  try {
+    const { id, version } = headerOf(database)
+    return id !== applicationId ? foreign(file) : version !== schemaVersion && ofAnotherVersion(file)
+  } finally {
+    database.close()
+  }
+}
+
+/** Creates an empty file that its owner alone can read, whatever the umask. SQLite gives its logs the same mode. */
+const createPrivate = (file: string): void => {
+  const opened = Fs.openSync(file, Fs.constants.O_CREAT | Fs.constants.O_RDWR, 0o600)
+  try {
+    Fs.fchmodSync(opened, 0o600)
+  } finally {
+    Fs.closeSync(opened)
+  }
+}
+
+/** Makes sure that the tables are there, and that nobody else has them open. Throws when SQLite can't. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")
-  database.exec("PRAGMA journal_mode = WAL")
   // A killed process loses nothing by this; only a power cut could.
   database.exec("PRAGMA synchronous = NORMAL")
-  // One row of one number, which the driver's types can't tell.
-  const [found] = database.pragma("user_version") as ReadonlyArray<{ readonly user_version: number }>
-  const version = found?.user_version ?? 0
-  if (version === 0) {
-    if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() !== undefined) {
-      return new SandboxError({ message: `the data file ${file} holds something else than a sandbox: name another file` })
-    }
-    database.exec(["BEGIN", ...tables, `PRAGMA user_version = ${schemaVersion}`, "COMMIT"].join(";"))
-  } else if (version !== schemaVersion) {
-    return new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
+  if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() === undefined) {
+    // Before the write-ahead log, so that a file without tables of ours is never left behind: see `identify`.
+    database.exec(
+      ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
+    )
+    database.exec("PRAGMA journal_mode = WAL")
   } else {
-    // Takes the lock now: it is taken by the first write, and a file that can't be written is told of here.
+    database.exec("PRAGMA journal_mode = WAL")
+    // Another program may have changed it since it was looked at.
+    const { id, version } = headerOf(database)
+    if (id !== applicationId || version !== schemaVersion) {
+      return foreign(file)
+    }
+    // Takes the lock now: it is taken by the first write, and a file that can't be written is reported here.
     database.exec(`BEGIN; PRAGMA user_version = ${schemaVersion}; COMMIT`)
   }
   return undefined
@@ -133,6 +183,15 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
 
 const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
   Effect.suspend(() => {
+    if (file !== ":memory:") {
+      const found = identify(file)
+      if (found instanceof SandboxError) {
+        return found
+      }
+      if (found && !Fs.existsSync(file)) {
+        createPrivate(file)
+      }
+    }
     const database = new Sqlite(file)
     return Effect.onError(Effect.suspend(() => prepare(database, file) ?? Effect.succeed(database)), () =>
       Effect.sync(() => database.close()))

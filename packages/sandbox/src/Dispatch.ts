@@ -19,6 +19,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
 import * as Encoder from "./Encoder.js"
@@ -105,6 +106,8 @@ export interface Operation {
   readonly decodePath: (params: Params) => Either.Either<Decoded, ValidationError>
   readonly decodeQuery: (query: string) => Either.Either<Decoded, ValidationError>
   readonly decodePayload: (payload: unknown) => Either.Either<Decoded, ValidationError>
+  /** Writes a result as plain JSON; undefined stays, which is no result. */
+  readonly write: (result: unknown) => unknown
   readonly encode: (result: unknown) => Answer
 }
 
@@ -113,15 +116,24 @@ export type Params = Readonly<Record<string, string>>
 
 const problemLength = 300
 
+/**
+ * Whether a schema takes any object as it is. Such a payload is kept as it was parsed: the schema's own decoding copies
+ * it property by property, and loses one that is called "__proto__".
+ */
+const isAnyObject = (ast: SchemaAST.AST): boolean =>
+  SchemaAST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 &&
+  ast.indexSignatures.some(({ type }) => SchemaAST.isUnknownKeyword(type))
+
 const decoder = (part: keyof Decoded, schema: Option.Option<Schema.Schema.All>) => {
   if (Option.isNone(schema)) {
     return (): Either.Either<Decoded, ValidationError> => Either.right({})
   }
   // An HttpApi erases its schemas' types; those of our contracts need no services.
   const decode = Schema.decodeUnknownEither(schema.value as Schema.Schema<unknown, unknown>)
+  const asItIs = isAnyObject(schema.value.ast)
   return (input: unknown): Either.Either<Decoded, ValidationError> =>
     Either.mapBoth(decode(input), {
-      onRight: (value) => ({ [part]: value }),
+      onRight: (value) => ({ [part]: asItIs ? input : value }),
       onLeft: (error) => {
         const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
         const field = issue === undefined || issue.path.length === 0 ? "body" : issue.path.map(String).join(".")
@@ -176,6 +188,7 @@ const toOperation = (group: string, endpoint: AnyEndpoint, furtherFields: Furthe
     decodePath: decoder("path", endpoint.pathSchema),
     decodeQuery: (query) => decodeQuery(readQuery(query)),
     decodePayload: isFile ? (payload) => Either.right({ payload }) : decoder("payload", endpoint.payloadSchema),
+    write: (result) => result === undefined ? undefined : encode(result),
     encode: (result) => result === undefined ? Envelope.empty(204) : Envelope.json(200, encode(result))
   }
 }

@@ -19,6 +19,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>
   /** Sent as UTF-8. As text it leaves together with the head, in one piece. */
   readonly body: string
+  /** Whether the transport must not add a `Date` header of its own. */
+  readonly isDateless?: true
 }
 
 const jsonHeaders = { "content-type": "application/json; charset=utf-8" }
@@ -48,15 +50,15 @@ export const withHeader = (answer: Answer, name: string, value: string): Answer 
 
 /**
  * The answer to a request that failed. `Retry-After` is in whole seconds, rounded up, so that waiting that long is
- * always enough.
+ * always enough. Without fields it has the code and the message alone, which are all that the document shows.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const failure = (error: DocumentedError): Answer => {
+export const failure = (error: DocumentedError, withFields = true): Answer => {
   const { code, details, message, retryAfter, status } = error
   // Named first for the eye; nothing in the details is called like them.
-  const answer = json(status, { error: Object.assign({ code, message }, details) })
+  const answer = json(status, { error: withFields ? { code, message, ...details } : { code, message } })
   return retryAfter === undefined
     ? answer
     : withHeader(answer, "retry-after", String(Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))))
@@ -69,9 +71,9 @@ export const failure = (error: DocumentedError): Answer => {
  * @since 0.1.0
  * @category constructors
  */
-export const failureOfCause = (cause: Cause.Cause<DocumentedError>): Answer =>
+export const failureOfCause = (cause: Cause.Cause<DocumentedError>, withFields = true): Answer =>
   failure(Option.getOrElse(Cause.failureOption(cause), () =>
-    new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })))
+    new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })), withFields)
 
 /**
  * The refusal of one parameter or field. The envelope names it as `field`, which is assumed: the document says that

@@ -35,6 +35,7 @@ export type When = typeof When.Type
 const millis = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
 const status = Schema.Int.pipe(Schema.between(200, 599))
 const retryAfter = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
+const location = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 const contentType = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 
 /** An answer that stands in for the service's own. */
@@ -48,7 +49,9 @@ const replacement = {
   /** The content type of `body`. */
   contentType,
   /** The `Retry-After` header, sent as it stands here. */
-  retryAfter
+  retryAfter,
+  /** The `Location` header, sent as it stands here: where a redirect leads. */
+  location
 }
 
 /**

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type { ActiveFault, Delay, Fault, Outcome } from "./Fault.js"
 import { FaultId } from "./Fault.js"
+import * as Glob from "./Glob.js"
 
 /**
  * What hits one call.
@@ -46,16 +47,13 @@ interface Rule {
   remaining: number
 }
 
-const pattern = (path: string): RegExp =>
-  new RegExp(`^${path.split("*").map((literal) => literal.replace(/[\\^$.|?+()[\]{}]/g, "\\$&")).join(".*")}$`, "su")
-
 const makeRule = (id: FaultId, fault: Fault, seed: number): Rule => {
   const { method = "*", path = "*", rate, times } = fault
-  const matchesPath = pattern(path)
+  const matchesPath = Glob.make(path)
   return {
     id,
     fault,
-    matches: (actualMethod, actualPath) => (method === "*" || method === actualMethod) && matchesPath.test(actualPath),
+    matches: (actualMethod, actualPath) => (method === "*" || method === actualMethod) && matchesPath(actualPath).matches,
     chance: rate === undefined ? Option.none() : Option.some({ rate, random: Random.make(`${seed} ${id}`) }),
     hits: 0,
     remaining: times ?? (rate === undefined ? 1 : Number.POSITIVE_INFINITY)

@@ -37,15 +37,27 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 /** The documented code of a status, or of its kind where the document gives the status none. */
 const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? "INTERNAL_ERROR" : "VALIDATION_ERROR")
 
-const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>): Answer => {
-  const answer = fault.body !== undefined
+/**
+ * What a response is made into before it leaves; `isByHand` when its body is the fault's own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Finish = (answer: Answer, isByHand: boolean) => Answer
+
+const asItIs: Finish = (answer) => answer
+
+const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>, finish: Finish): Answer => {
+  const made = fault.body !== undefined
     ? Envelope.raw(status, fault.body, fault.contentType ?? "text/html; charset=utf-8")
     : status < 400
     ? Envelope.json(status, {})
     : Envelope.json(status, {
       error: { code: fault.code ?? codeOf(status), message: fault.message ?? "this answer was asked for by a fault" }
     })
-  return fault.retryAfter === undefined ? answer : Envelope.withHeader(answer, "retry-after", fault.retryAfter)
+  const answer = finish(made, fault.body !== undefined)
+  const located = fault.location === undefined ? answer : Envelope.withHeader(answer, "location", fault.location)
+  return fault.retryAfter === undefined ? located : Envelope.withHeader(located, "retry-after", fault.retryAfter)
 }
 
 type InPart = Extract<Fault, { kind: "cut" | "slow" }>
@@ -53,7 +65,8 @@ type InPart = Extract<Fault, { kind: "cut" | "slow" }>
 const isOwn = ({ body, status }: InPart): boolean => status === undefined && body === undefined
 
 /** The service's own answer, unless another one was asked for. */
-const chosen = (fault: InPart, own: Answer): Answer => isOwn(fault) ? own : replacement(fault.status ?? 200, fault)
+const chosen = (fault: InPart, own: Answer, finish: Finish): Answer =>
+  isOwn(fault) ? own : replacement(fault.status ?? 200, fault, finish)
 
 /** Half of nothing can't be told from the whole, so an answer without a body is given one. */
 const withBody = (answer: Answer): Answer => answer.body.length > 0 ? answer : Envelope.json(200, {})
@@ -66,7 +79,8 @@ const withBody = (answer: Answer): Answer => answer.body.length > 0 ? answer : E
  */
 export const apply = (
   fault: Fault | undefined,
-  own: Answer | undefined
+  own: Answer | undefined,
+  finish: Finish = asItIs
 ): { readonly sent: Sent; readonly delivered: Delivered } => {
   const unharmed = own ?? Envelope.json(200, {})
   switch (fault?.kind) {
@@ -75,17 +89,17 @@ export const apply = (
     case "drop":
       return { sent: { _tag: "Drop" }, delivered: "dropped" }
     case "status":
-      return { sent: { _tag: "Answer", answer: replacement(fault.status, fault) }, delivered: "replaced" }
+      return { sent: { _tag: "Answer", answer: replacement(fault.status, fault, finish) }, delivered: "replaced" }
     case "garbage":
       return {
         sent: { _tag: "Answer", answer: Envelope.raw(200, fault.body, fault.contentType ?? "application/json") },
         delivered: "replaced"
       }
     case "cut":
-      return { sent: { _tag: "Cut", answer: withBody(chosen(fault, unharmed)) }, delivered: "cut" }
+      return { sent: { _tag: "Cut", answer: withBody(chosen(fault, unharmed, finish)) }, delivered: "cut" }
     case "slow":
       return {
-        sent: { _tag: "Slow", answer: chosen(fault, unharmed), millis: fault.millis },
+        sent: { _tag: "Slow", answer: chosen(fault, unharmed, finish), millis: fault.millis },
         delivered: isOwn(fault) ? "answered" : "replaced"
       }
   }

@@ -84,7 +84,7 @@ export class Gate extends Context.Tag("@plaza/sandbox/Gate")<Gate, {
     entry: Entry
   ) => Effect.Effect<Admitted, DocumentedError | Gone>
   /** Counts a request that was kept from the gate by a fault: the limit has seen it all the same. */
-  readonly count: (incoming: Incoming, entry: Entry) => Effect.Effect<void>
+  readonly count: (match: Match, incoming: Incoming, entry: Entry) => Effect.Effect<void>
 }>() {}
 
 /**
@@ -111,8 +111,10 @@ export const route = (match: Match, method: string, path: string): Effect.Effect
  * @category models
  */
 export interface Bodies {
-  /** Most bytes of a JSON body. */
+  /** Most bytes of a JSON body, and of one that is ignored where none is asked for. */
   readonly most: number
+  /** Most levels of lists and objects in each other in a JSON body. */
+  readonly maxDepth: number
   /** Takes the one file of an upload. */
   readonly receive: (incoming: Incoming) => Effect.Effect<UploadedFile, DocumentedError | Gone>
 }
@@ -136,10 +138,13 @@ export const decode = (
         Either.map(operation.decodePayload(body), (payload) => ({ ...path, ...urlParams, ...payload }))))
   switch (operation.body) {
     case "none":
-      return withBody(undefined)
+      // The document says that such endpoints are sent nothing, not that they refuse it.
+      return incoming.hasBody
+        ? Effect.flatMap(readBody(incoming, bodies.most), () => withBody(undefined))
+        : withBody(undefined)
     case "json":
       return Effect.flatMap(readBody(incoming, bodies.most), (bytes) =>
-        Either.flatMap(takeJson(incoming.headers["content-type"], bytes), withBody))
+        Either.flatMap(takeJson(incoming.headers["content-type"], bytes, bodies.maxDepth), withBody))
     case "file":
       return Effect.flatMap(bodies.receive(incoming), withBody)
   }
@@ -151,10 +156,11 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
   Effect.gen(function*() {
     const keys = yield* Keys
     const window = yield* RateWindow
-    const { maxBodyBytes, maxFileBytes, scopes, supportContact } = yield* Assumed
+    const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* Assumed
     const files = yield* MediaFiles
     const bodies: Bodies = {
       most: maxBodyBytes,
+      maxDepth: maxJsonDepth,
       receive: (incoming) => Upload.receive(incoming, maxFileBytes, files)
     }
 
@@ -191,16 +197,16 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
       admit: (match, incoming, entry) =>
         Effect.flatMap(route(match, incoming.method, entry.path), (found) =>
           Effect.flatMap(known(incoming, entry), (caller) =>
-            Effect.flatMap(window.take(caller.keyId, caller.accountId), (): Effect.Effect<Admitted, DocumentedError | Gone> => {
+            Effect.flatMap(window.take(caller.keyId, caller.accountId, found.operation), (): Effect.Effect<Admitted, DocumentedError | Gone> => {
               const { operation } = found
               return refusal(operation, caller) ??
                 Effect.map(decode(found, incoming, bodies), (request) => ({ operation, request, caller }))
             }))),
 
-      count: (incoming, entry) =>
+      count: (match, incoming, entry) =>
         Effect.flatMap(
           identify(incoming, entry),
-          (caller) => caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId))
+          (caller) => caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, match._tag === "Operation" ? match.operation : undefined))
         )
     }
   })

@@ -95,6 +95,7 @@ const toIncoming = (request: HttpClientRequest.HttpClientRequest, url: URL): Inc
       ...(request.body._tag === "FormData" && contentType !== undefined ? { "content-type": contentType } : {})
     },
     remoteAddress: Option.none(),
+    hasBody: request.body._tag !== "Empty",
     read: (most) => collect(bytes, most),
     bytes: Stream.mapError(bytes, (cause) => new Gone({ cause }))
   }

@@ -12,6 +12,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
+import * as FailureLog from "./FailureLog.js"
 
 /**
  * The caller went away before the whole request was here: there is nobody to answer.
@@ -31,6 +32,8 @@ export interface Incoming {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** None for a call in process. */
   readonly remoteAddress: Option.Option<string>
+  /** Whether there is a body, empty or not, as far as the head of the request says so. */
+  readonly hasBody: boolean
   /** Reads the body; none when it has more bytes than these. */
   readonly read: (most: number) => Effect.Effect<Option.Option<Uint8Array>, Gone>
   /** The body piece by piece, for what is too large to be read. A body is taken once, in one of the two ways. */
@@ -71,14 +74,11 @@ const parseJson = (bytes: Uint8Array): Either.Either<unknown, InvalidJson> =>
       new InvalidJson({ message: bytes.length === 0 ? "the body is empty; JSON is expected" : "the body is not valid JSON" })
   })
 
-/** Levels of lists and objects in each other that a body may have: beyond, walking through it would end the stack. */
-const maxDepth = 200
-
 const isDeeper = (value: unknown, most: number): boolean =>
   typeof value === "object" && value !== null && (most === 0 || Object.values(value).some((inner) => isDeeper(inner, most - 1)))
 
 // So many levels take twice as many bytes to write.
-const isTooDeep = (bytes: Uint8Array, value: unknown): boolean => bytes.length > 2 * maxDepth && isDeeper(value, maxDepth)
+const isTooDeep = (bytes: Uint8Array, value: unknown, most: number): boolean => bytes.length > 2 * most && isDeeper(value, most)
 
 /**
  * Takes a body as JSON. Source: interface v1, "Endpoints", general rules.
@@ -88,31 +88,34 @@ const isTooDeep = (bytes: Uint8Array, value: unknown): boolean => bytes.length >
  */
 export const takeJson = (
   contentType: string | undefined,
-  bytes: Uint8Array
+  bytes: Uint8Array,
+  maxDepth: number
 ): Either.Either<unknown, InvalidJson | ValidationError> =>
   /^\s*application\/json\s*(?:;|$)/i.test(contentType ?? "")
     ? Either.filterOrLeft(
       parseJson(bytes),
-      (value) => !isTooDeep(bytes, value),
+      (value) => !isTooDeep(bytes, value, maxDepth),
       () => Envelope.invalidField("body", `may be nested ${maxDepth} levels deep at most`)
     )
     : Either.left(Envelope.invalidField("Content-Type", "has to be application/json"))
 
 /**
- * Makes an answer of every failure but the caller's own going away. A defect is told to whoever runs the sandbox, and
- * not to the caller.
+ * Makes an answer of every failure but the caller's own going away. A defect is logged with the operation that met it,
+ * and the caller learns nothing of it.
  *
  * @since 0.1.0
  * @category answering
  */
 export const orEnvelope = (
-  effect: Effect.Effect<Envelope.Answer, DocumentedError | Gone>
+  effect: Effect.Effect<Envelope.Answer, DocumentedError | Gone>,
+  operation: () => string,
+  errorFields = true
 ): Effect.Effect<Envelope.Answer, Gone> =>
   Effect.catchAllCause(Effect.catchTag(effect, "Gone", (gone) => Effect.succeed(gone)), (cause) =>
     Cause.isInterruptedOnly(cause)
       ? Effect.interrupt
       : Cause.isDie(cause)
-      ? Effect.as(Effect.logError("the sandbox failed on its own side", cause), Envelope.failureOfCause(cause))
-      : Effect.succeed(Envelope.failureOfCause(cause))).pipe(
+      ? Effect.as(FailureLog.log(operation(), cause), Envelope.failureOfCause(cause, errorFields))
+      : Effect.succeed(Envelope.failureOfCause(cause, errorFields))).pipe(
       Effect.flatMap((result) => result instanceof Gone ? Effect.fail(result) : Effect.succeed(result))
     )

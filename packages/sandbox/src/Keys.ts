@@ -16,7 +16,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
 import { createHash, hash } from "node:crypto"
 import { Assumed } from "./Assumptions.js"
@@ -24,19 +23,9 @@ import type { Caller } from "./Callers.js"
 import * as Callers from "./Callers.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
+import { alphabet, KeySecrets, prefix } from "./KeySecrets.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
 import { Sql } from "./Sql.js"
-
-/** The prefix that the document writes as an example is the sandbox's own. */
-const prefix = "key_"
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-/**
- * Most characters (code points) of the name of a key. Assumed: the document tells no bound.
- *
- * @since 0.1.0
- * @category constants
- */
-export const maxNameLength = 100
 
 /** @since 0.1.0 @category models */
 export interface CreatedKey {
@@ -75,6 +64,15 @@ export class Keys extends Context.Tag("@plaza/sandbox/Keys")<Keys, {
   /** Revokes a key, which is possible at any time. */
   readonly revoke: (keyId: string) => Effect.Effect<void, NotFound>
 }>() {}
+
+/**
+ * A key with another prefix, which opens the same.
+ *
+ * @since 0.1.0
+ * @category keys
+ */
+export const withPrefix = (apiKey: Redacted.Redacted, keyPrefix: string): Redacted.Redacted =>
+  keyPrefix === prefix ? apiKey : Redacted.make(keyPrefix + Redacted.value(apiKey).slice(-keySecretLength))
 
 const hashOf = (value: string): string => hash("sha256", value)
 
@@ -115,11 +113,6 @@ export const row = (options: {
   created_at: options.createdAt
 })
 
-const random = Effect.map(
-  Effect.replicateEffect(Random.nextIntBetween(0, alphabet.length), keySecretLength),
-  (drawn) => Redacted.make(prefix + drawn.map((index) => alphabet[index]).join(""))
-)
-
 interface ListedRow {
   readonly id: string
   readonly name: string
@@ -130,16 +123,17 @@ interface ListedRow {
 }
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
+export const layer: Layer.Layer<Keys, never, Sql | Assumed | CurrentLatitude | KeySecrets> = Layer.effect(
   Keys,
   Effect.gen(function*() {
     const sql = yield* Sql
     const assumed = yield* Assumed
+    const secrets = yield* KeySecrets
     const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 
     const check = (name: string, scopes: ReadonlyArray<string>) =>
       Effect.zipRight(
-        checkText("name", name, maxNameLength),
+        checkText("name", name, assumed.maxKeyNameLength),
         Effect.forEach(scopes, (scope, index) =>
           scopeNames.includes(scope)
             ? Effect.void
@@ -147,10 +141,18 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
       )
 
     const callers = Callers.make(sql)
+    const latitude = yield* CurrentLatitude
+    const hashOfAny = (value: string): string | undefined => {
+      const secret = value.slice(-keySecretLength)
+      return latitude.keyPrefixes.has(value.slice(0, -keySecretLength)) ? hashOf(prefix + secret) : undefined
+    }
 
     return {
       // By its hash, so how long the search takes tells nothing of the keys there are.
-      find: (value) => callers(hashOf(value)),
+      find: (value) => {
+        const hash = hashOfAny(value)
+        return hash === undefined ? Effect.succeed(undefined) : callers(hash)
+      },
 
       create: (accountId, options = {}) =>
         Effect.gen(function*() {
@@ -169,7 +171,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
           const id = `k${next}`
           const { name = id, scopes = scopeNames } = options
           yield* check(name, scopes)
-          const apiKey = yield* random
+          const apiKey = yield* secrets.next
           yield* sql`INSERT INTO keys ${
             sql.insert(row({
               id,
@@ -180,7 +182,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
               createdAt: yield* Clock.currentTimeMillis
             }))
           }`
-          return { id, apiKey }
+          return { id, apiKey: withPrefix(apiKey, latitude.value.keyPrefix) }
         }).pipe(sql.withTransaction),
 
       list: (accountId) =>
@@ -191,7 +193,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed> = Layer.effect(
             rows.map((found) => ({
               id: found.id,
               name: found.name,
-              masked: `${prefix}…${found.last_four}`,
+              masked: `${latitude.value.keyPrefix}…${found.last_four}`,
               scopes: Callers.readScopes(found.scopes),
               state: found.state,
               createdAt: DateTime.unsafeMake(found.created_at)

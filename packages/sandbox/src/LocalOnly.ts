@@ -1,5 +1,5 @@
 /**
- * Who is taken for this machine, and what for sent by a page of our own. Pure; knows nothing of what is asked.
+ * Which requests come from this machine, which name it, and which a page of the sandbox's own has sent.
  *
  * @since 0.1.0
  */
@@ -9,40 +9,73 @@ import type { Incoming } from "./Incoming.js"
 const isLoopbackAddress = (address: string): boolean =>
   address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
 
-const isLoopbackName = (host: string): boolean => {
-  try {
-    const { hostname } = new URL(`http://${host}`)
-    return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
-      /^127(?:\.\d{1,3}){3}$/.test(hostname)
-  } catch {
-    return false
+/** A host as the `Host` header has it, in lower case and without its port; undefined when it is none. */
+const nameOf = (host: string): string | undefined => {
+  const written = /^(\[[0-9a-f:.]+\]|[^\s/?#@:[\]]+)(?::\d*)?$/i.exec(host)?.[1]
+  return written !== undefined && URL.canParse(`http://${written}`) ? new URL(`http://${written}`).hostname : undefined
+}
+
+const isLoopbackName = (name: string): boolean =>
+  name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(name)
+
+/** The hosts that a request names: in its header and, when it is written for a proxy, in its target. */
+const hostsOf = ({ headers, target }: Incoming): ReadonlyArray<string> =>
+  [headers["host"], /^https?:\/\/([^/?#]*)/i.exec(target)?.[1]].filter((host) => host !== undefined)
+
+/**
+ * Who is answered by a sandbox that listens to an address.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Local {
+  /**
+   * Whether a request names a host that the sandbox answers for. Bound to loopback it answers for this machine's own names
+   * and the configured host: a page elsewhere can make a name of its own lead here, but it can't change what the browser
+   * says it asked for. Bound to another address it answers any name, since nobody knows by which it is reached.
+   */
+  readonly answersFor: (incoming: Incoming) => boolean
+  /** Whether a request comes from this machine, and names it or the configured host. */
+  readonly isLocal: (incoming: Incoming) => boolean
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (bound: string): Local => {
+  const configured = nameOf(bound.includes(":") && !bound.startsWith("[") ? `[${bound}]` : bound)
+  const isOpen = configured === undefined || !isLoopbackName(configured)
+  const isOwnName = (host: string): boolean => {
+    const name = nameOf(host)
+    return name !== undefined && (isLoopbackName(name) || name === configured)
+  }
+  const namesUs = (incoming: Incoming) => hostsOf(incoming).every(isOwnName)
+  return {
+    answersFor: (incoming) => isOpen || Option.isNone(incoming.remoteAddress) || namesUs(incoming),
+    isLocal: (incoming) =>
+      Option.isNone(incoming.remoteAddress) || (isLoopbackAddress(incoming.remoteAddress.value) && namesUs(incoming))
   }
 }
 
 /**
- * Whether a request comes from this machine. A page in a browser on it is a loopback peer too; it is told by the origin it
- * states, or, where it made its own name point here, by the host it asked for.
+ * Whether the origin that a request states, if it states one, is the one that it is sent to.
  *
  * @since 0.1.0
  * @category checks
  */
-export const isLocal = ({ headers, remoteAddress }: Incoming): boolean =>
-  Option.isNone(remoteAddress) || (
-    isLoopbackAddress(remoteAddress.value) &&
-    (headers["host"] === undefined || isLoopbackName(headers["host"])) &&
-    (headers["origin"] === undefined || isLoopbackName(headers["origin"].replace(/^https?:\/\//i, "")))
-  )
+export const hasOwnOrigin = ({ headers }: Incoming): boolean => {
+  const origin = headers["origin"]
+  return origin === undefined ||
+    (URL.canParse(origin) && new URL(origin).host === headers["host"]?.toLowerCase())
+}
 
 /**
  * Whether nothing but a page of our own can have sent this. A browser states both headers, and no page can forge them. A
- * program states neither and is taken: it acts for itself, and brings no cookie that somebody else put there.
+ * program states neither and is taken: it acts for itself, and brings no cookie that somebody else put there. So is what a
+ * visitor asked for in the address bar, where that is allowed.
  *
  * @since 0.1.0
  * @category checks
  */
-export const isSameOrigin = ({ headers }: Incoming): boolean => {
-  const site = headers["sec-fetch-site"]
-  const origin = headers["origin"]
-  return (site === undefined || site === "same-origin") &&
-    (origin === undefined || (URL.canParse(origin) && new URL(origin).host === headers["host"]?.toLowerCase()))
+export const isSameOrigin = (incoming: Incoming, allowed: { readonly addressBar: boolean }): boolean => {
+  const site = incoming.headers["sec-fetch-site"]
+  return (site === undefined || site === "same-origin" || (site === "none" && allowed.addressBar)) && hasOwnOrigin(incoming)
 }

@@ -8,25 +8,28 @@
 import { MediaId } from "@plaza/domain/Ids"
 import type { MediaGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
+import { Assumed } from "./Assumptions.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import * as Stored from "./latitude/Stored.js"
 import { MediaFiles } from "./MediaFiles.js"
 import { Sql } from "./Sql.js"
 
-/** Longer than any file system allows. */
-const maxNameLength = 1_000
-
 /** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, Sql | MediaFiles> = Effect.gen(
+export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, Sql | MediaFiles | Assumed | CurrentLatitude> = Effect.gen(
   function*() {
     const sql = yield* Sql
+    const latitude = yield* CurrentLatitude
     const files = yield* MediaFiles
+    const { maxFileNameLength } = yield* Assumed
     return {
       uploadMedia: ({ payload: { contentType, file, name, sha256, size } }, { caller }) =>
         Effect.gen(function*() {
-          yield* checkText("file", name, maxNameLength)
+          yield* checkText("file", name, maxFileNameLength)
           const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`
-          const mediaId = MediaId.make(`media-${String(seq).padStart(6, "0")}`)
+          const plain = `media-${String(seq).padStart(6, "0")}`
+          const mediaId = MediaId.make(Stored.id(latitude.value, "media", seq, plain))
           yield* sql`INSERT INTO media ${
             sql.insert({ seq, id: mediaId, account_id: caller.accountId, name, content_type: contentType, size, sha256, file })
           }`

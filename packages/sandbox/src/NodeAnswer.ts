@@ -28,6 +28,9 @@ const headersOf = ({ body, headers, status }: Answer): Record<string, string> =>
 
 const begin = (response: ServerResponse, answer: Answer) =>
   Effect.sync(() => {
+    if (answer.isDateless === true) {
+      response.sendDate = false
+    }
     response.writeHead(answer.status, headersOf(answer))
   })
 

@@ -70,6 +70,7 @@ export const toIncoming = (message: IncomingMessage): Incoming => ({
   // Node gives `set-cookie` alone as a list, and in a request nobody asks for it.
   headers: message.headers as Incoming["headers"],
   remoteAddress: Option.fromNullable(message.socket.remoteAddress),
+  hasBody: message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
   read: read(message),
   // Few are taken piece by piece.
   get bytes() {

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -14,7 +15,7 @@ import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Duplex } from "node:stream"
-import * as Envelope from "./Envelope.js"
+import * as FailureLog from "./FailureLog.js"
 import * as NodeAnswer from "./NodeAnswer.js"
 import { toIncoming } from "./NodeMessage.js"
 import { SandboxError } from "./SandboxError.js"
@@ -72,18 +73,18 @@ const problemOf = (error: Error): string => {
 /**
  * What can't be read as HTTP leaves in the envelope as well. The document has no status for it but 400.
  */
-const onClientError = (isAnswering: (socket: Duplex) => boolean) => (error: Error, socket: Duplex) => {
+const onClientError = (isAnswering: (socket: Duplex) => boolean, refuse: Service["Type"]["refuse"]) => (error: Error, socket: Duplex) => {
   if (!socket.writable || isAnswering(socket)) {
     socket.destroy()
   } else {
     NodeAnswer.lastWords(
       socket,
-      Envelope.failure(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
+      refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
     )
   }
 }
 
-const makeServer = (waits: Patience): Http.Server => {
+const makeServer = (waits: Patience, refuse: Service["Type"]["refuse"]): Http.Server => {
   const headersTimeout = Duration.toMillis(waits.headers)
   const requestTimeout = Math.max(headersTimeout, Duration.toMillis(waits.request))
   const server = Http.createServer({
@@ -104,7 +105,7 @@ const makeServer = (waits: Patience): Http.Server => {
   server.on("clientError", onClientError((socket) => {
     const response = latest.get(socket)
     return response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete)
-  }))
+  }, refuse))
   // Node would answer an expectation that it doesn't know by itself, with an empty body.
   server.on("checkExpectation", (request, response) => {
     server.emit("request", request, response)
@@ -112,7 +113,7 @@ const makeServer = (waits: Patience): Http.Server => {
   server.on("connect", (request, socket) => {
     NodeAnswer.lastWords(
       socket,
-      Envelope.failure(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
+      refuse(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
     )
   })
   return server
@@ -183,7 +184,7 @@ export const listen = (
   Effect.gen(function*() {
     const { host, port } = options
     const waits = { ...patience, ...options.patience }
-    const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits)), close)
+    const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits, service.refuse)), close)
     // Once for all requests; each would pay for it else. What was decided is delivered; only waiting ends when the caller is
     // gone or the sandbox stops.
     const fork = Runtime.runFork(yield* Effect.runtime().pipe(Effect.withTracerEnabled(false), Effect.uninterruptible))
@@ -193,7 +194,12 @@ export const listen = (
       const fiber = fork(
         service.answer(toIncoming(message)).pipe(
           Effect.flatMap((sent) => NodeAnswer.deliver(response, sent, waits.answer)),
-          Effect.catchAllCause(() => NodeAnswer.hangUp(response))
+          Effect.catchAllCause((cause) =>
+            Effect.zipRight(
+              Cause.isDie(cause) ? FailureLog.log("deliver", cause) : Effect.void,
+              NodeAnswer.hangUp(response)
+            )
+          )
         )
       )
       // Most have been answered by now.

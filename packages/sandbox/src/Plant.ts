@@ -11,6 +11,7 @@ import type { Fixtures } from "./Fixtures.js"
 import * as FixtureValues from "./Fixtures.js"
 import type { Refusal } from "./Fixtures/Plant.js"
 import * as PlantFixtures from "./Fixtures/Plant.js"
+import type { CurrentLatitude } from "./latitude/CurrentLatitude.js"
 import { MediaFiles } from "./MediaFiles.js"
 import { SandboxError } from "./SandboxError.js"
 import * as Seed from "./Seed.js"
@@ -43,7 +44,7 @@ export const recorded = (sql: Client): Effect.Effect<Beginning | undefined> =>
 export const make: Effect.Effect<
   (beginning: Beginning) => Effect.Effect<void, Refusal>,
   never,
-  Sql | MediaFiles | Accounts | Assumed
+  Sql | MediaFiles | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const files = yield* MediaFiles
@@ -67,7 +68,7 @@ export const make: Effect.Effect<
 export const prepare = (
   file: string,
   wanted: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
-): Effect.Effect<number, SandboxError, Sql | MediaFiles | Accounts | Assumed> =>
+): Effect.Effect<number, SandboxError, Sql | MediaFiles | Accounts | Assumed | CurrentLatitude> =>
   Effect.gen(function*() {
     const plant = yield* make
     const found = yield* recorded(yield* Sql)

@@ -19,6 +19,8 @@ import type { Cursors } from "./Cursors.js"
 import * as Envelope from "./Envelope.js"
 import { checkText } from "./Fields.js"
 import type { Handlers } from "./Gate.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import * as Stored from "./latitude/Stored.js"
 import * as Lists from "./Lists.js"
 import { type Client, Sql } from "./Sql.js"
 
@@ -73,8 +75,8 @@ export const nextSeq = (sql: Client): Effect.Effect<number> =>
 
 /** @since 0.1.0 @category models */
 export interface PostFields {
-  readonly text?: string
-  readonly mediaIds?: ReadonlyArray<string>
+  readonly text?: string | undefined
+  readonly mediaIds?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -132,9 +134,10 @@ export const makeReach: Effect.Effect<
 export const handlers: Effect.Effect<
   Handlers<typeof PostsGroup>,
   never,
-  Sql | Accounts | Assumed | Cursors
+  Sql | Accounts | Assumed | Cursors | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
+  const latitude = yield* CurrentLatitude
   const { maxTextLength } = yield* Assumed
   const checkFields = yield* makeCheckFields
   const reach = yield* makeReach
@@ -143,15 +146,16 @@ export const handlers: Effect.Effect<
   return {
     createPost: ({ payload }, { caller }) =>
       Effect.gen(function*() {
-        yield* checkFields(payload, caller.accountId)
+        const { text = "", mediaIds = [] } = payload
+        yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
         const now = yield* Clock.currentTimeMillis
         const seq = yield* nextSeq(sql)
         const row: PostRow = {
           seq,
-          id: idOf(seq),
+          id: Stored.id(latitude.value, "post", seq, idOf(seq)),
           account_id: caller.accountId,
-          text: payload.text,
-          media_ids: JSON.stringify(payload.mediaIds ?? []),
+          text: Stored.text(latitude.value, text),
+          media_ids: JSON.stringify(Stored.mediaIds(latitude.value, mediaIds)),
           created_at: now
         }
         yield* sql`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
@@ -167,6 +171,7 @@ export const handlers: Effect.Effect<
           sql.list<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, turn) < (${createdAt}, ${seq})
             ORDER BY created_at DESC, turn DESC LIMIT ${most}`,
         placeOf: ({ created_at, seq }) => [created_at, seq],
+        committedAt: ({ created_at }) => created_at,
         item: fromRow
       }, urlParams),
 
@@ -175,14 +180,15 @@ export const handlers: Effect.Effect<
         yield* checkText("text", payload.text, maxTextLength)
         yield* reach(path.id, caller.accountId)
         const now = yield* Clock.currentTimeMillis
+        const text = Stored.text(latitude.value, payload.text)
         const created = yield* sql.first<{ readonly seq: number }>`INSERT INTO comments ${
-          sql.insert({ post_id: path.id, account_id: caller.accountId, text: payload.text, created_at: now })
+          sql.insert({ post_id: path.id, account_id: caller.accountId, text, created_at: now })
         } RETURNING seq`
         return {
           id: String(created?.seq),
           postId: path.id,
           authorId: caller.accountId,
-          text: payload.text,
+          text,
           createdAt: DateTime.formatIso(DateTime.unsafeMake(now))
         }
       }).pipe(sql.withTransaction),

@@ -14,13 +14,21 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Assumed } from "./Assumptions.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
 import * as SlidingWindow from "./SlidingWindow.js"
 import { type Client, Sql } from "./Sql.js"
 
+/** What a request asks for, as far as a quota may count it apart. */
+interface Asked {
+  readonly name: string
+  /** Its area. */
+  readonly group: string
+}
+
 /** @since 0.1.0 @category services */
 export class RateWindow extends Context.Tag("@plaza/sandbox/RateWindow")<RateWindow, {
-  /** Counts a request on its arrival, or refuses it and says how long to wait. What is refused isn't counted. */
-  readonly take: (keyId: string, accountId: string) => Effect.Effect<void, RateLimited>
+  /** Counts a request on its arrival, or refuses it and says how long to wait. What is refused is counted only where that is assumed. */
+  readonly take: (keyId: string, accountId: string, operation?: Asked) => Effect.Effect<void, RateLimited>
   /** Forgets everything; what was stored of it is gone with the other rows. */
   readonly reset: Effect.Effect<void>
 }>() {}
@@ -33,9 +41,10 @@ interface Quota {
   used: number
 }
 
-/** A request that was counted, with how many of its account were that day. */
+/** A request that was counted, with how many were that day under the same quota. */
 interface Arrival {
   readonly key_id: string
+  /** The name of the quota: the account, and what it counts apart from the account's other requests. */
   readonly account_id: string
   readonly at: number
   readonly used: number
@@ -73,11 +82,12 @@ const store = (sql: Client, length: number) => {
 /** @since 0.1.0 @category layers */
 export const layer = (
   options: { readonly stored: boolean }
-): Layer.Layer<RateWindow, never, Assumed | Sql> =>
+): Layer.Layer<RateWindow, never, Assumed | CurrentLatitude | Sql> =>
   Layer.effect(
     RateWindow,
     Effect.gen(function*() {
-      const { dailyQuota, rateWindow, requestsPerWindow } = yield* Assumed
+      const { countRefused, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* Assumed
+      const latitude = yield* CurrentLatitude
       const length = Duration.toMillis(rateWindow)
       const rows = store(yield* Sql, length)
       const windows = new Map<string, SlidingWindow.SlidingWindow>()
@@ -92,15 +102,27 @@ export const layer = (
         windows.set(keyId, window)
         return window
       }
-      const quotaOf = (accountId: string, now: number): Quota => {
-        const found = quotas.get(accountId)
+      const quotaName = (accountId: string, operation: Asked | undefined): string => {
+        switch (latitude.value.quotaPer) {
+          case "account":
+            return accountId
+          case "area":
+            return `${accountId} ${operation?.group ?? ""}`
+          case "operation":
+            return `${accountId} ${operation?.group ?? ""} ${operation?.name ?? ""}`
+        }
+      }
+      const quotaOf = (name: string, now: number): Quota => {
+        const found = quotas.get(name)
         if (found?.day === dayOf(now)) {
           return found
         }
         const quota = { day: dayOf(now), used: 0 }
-        quotas.set(accountId, quota)
+        quotas.set(name, quota)
         return quota
       }
+      const note = (keyId: string, quotaName: string, at: number, used: number) =>
+        options.stored ? rows.write({ key_id: keyId, account_id: quotaName, at, used }) : Effect.void
       const refuse = (limit: "rate" | "quota", message: string, millis: number) =>
         Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
@@ -114,18 +136,26 @@ export const layer = (
       }
 
       return {
-        take: (keyId, accountId) =>
+        take: (keyId, accountId, operation) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             const window = windowOf(keyId)
             const wait = window.waitFor(requestsPerWindow, now)
+            const name = quotaName(accountId, operation)
+            const quota = quotaOf(name, now)
             if (wait > 0) {
-              return refuse(
-                "rate",
-                `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
-                wait
+              if (countRefused) {
+                window.push(now)
+              }
+              return Effect.zipRight(
+                countRefused ? note(keyId, name, now, quota.used) : Effect.void,
+                refuse(
+                  "rate",
+                  `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
+                  countRefused ? window.waitFor(requestsPerWindow, now) : wait
+                )
               )
             }
-            const quota = quotaOf(accountId, now)
+            const dailyQuota = latitude.value.dailyQuota ?? assumedQuota
             if (quota.used >= dailyQuota) {
               return refuse(
                 "quota",
@@ -134,10 +164,7 @@ export const layer = (
               )
             }
             window.push(now)
-            const used = ++quota.used
-            return options.stored
-              ? rows.write({ key_id: keyId, account_id: accountId, at: now, used })
-              : Effect.void
+            return note(keyId, name, now, ++quota.used)
           }),
         reset: Effect.sync(() => {
           windows.clear()

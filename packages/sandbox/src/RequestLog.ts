@@ -1,6 +1,7 @@
 /**
- * What was asked of the sandbox lately, what it decided and what the caller got. Kept in memory, the last
- * {@link capacity} requests. Knows nothing of keys: none is ever noted.
+ * What was asked of the sandbox lately, what it decided and what the caller got. Kept in memory: the last
+ * {@link capacity} requests, and of those no more than fit into {@link maxBytes}. What has the form of a key is masked
+ * before it is kept, wherever it stands.
  *
  * @since 0.1.0
  */
@@ -11,6 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { FaultId } from "./Fault.js"
+import { mask } from "./KeyMask.js"
+import type { Decision } from "./Rule.js"
 
 /**
  * - `waiting`: nothing has been delivered yet.
@@ -54,7 +57,9 @@ export const RequestRecord = Schema.Struct({
   /** The status that the caller saw; null when none. */
   deliveredStatus: Schema.NullOr(Schema.Int),
   /** The faults that hit it. */
-  faults: Schema.Array(FaultId)
+  faults: Schema.Array(FaultId),
+  /** Whether something of it was too long to be kept; it then ends with an ellipsis. */
+  truncated: Schema.Boolean
 }).annotations({ identifier: "RequestRecord" })
 /** @since 0.1.0 @category models */
 export interface RequestRecord extends Schema.Schema.Type<typeof RequestRecord> {}
@@ -78,35 +83,84 @@ export type Entry = { -readonly [Field in Exclude<keyof RequestRecord, "at">]: R
  */
 export const capacity = 10_000
 
+/**
+ * Most bytes that all kept requests take together.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const maxBytes = 16 * 1024 * 1024
+
+/**
+ * Most characters of a path, a query and a parameter that are kept.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const maxLength = 2_000
+
+/** Most characters of a reason that are kept. */
+const maxReasonLength = 500
+
+/**
+ * Most requests in one answer, and how many there are without a `limit`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const maxPage = 1_000
+
+/** Most bytes of the requests in one answer. */
+const maxPageBytes = 4 * 1024 * 1024
+
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
- * Which requests to tell of; all that are kept unless told.
+ * Which requests to list: the newest, or the first after a known one, always oldest first.
  *
  * @since 0.1.0
  * @category models
  */
 export const RequestQuery = Schema.Struct({
-  /** Those that came after the one with this id: all of them when it is of an earlier run. */
+  /** The first ones after the one with this id; from the oldest on when it is `req_0` or of an earlier run. */
   after: optional(Schema.String.pipe(Schema.pattern(/^req_\d{1,15}$/))),
   /** Those that mean this operation of the contract. */
   operation: optional(Schema.String),
   /** Those that this rule decided. */
   rule: optional(Schema.String),
-  /** The last ones, at most so many. */
-  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, capacity)))
+  /** At most so many (default: 1,000). Fewer come where they are large. */
+  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxPage)))
 }).annotations({ identifier: "RequestQuery", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type RequestQuery = typeof RequestQuery.Type
+
+/**
+ * A part of the log.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RequestPage = Schema.Struct({
+  /** Oldest first. */
+  data: Schema.Array(RequestRecord),
+  /** What to pass as `after` for those that follow; null when there are none yet. */
+  next: Schema.NullOr(Schema.String)
+}).annotations({ identifier: "RequestPage" })
+/** @since 0.1.0 @category models */
+export interface RequestPage extends Schema.Schema.Type<typeof RequestPage> {}
 
 /** @since 0.1.0 @category services */
 export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<RequestLog, {
   /** Opens the record of a request. */
   readonly open: (method: string, path: string, query: string, at: number) => Entry
+  /** Notes which operation a request means. */
+  readonly noteOperation: (entry: Entry, operation: string, params: Readonly<Record<string, string>>) => void
+  /** Notes what decided a request. */
+  readonly noteDecision: (entry: Entry, decision: Decision) => void
   /** A copy of what is kept, oldest first. */
   readonly all: Effect.Effect<ReadonlyArray<RequestRecord>>
   /** A copy of a part of it, oldest first. */
-  readonly read: (query: RequestQuery) => Effect.Effect<ReadonlyArray<RequestRecord>>
+  readonly read: (query: RequestQuery) => Effect.Effect<RequestPage>
   readonly clear: Effect.Effect<void>
 }>() {}
 
@@ -123,21 +177,54 @@ const matches = ({ after, operation, rule }: RequestQuery, opened: number) => {
     (rule === undefined || entry.rule === rule)
 }
 
+/**
+ * A text as it is kept: without keys, and cut where it is too long. A copy where it is cut, since a part of a text keeps
+ * the whole of it in memory.
+ */
+const keep = (entry: Pick<Entry, "truncated">, text: string, most: number): string => {
+  const masked = mask(text)
+  if (masked.length <= most) {
+    return masked
+  }
+  entry.truncated = true
+  return `${Buffer.from(masked.slice(0, most)).toString()}…`
+}
+
+/** More than a record takes beside its path and query, with the longest reason. */
+const overhead = 1_600
+
+/** Bytes that a record takes at most: two for a character, and parameters are parts of the path. */
+const sizeOf = ({ method, path, query }: Entry): number => overhead + 2 * (method.length + 2 * path.length + query.length)
+
+const toRecord = (entry: Entry): RequestRecord => ({ ...entry, at: DateTime.unsafeMake(entry.at) })
+
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
-  let entries: Array<Entry> = []
+  let entries: Array<Entry | undefined> = []
+  /** Where the oldest that is kept stands. */
+  let first = 0
+  let bytes = 0
   let opened = 0
-  const read = (query: RequestQuery): Effect.Effect<ReadonlyArray<RequestRecord>> =>
-    Effect.sync(() =>
-      entries.slice(-capacity).filter(matches(query, opened)).slice(-(query.limit ?? capacity)).map((entry) => ({ ...entry, at: DateTime.unsafeMake(entry.at) }))
-    )
+  const kept = (): ReadonlyArray<Entry> => entries.slice(first).filter((entry) => entry !== undefined)
+  const forgetOldest = () => {
+    while (entries.length - first > capacity || bytes > maxBytes) {
+      const oldest = entries[first]
+      bytes -= oldest === undefined ? 0 : sizeOf(oldest)
+      entries[first++] = undefined
+    }
+    // In bulk, since taking one from the front moves all the others.
+    if (first >= capacity) {
+      entries = entries.slice(first)
+      first = 0
+    }
+  }
   return {
     open: (method, path, query, at) => {
       const entry: Entry = {
         id: `${prefix}${++opened}`,
-        method,
-        path,
-        query,
+        method: "",
+        path: "",
+        query: "",
         operation: null,
         params: {},
         accountId: null,
@@ -147,19 +234,48 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
         reason: null,
         delivered: "waiting",
         deliveredStatus: null,
-        faults: []
+        faults: [],
+        truncated: false
       }
+      entry.method = keep(entry, method, maxReasonLength)
+      entry.path = keep(entry, path, maxLength)
+      entry.query = keep(entry, query, maxLength)
       entries.push(entry)
-      // Thrown away in bulk, since taking one from the front moves all the others.
-      if (entries.length >= 2 * capacity) {
-        entries = entries.slice(-capacity)
-      }
+      bytes += sizeOf(entry)
+      forgetOldest()
       return entry
     },
-    all: read({}),
-    read,
+    noteOperation: (entry, operation, params) => {
+      entry.operation = operation
+      entry.params = Object.fromEntries(
+        Object.entries(params).map(([name, value]) => [name, keep(entry, value, maxLength)])
+      )
+    },
+    noteDecision: (entry, { reason, rule }) => {
+      entry.rule = rule
+      entry.reason = keep(entry, reason, maxReasonLength)
+    },
+    all: Effect.sync(() => kept().map(toRecord)),
+    read: (query) =>
+      Effect.sync(() => {
+        const found = kept().filter(matches(query, opened))
+        const isForward = query.after !== undefined
+        const page: Array<Entry> = []
+        let size = 0
+        for (const entry of isForward ? found : [...found].reverse()) {
+          size += sizeOf(entry)
+          if (page.length === (query.limit ?? maxPage) || (size > maxPageBytes && page.length > 0)) {
+            break
+          }
+          page.push(entry)
+        }
+        const data = isForward ? page : page.reverse()
+        return { data: data.map(toRecord), next: isForward && data.length < found.length ? data.at(-1)?.id ?? null : null }
+      }),
     clear: Effect.sync(() => {
       entries = []
+      first = 0
+      bytes = 0
     })
   }
 })

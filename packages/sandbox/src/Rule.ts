@@ -91,5 +91,5 @@ export const ofFaults = (ids: ReadonlyArray<string>): Decision => ({
 /** @since 0.1.0 @category constructors */
 export const defect: Decision = {
   rule: "defect",
-  reason: "the sandbox failed on its own side, and told whoever runs it why"
+  reason: "the sandbox failed on its own side; its log has the reason"
 }

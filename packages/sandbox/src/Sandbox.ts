@@ -16,7 +16,10 @@ import * as Schema from "effect/Schema"
 import * as AccessRequests from "./AccessRequests.js"
 import * as Accounts from "./Accounts.js"
 import type { Assumptions } from "./Assumptions.js"
-import { Assumed, defaults } from "./Assumptions.js"
+import { Assumed, defaults, merge } from "./Assumptions.js"
+import * as AssumptionsFile from "./AssumptionsFile.js"
+import type { Commit } from "./Commits.js"
+import * as Commits from "./Commits.js"
 import * as Control from "./Control.js"
 import * as Cursors from "./Cursors.js"
 import * as Database from "./Database.js"
@@ -29,13 +32,18 @@ import * as FixturesFile from "./Fixtures/File.js"
 import * as Gate from "./Gate.js"
 import { apart, makeClient, origin as originInProcess } from "./InProcess.js"
 import * as Keys from "./Keys.js"
+import * as KeySecrets from "./KeySecrets.js"
+import * as Latitude from "./Latitude.js"
+import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
+import * as LateCommits from "./latitude/LateCommits.js"
+import * as LocalOnly from "./LocalOnly.js"
 import * as MediaFiles from "./MediaFiles.js"
 import type { Patience } from "./NodeServer.js"
 import * as Plant from "./Plant.js"
 import * as RateWindow from "./RateWindow.js"
 import type { RequestRecord } from "./RequestLog.js"
 import * as RequestLog from "./RequestLog.js"
-import type { SandboxError } from "./SandboxError.js"
+import { SandboxError } from "./SandboxError.js"
 import * as Service from "./Service.js"
 import type { SetupCalls } from "./Setup.js"
 import * as Setup from "./Setup.js"
@@ -58,7 +66,10 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
   readonly webUrl: string
   /** The base address of the control interface; ends with `/sandbox`. */
   readonly controlUrl: string
-  /** A ready key of the seeded shop, with all scopes. It follows from the seed and is no secret. */
+  /**
+   * A ready key of the seeded shop, with all scopes. It follows from the seed, so it is public: whoever knows the seed can
+   * compute it.
+   */
   readonly apiKey: Redacted.Redacted
   /** The seed that the data was planted with. */
   readonly seed: number
@@ -72,6 +83,12 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
   readonly clock: Effect.Effect<ClockState>
   /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
   readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
+  /** Every write that was carried out, as it was sent, oldest first; a reset clears it. */
+  readonly commits: Effect.Effect<ReadonlyArray<Commit>>
+  /** How the service uses what the document leaves to it. */
+  readonly latitude: Effect.Effect<Latitude.Latitude>
+  /** Changes the fields that are given, or draws a whole latitude from a seed; a reset takes it back. */
+  readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
   /** Asks for a fault; it hits the next calls that match. */
   readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
   /** The faults that may still hit something. */
@@ -95,13 +112,26 @@ export interface Options {
    * are unknown, and answers have the contract's fields alone.
    */
   readonly assumptions?: Partial<Assumptions> | false
-  /** Who may call the control interface over a socket: programs on this machine unless told. */
+  /**
+   * How the service uses what the document leaves to it: fields that differ from the kind and exact service, which is the
+   * default, or the seed of a latitude.
+   */
+  readonly latitude?: Latitude.Change | number
+  /** The path of a JSON file of assumptions, over the defaults and below `assumptions`; see `Assumptions.decode`. */
+  readonly assumptionsFile?: string
+  /**
+   * Who may call the control interface and open the pages over a socket: programs and pages of this machine, or anyone
+   * (default: `loopback`). Pages of another origin may not in either case.
+   */
   readonly control?: "loopback" | "anyone"
 }
 
 /** @since 0.1.0 @category models */
 export interface ServerOptions extends Options {
-  /** `127.0.0.1` unless told. */
+  /**
+   * The address to listen to (default: `127.0.0.1`). On a loopback address only requests that name this machine or the
+   * host itself are answered; on any other one, the interface answers whatever name it is reached by.
+   */
   readonly host?: string
   /** 0, which takes one that is free, unless told. */
   readonly port?: number
@@ -109,7 +139,21 @@ export interface ServerOptions extends Options {
   readonly patience?: Partial<Patience>
 }
 
+const defaultHost = "127.0.0.1"
+
 const validFault = Schema.validate(Fault)
+
+const validLatitude = Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change))
+
+/** The latitude to start with. */
+const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
+  Effect.mapBoth(
+    Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
+    {
+      onFailure: (problem) => new SandboxError({ message: `the latitude can't be used: ${problem}` }),
+      onSuccess: (change) => Latitude.apply(Latitude.defaults, change)
+    }
+  )
 
 const validFixtures = Schema.validate(FixturesSchema)
 
@@ -121,20 +165,35 @@ const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | u
       Effect.provide(FixturesFile.read(fixtures), layer))
     : Effect.succeed(fixtures)
 
-type Parts = Service.Service | Setup.Setup | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
+type Parts =
+  | Service.Service
+  | Commits.Commits
+  | CurrentLatitude.CurrentLatitude
+  | Setup.Setup | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
+
+/** The assumptions of a file. */
+const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assumptions>, SandboxError> =>
+  path === undefined ? Effect.succeed({}) : Effect.flatMap(
+    Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
+    ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
+  )
 
 /** Everything behind the two ways in. */
-const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", fixtures, seed }: Options) => {
-  const assumed = Layer.succeed(Assumed, {
-    ...defaults,
-    ...(assumptions === false ? { undocumented: false } : assumptions)
-  })
+const parts = (
+  { assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
+) => {
+  const local = LocalOnly.make(host)
+  const assumed = Layer.effect(
+    Assumed,
+    Effect.map(readAssumptions(assumptionsFile), (read) =>
+      merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
+  )
   const prepared = readFixtures(fixtures).pipe(
     Effect.flatMap((read) => Plant.prepare(data, { seed, fixtures: read })),
-    Effect.provide(Layer.merge(Accounts.layer, assumed))
+    Effect.provide(Accounts.layer)
   )
   return Layer.unwrapEffect(
-    Effect.map(prepared, (recorded): Layer.Layer<Parts, never, Sql | MediaFiles.MediaFiles> => {
+    Effect.map(prepared, (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,
@@ -143,19 +202,24 @@ const parts = ({ assumptions = {}, control = "loopback", data = ":memory:", fixt
         Faults.layer(recorded),
         RequestLog.layer,
         RateWindow.layer({ stored: data !== ":memory:" }),
-        VirtualClock.layer
-      ).pipe(Layer.provideMerge(assumed))
-      return Service.layer.pipe(
-        Layer.provide(Control.layer(control)),
-        Layer.provide(Web.layer(control, { interface: Service.basePath, control: Control.basePath })),
+        VirtualClock.layer,
+        Commits.layer,
+        LateCommits.layer
+      ).pipe(Layer.provide(KeySecrets.layer))
+      return Service.layer(local).pipe(
+        Layer.provide(Control.layer(control, local)),
+        Layer.provide(Web.layer(control, local, { interface: Service.basePath, control: Control.basePath })),
         Layer.provideMerge(Setup.layer),
         Layer.provide(Gate.layer),
         Layer.provideMerge(basics)
       )
     })
   ).pipe(
+    Layer.provideMerge(Layer.unwrapEffect(Effect.map(initialLatitude(latitude), CurrentLatitude.layer))),
     Layer.provideMerge(MediaFiles.layer(data)),
-    Layer.provideMerge(Database.layer(data))
+    // The folder is looked at first: where it is refused, no data file is created.
+    Layer.provideMerge(Layer.unwrapEffect(Effect.as(MediaFiles.checkFolder(data), Database.layer(data)))),
+    Layer.provide(assumed)
   )
 }
 
@@ -167,18 +231,26 @@ const make = (origin: string) =>
     const clock = yield* VirtualClock.VirtualClock
     const seed = yield* setup.seed
     const { calls } = setup
+    const latitude = yield* CurrentLatitude.CurrentLatitude
+    const commits = yield* Commits.Commits
     const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
     return Sandbox.of({
       baseUrl: `${origin}${Service.basePath}`,
       webUrl: `${origin}${Web.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
-      apiKey: Keys.ready(seed),
+      get apiKey() {
+        return Keys.withPrefix(Keys.ready(seed), latitude.value.keyPrefix)
+      },
       seed,
       state: inside(setup.state),
       requests: log.all,
       reset: inside(setup.reset),
       clock: inside(clock.read),
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
+      commits: commits.all,
+      latitude: Effect.sync(() => latitude.value),
+      // As with a fault, a wrong value is a mistake in the test.
+      setLatitude: (change) => Effect.flatMap(Effect.orDie(validLatitude(change)), latitude.change),
       // The type can't tell a share of 2 or a status of 99 from a right one; asking for that is a mistake in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
@@ -220,7 +292,7 @@ export const layerHttpClient = (
  * @category layers
  */
 export const layerServer = (
-  { host = "127.0.0.1", patience, port = 0, ...options }: ServerOptions = {}
+  { host = defaultHost, patience, port = 0, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
   Layer.scoped(
     Sandbox,
@@ -232,5 +304,5 @@ export const layerServer = (
       const { origin } = yield* within(listen(service, { host, port, patience }))
       return yield* make(origin)
     })
-  ).pipe(Layer.provide(parts(options)))
+  ).pipe(Layer.provide(parts({ ...options, host })))
 

@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import { type DocumentedError, Forbidden } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -14,10 +15,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { Assumed } from "./Assumptions.js"
+import { Commits } from "./Commits.js"
 import * as Control from "./Control.js"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
-import type { Delay } from "./Fault.js"
+import * as FailureLog from "./FailureLog.js"
+import type { Delay, Outcome } from "./Fault.js"
 import type { Hit } from "./Faults.js"
 import { Faults, unhit } from "./Faults.js"
 import type { Sent } from "./FaultyAnswer.js"
@@ -27,6 +31,10 @@ import { Gate } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
 import * as KeptAnswers from "./KeptAnswers.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import { LateCommits } from "./latitude/LateCommits.js"
+import * as Responses from "./latitude/Responses.js"
+import type { Local } from "./LocalOnly.js"
 import * as Operations from "./Operations.js"
 import type { Entry } from "./RequestLog.js"
 import { RequestLog } from "./RequestLog.js"
@@ -47,6 +55,8 @@ export const basePath = "/open/v1"
 /** @since 0.1.0 @category services */
 export class Service extends Context.Tag("@plaza/sandbox/Service")<Service, {
   readonly answer: (incoming: Incoming) => Effect.Effect<Sent, Gone>
+  /** The answer to what can't be read as a request. */
+  readonly refuse: (error: DocumentedError) => Answer
 }>() {}
 
 const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
@@ -62,28 +72,62 @@ const split = (target: string): readonly [path: string, query: string] => {
 
 const asItIs = (answer: Answer): Sent => ({ _tag: "Answer", answer })
 
-const make = Effect.gen(function*() {
+/** Statuses of a gateway that has given up on the service behind it, which may still carry the request out. */
+const gatewayStatuses: ReadonlyArray<number | undefined> = [502, 504]
+
+const keepsFromHandler = (fault: Outcome | undefined): boolean =>
+  fault !== undefined && fault.kind !== "garbage" && fault.when === "before"
+
+const givesUp = (fault: Outcome | undefined): boolean =>
+  fault !== undefined && keepsFromHandler(fault) &&
+  (fault.kind === "drop" || fault.kind !== "garbage" && gatewayStatuses.includes(fault.status))
+
+const make = (local: Local) => Effect.gen(function*() {
+  // Where nothing is answered that the document doesn't show, errors have their code and message alone.
+  const { countRefused, undocumented } = yield* Assumed
   const gate = yield* Gate
   const faults = yield* Faults
   const log = yield* RequestLog
   const control = yield* Control.Control
   const web = yield* Web.Web
   const clock = yield* VirtualClock
+  const latitude = yield* CurrentLatitude
+  const late = yield* LateCommits
+  const commits = yield* Commits
   const { handle, match } = yield* Operations.make
   const keep = KeptAnswers.make(yield* Sql)
 
-  /** What the service decides by itself. In few steps: each one is paid by every request. */
-  const decide = (matched: Match, incoming: Incoming, entry: Entry): Effect.Effect<Answer, Gone> => {
+  const perform = (admitted: Admitted, incoming: Incoming, entry: Entry, isLate: boolean): Effect.Effect<Answer, DocumentedError> => {
+    const { caller, operation, request } = admitted
+    const encode = (result: unknown) =>
+      latitude.isDefault ? operation.encode(result) : Responses.success(latitude.value, operation, operation.write(result))
+    const handled = handle(operation.name, request, admitted)
+    return operation.method !== "GET"
+      ? Effect.flatMap(handled, (result) => Effect.map(commits.add(admitted, entry, result, isLate), () => encode(result)))
+      // What is kept is as the defaults write it.
+      : latitude.isDefault
+      ? keep(caller.accountId, incoming.target, () => Effect.map(handled, encode))
+      : Effect.map(handled, encode)
+  }
+
+  const shapeFailure = (answer: Answer, isByHand: boolean): Effect.Effect<Answer> =>
+    latitude.isDefault
+      ? Effect.succeed(answer)
+      : Effect.map(Clock.currentTimeMillis, (now) => Responses.failure(latitude.value, answer, { now, isByHand }))
+
+  /** What the service decides by itself of a request, once it is admitted. In few steps: each one is paid by every request. */
+  const decide = (
+    admission: Effect.Effect<Admitted, DocumentedError | Gone>,
+    incoming: Incoming,
+    entry: Entry,
+    isLate: boolean
+  ): Effect.Effect<Answer, Gone> => {
     let operation: Admitted["operation"] | undefined
-    return gate.admit(matched, incoming, entry).pipe(
+    return admission.pipe(
       Effect.flatMap((admitted) => {
-        const { caller, operation: asked, request } = admitted
-        operation = asked
-        const run = () => Effect.map(handle(asked.name, request, admitted), asked.encode)
-        return Effect.map(asked.method === "GET" ? keep(caller.accountId, incoming.target, run) : run(), (answer) => {
-          const { reason, rule } = Rule.done(asked)
-          entry.rule = rule
-          entry.reason = reason
+        operation = admitted.operation
+        return Effect.map(perform(admitted, incoming, entry, isLate), (answer) => {
+          log.noteDecision(entry, Rule.done(admitted.operation))
           entry.status = answer.status
           return answer
         })
@@ -91,11 +135,14 @@ const make = Effect.gen(function*() {
       Effect.catchAllCause((cause) => {
         const error = Option.getOrUndefined(Cause.failureOption(cause))
         if (error !== undefined && error._tag !== "Gone") {
-          Object.assign(entry, operation === undefined ? Rule.ofGate(error) : Rule.ofOperation(operation, error))
+          log.noteDecision(entry, operation === undefined ? Rule.ofGate(error) : Rule.ofOperation(operation, error))
         }
-        return Effect.map(orEnvelope(Effect.failCause(cause)), (answer) => {
-          Object.assign(entry, { status: answer.status }, entry.rule === null ? Rule.defect : {})
-          return answer
+        return Effect.flatMap(orEnvelope(Effect.failCause(cause), () => entry.operation ?? "none", undocumented), (answer) => {
+          entry.status = answer.status
+          if (entry.rule === null) {
+            log.noteDecision(entry, Rule.defect)
+          }
+          return shapeFailure(answer, false)
         })
       })
     )
@@ -104,36 +151,48 @@ const make = Effect.gen(function*() {
   const decideFaulty = (matched: Match, incoming: Incoming, entry: Entry, hit: Hit) =>
     Effect.gen(function*() {
       entry.faults = hit.ids
-      yield* pause(hit.delay, "before")
       const fault = hit.outcome
-      const isBefore = fault !== undefined && fault.kind !== "garbage" && fault.when === "before"
+      const isBefore = keepsFromHandler(fault)
+      const isGivenUp = givesUp(fault)
+      const { lateCommitMillis } = latitude.value
+      const mayBeLate = lateCommitMillis > 0 && incoming.method !== "GET" && (isBefore ? isGivenUp : hit.delay?.when === "before")
+      // Whoever is given up can no longer be read from, so what may be carried out later is taken in now.
+      const admission = mayBeLate ? yield* Effect.exit(gate.admit(matched, incoming, entry)) : gate.admit(matched, incoming, entry)
+      const commitLater = Effect.suspend(() => late.schedule(lateCommitMillis, decide(admission, incoming, entry, true)))
+      yield* mayBeLate ? Effect.onInterrupt(pause(hit.delay, "before"), () => commitLater) : pause(hit.delay, "before")
       if (isBefore) {
-        yield* gate.count(incoming, entry)
-        Object.assign(entry, Rule.ofFaults(hit.ids))
+        // The fault hits all the same where the storage can't count it.
+        // A refusal for the rate counts only where refusals are assumed to count.
+        const isUncounted = fault?.kind === "status" && fault.status === 429 && !countRefused
+        yield* isGivenUp && mayBeLate
+          ? commitLater
+          : isUncounted ? Effect.void : Effect.catchAllCause(gate.count(matched, incoming, entry), (cause) => FailureLog.log("count", cause))
+        log.noteDecision(entry, Rule.ofFaults(hit.ids))
       }
-      const own = isBefore ? undefined : yield* decide(matched, incoming, entry)
+      const own = isBefore ? undefined : yield* decide(admission, incoming, entry, false)
       yield* pause(hit.delay, "after")
-      return FaultyAnswer.apply(fault, own)
+      const now = yield* Clock.currentTimeMillis
+      return FaultyAnswer.apply(fault, own, (answer, isByHand) =>
+        latitude.isDefault ? answer : Responses.failure(latitude.value, answer, { now, isByHand }))
     })
 
   /** Outside of the interface there is nothing, so nothing of its gate or faults applies. */
-  const decideAll = (incoming: Incoming, entry: Entry, isInside: boolean) => {
-    const matched: Match = isInside ? match(incoming.method, entry.path) : { _tag: "NotFound" }
+  const decideAll = (incoming: Incoming, entry: Entry, path: string | undefined) => {
+    const matched: Match = path === undefined ? { _tag: "NotFound" } : match(incoming.method, path)
     if (matched._tag === "Operation") {
-      entry.operation = matched.operation.name
-      entry.params = matched.params
+      log.noteOperation(entry, matched.operation.name, matched.params)
     }
-    return Effect.flatMap(isInside ? faults.take(incoming.method, entry.path) : unhit, (hit) =>
+    return Effect.flatMap(path === undefined ? unhit : faults.take(incoming.method, path), (hit) =>
       hit.ids.length === 0
-        ? Effect.map(decide(matched, incoming, entry), (own) => FaultyAnswer.apply(undefined, own))
+        ? Effect.map(decide(gate.admit(matched, incoming, entry), incoming, entry, false), (own) => FaultyAnswer.apply(undefined, own))
         : decideFaulty(matched, incoming, entry, hit))
   }
 
   const answerInterface = (incoming: Incoming, path: string, query: string) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const isInside = path.startsWith(`${basePath}/`)
-      const entry = log.open(incoming.method, isInside ? path.slice(basePath.length) : path, query, now)
-      return Effect.matchCauseEffect(decideAll(incoming, entry, isInside), {
+      const inside = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined
+      const entry = log.open(incoming.method, inside ?? path, query, now)
+      return Effect.matchCauseEffect(decideAll(incoming, entry, inside), {
         onFailure: (cause) => {
           entry.delivered = "abandoned"
           return Effect.failCause(cause)
@@ -144,13 +203,28 @@ const make = Effect.gen(function*() {
             return Effect.succeed(sent)
           }
           entry.deliveredStatus = sent.answer.status
-          return Effect.succeed({ ...sent, answer: Envelope.withHeader(sent.answer, "x-request-id", entry.id) })
+          return latitude.isDefault
+            ? Effect.succeed({ ...sent, answer: Envelope.withHeader(sent.answer, "x-request-id", entry.id) })
+            : Effect.map(Clock.currentTimeMillis, (now) => ({
+              ...sent,
+              answer: Responses.withHeaders(latitude.value, sent.answer, { now, id: entry.id })
+            }))
         }
       })
     })
 
+  const misdirected = Effect.succeed(asItIs(Envelope.failure(
+    new Forbidden({
+      message: "the sandbox listens to this machine only and answers for its own names, such as localhost and 127.0.0.1: the host that was asked for is none of them"
+    })
+  )))
+
   return {
+    refuse: (error: DocumentedError) => Envelope.failure(error, undocumented),
     answer: (incoming: Incoming): Effect.Effect<Sent, Gone> => {
+      if (!local.answersFor(incoming)) {
+        return misdirected
+      }
       const [path, query] = split(withoutOrigin(incoming.target))
       const isControl = path === Control.basePath || path.startsWith(`${Control.basePath}/`)
       return Effect.uninterruptible(clock.within(
@@ -165,4 +239,4 @@ const make = Effect.gen(function*() {
 })
 
 /** @since 0.1.0 @category layers */
-export const layer = Layer.effect(Service, make)
+export const layer = (local: Local) => Layer.effect(Service, make(local))

@@ -14,10 +14,13 @@ import type { AccessForm, AccessRequest } from "./AccessRequests.js"
 import { AccessRequests } from "./AccessRequests.js"
 import type { Accounts, Relation } from "./Accounts.js"
 import type { Assumed } from "./Assumptions.js"
+import { Commits } from "./Commits.js"
 import * as Database from "./Database.js"
 import { Faults } from "./Faults.js"
 import type { Fixtures } from "./Fixtures.js"
 import * as PlantFixtures from "./Fixtures/Plant.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import { LateCommits } from "./latitude/LateCommits.js"
 import type { CreatedKey } from "./Keys.js"
 import { Keys } from "./Keys.js"
 import { MediaFiles } from "./MediaFiles.js"
@@ -92,7 +95,19 @@ export class Setup extends Context.Tag("@plaza/sandbox/Setup")<Setup, {
 export const layer: Layer.Layer<
   Setup,
   never,
-  Sql | AccessRequests | Accounts | Assumed | Keys | Faults | MediaFiles | RateWindow | RequestLog | VirtualClock
+  | Sql
+  | AccessRequests
+  | Accounts
+  | Assumed
+  | Commits
+  | CurrentLatitude
+  | Keys
+  | Faults
+  | LateCommits
+  | MediaFiles
+  | RateWindow
+  | RequestLog
+  | VirtualClock
 > = Layer.effect(
   Setup,
   Effect.gen(function*() {
@@ -104,6 +119,9 @@ export const layer: Layer.Layer<
     const log = yield* RequestLog
     const clock = yield* VirtualClock
     const files = yield* MediaFiles
+    const late = yield* LateCommits
+    const latitude = yield* CurrentLatitude
+    const commits = yield* Commits
     const begin = yield* Plant.make
     const plantFixtures = yield* PlantFixtures.make
     const state = yield* ReadState.make
@@ -135,6 +153,9 @@ export const layer: Layer.Layer<
           return rows
         }).pipe(sql.withTransaction)
         yield* files.remove(uploaded.map(({ file }) => file))
+        yield* late.clear
+        yield* latitude.reset
+        yield* commits.clear
         yield* faults.clear
         yield* window.reset
         yield* log.clear

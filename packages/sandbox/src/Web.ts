@@ -16,11 +16,12 @@ import type { Accounts } from "./Accounts.js"
 import { Assumed } from "./Assumptions.js"
 import type { Answer } from "./Envelope.js"
 import * as Envelope from "./Envelope.js"
+import * as FailureLog from "./FailureLog.js"
 import type { Faults } from "./Faults.js"
 import type { Incoming } from "./Incoming.js"
 import { Gone } from "./Incoming.js"
 import type { Keys } from "./Keys.js"
-import { isLocal, isSameOrigin } from "./LocalOnly.js"
+import { hasOwnOrigin, isSameOrigin, type Local } from "./LocalOnly.js"
 import type { RequestLog } from "./RequestLog.js"
 import type { Setup } from "./Setup.js"
 import type { Sql } from "./Sql.js"
@@ -99,7 +100,7 @@ const orPage = (path: string, effect: Effect.Effect<Answer, DocumentedError | Go
     Effect.catchAll((error) => error instanceof Gone ? Effect.fail(error) : Effect.succeed(failure(path, error))),
     Effect.catchAllDefect((defect) =>
       Effect.as(
-        Effect.logError("a page of the sandbox failed on its own side", Cause.die(defect)),
+        FailureLog.log(`page ${path}`, Cause.die(defect)),
         failure(path, new InternalError({ message: "The sandbox failed on its own side." }))
       )
     )
@@ -108,6 +109,7 @@ const orPage = (path: string, effect: Effect.Effect<Answer, DocumentedError | Go
 /** @since 0.1.0 @category layers */
 export const layer = (
   access: "loopback" | "anyone",
+  local: Local,
   addresses: { readonly interface: string; readonly control: string }
 ): Layer.Layer<
   Web,
@@ -131,7 +133,7 @@ export const layer = (
 
       const decide = (incoming: Incoming, path: string, query: string) =>
         Effect.gen(function*() {
-          if (access === "loopback" && !isLocal(incoming)) {
+          if (access === "loopback" && !(local.isLocal(incoming) && hasOwnOrigin(incoming))) {
             return yield* new Forbidden({ message: "The pages of a sandbox answer its own machine alone." })
           }
           // The answer to HEAD is delivered without its body.
@@ -141,7 +143,7 @@ export const layer = (
             const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
             return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
           }
-          if (route.method === "POST" && !isSameOrigin(incoming)) {
+          if (route.method === "POST" && !isSameOrigin(incoming, { addressBar: false })) {
             return yield* new Forbidden({ message: "This form was sent by another page than the sandbox's own." })
           }
           return yield* route.handle({

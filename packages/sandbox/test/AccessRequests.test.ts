@@ -67,14 +67,31 @@ layer(layerInProcess())("a request for access", (it) => {
       }
     }))
 
-  it.effect("stays pending when its approval can't grant what is granted already", () =>
+  it.effect("is approved or declined as ever when access was granted meanwhile, which stays as it is", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const account = yield* newcomer
-      const { id } = yield* sandbox.requestAccess(account, form)
-      yield* sandbox.setAccess(account, "grant")
-      assert.strictEqual(yield* codeOf(sandbox.decideAccess(id, "approve")), "CONFLICT")
-      assert.strictEqual((yield* sandbox.decideAccess(id, "decline")).status, "declined")
+      for (const decision of ["approve", "decline"] as const) {
+        const account = yield* newcomer
+        const { id } = yield* sandbox.requestAccess(account, form)
+        yield* sandbox.setAccess(account, "grant")
+        assert.strictEqual((yield* sandbox.decideAccess(id, decision)).status, decision === "approve" ? "approved" : "declined")
+        const { apiKey } = yield* sandbox.createKey(account)
+        assert.strictEqual((yield* call("GET", "/me", { key: apiKey })).status, 200)
+      }
+    }))
+
+  it.effect("gives back no access that was suspended or revoked meanwhile: it stays pending until that is settled", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      for (const move of ["suspend", "revoke"] as const) {
+        const account = yield* newcomer
+        const { id } = yield* sandbox.requestAccess(account, form)
+        yield* sandbox.setAccess(account, "grant")
+        yield* sandbox.setAccess(account, move)
+        assert.strictEqual(yield* codeOf(sandbox.decideAccess(id, "approve")), "CONFLICT")
+        yield* sandbox.setAccess(account, "restore")
+        assert.strictEqual((yield* sandbox.decideAccess(id, "approve")).status, "approved")
+      }
     }))
 
   it.effect("needs a use case and a bot name; the website is optional, but an address", () =>

@@ -71,7 +71,8 @@ layer(layerInProcess())("the control interface", (it) => {
         reason: "nothing stood against it, and it was done",
         delivered: "answered",
         deliveredStatus: 200,
-        faults: []
+        faults: [],
+        truncated: false
       })
       const reply = yield* control("GET", "/requests")
       const state = yield* control("GET", "/state")
@@ -95,13 +96,17 @@ describe("over a socket, the control interface", () => {
     { host: "localhost.evil.example:80" },
     { host: "192.168.0.7" },
     { origin: "http://evil.example" },
-    { origin: "null" }
+    { origin: "null" },
+    { origin: "http://localhost:4010" },
+    { host: "localhost:1", origin: "http://localhost:2" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "cross-site" }
   ]
 
   layer(layerSocket(), { excludeTestServices: true })((it) => {
     it.effect("answers this machine, under whatever name it has for itself", () =>
       Effect.gen(function*() {
-        for (const headers of [{}, { host: "localhost:1" }, { host: "[::1]:1" }, { host: "127.8.9.1" }, { origin: "http://localhost:4010" }]) {
+        for (const headers of [{}, { host: "localhost:1" }, { host: "[::1]:1" }, { host: "127.8.9.1" }, { "sec-fetch-site": "none" }]) {
           assert.strictEqual(yield* statusUnder(headers), 200, JSON.stringify(headers))
         }
       }))
@@ -115,10 +120,10 @@ describe("over a socket, the control interface", () => {
       }))
   })
 
-  it.live("answers anyone when told to", () =>
+  it.live("answers anyone when told to, but no page of another origin", () =>
     Effect.gen(function*() {
       for (const headers of foreign) {
-        assert.strictEqual(yield* statusUnder(headers), 200, JSON.stringify(headers))
+        assert.strictEqual(yield* statusUnder(headers), "host" in headers && !("origin" in headers) ? 200 : 403, JSON.stringify(headers))
       }
-    }).pipe(Effect.provide(layerSocket({ control: "anyone" }))))
+    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0" }))))
 })

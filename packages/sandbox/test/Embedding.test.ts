@@ -96,7 +96,7 @@ describe("a defect", () => {
       const logger = Logger.make(({ cause }) => {
         logged.push(Cause.pretty(cause))
       })
-      const answer = yield* Incoming.orEnvelope(Effect.die(new Error("secret inside"))).pipe(
+      const answer = yield* Incoming.orEnvelope(Effect.die(new Error("secret inside")), () => "getMe").pipe(
         Effect.provide(Logger.replace(Logger.defaultLogger, logger))
       )
       const text = answer.body

@@ -381,7 +381,7 @@ describe("over a socket, the pages", () => {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))
       }
-    }).pipe(Effect.provide(layerSocket({ control: "anyone" }))))
+    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0" }))))
 })
 
 const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }

@@ -65,7 +65,7 @@ describe("the pages of a data file", () => {
         assert.notInclude(reply.text, "no longer a list")
         assert.notInclude(reply.text, "scopes")
         assert.lengthOf(logged, 1)
-        assert.match(logged[0] ?? "", /^ERROR a page of the sandbox failed on its own side .*no longer a list/)
+        assert.match(logged[0] ?? "", /^ERROR sandbox\.failed .*no longer a list/)
       })
     ))
 })

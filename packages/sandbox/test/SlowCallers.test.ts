@@ -16,7 +16,7 @@ describe("a caller who is slow", () => {
     Effect.gen(function*() {
       const silent = yield* Sockets.open
       const slow = yield* Sockets.open
-      slow.socket.write("GET /open/v1/me HTTP/1.1\r\nhost: x\r\n")
+      slow.socket.write("GET /open/v1/me HTTP/1.1\r\nhost: localhost\r\n")
       for (const { closed } of [silent, slow]) {
         const received = yield* closed
         assert.strictEqual(Sockets.statusOf(received), "400")
@@ -29,7 +29,7 @@ describe("a caller who is slow", () => {
       const before = yield* (yield* Sandbox.Sandbox).state
       for (const [path, type] of [["/posts", "application/json"], ["/media", "multipart/form-data; boundary=b"]] as const) {
         const { closed, socket } = yield* Sockets.open
-        socket.write(Sockets.lines(`POST /open/v1${path} HTTP/1.1`, "host: x", yield* Sockets.bearer, `content-type: ${type}`, "content-length: 100", "", "{\"text\":"))
+        socket.write(Sockets.lines(`POST /open/v1${path} HTTP/1.1`, "host: localhost", yield* Sockets.bearer, `content-type: ${type}`, "content-length: 100", "", "{\"text\":"))
         const received = yield* closed
         assert.strictEqual(Sockets.statusOf(received), "400", path)
         assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
@@ -40,7 +40,7 @@ describe("a caller who is slow", () => {
   it.scopedLive("to send the rest of what was refused gets one answer, not two", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
-      socket.write(Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: x", yield* Sockets.bearer, "content-type: application/json", "content-length: 9999999", "", "{"))
+      socket.write(Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", yield* Sockets.bearer, "content-type: application/json", "content-length: 9999999", "", "{"))
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "413")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
@@ -49,7 +49,7 @@ describe("a caller who is slow", () => {
   it.scopedLive("to ask for more is hung up on without a word", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
-      socket.write(Sockets.lines("GET /open/v1/me HTTP/1.1", "host: x", "", ""))
+      socket.write(Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", "", ""))
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "401")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
@@ -67,7 +67,7 @@ describe("a caller who is slow", () => {
         yield* Effect.replicateEffect(call("POST", "/posts", { json: { text } }), 40, { discard: true })
         const { closed, socket } = yield* Sockets.open
         socket.pause()
-        socket.write(Sockets.lines("GET /open/v1/me/posts?limit=100 HTTP/1.1", "host: x", yield* Sockets.bearer, "", ""))
+        socket.write(Sockets.lines("GET /open/v1/me/posts?limit=100 HTTP/1.1", "host: localhost", yield* Sockets.bearer, "", ""))
         const { requests } = yield* Sandbox.Sandbox
         yield* requests.pipe(Effect.repeat({ until: (all) => all.at(-1)?.operation === "listPosts", schedule: Schedule.spaced("5 millis") }))
         // Waits for every answer on its way, so it ends because this one was given up.

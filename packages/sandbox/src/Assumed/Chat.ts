@@ -10,6 +10,7 @@ import type { Assumed } from "../Assumptions.js"
 import * as Chat from "../Chat.js"
 import type { Cursors } from "../Cursors.js"
 import type { Handlers } from "../Gate.js"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Lists from "../Lists.js"
 import { Sql } from "../Sql.js"
 
@@ -17,7 +18,7 @@ import { Sql } from "../Sql.js"
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedChatGroup>,
   never,
-  Sql | Assumed | Cursors
+  Sql | Assumed | Cursors | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const find = yield* Chat.makeFind

@@ -11,6 +11,8 @@ import type { AssumedPostsGroup } from "../AssumedApi.js"
 import type { Assumed } from "../Assumptions.js"
 import * as Envelope from "../Envelope.js"
 import type { Handlers } from "../Gate.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Stored from "../latitude/Stored.js"
 import * as Posts from "../Posts.js"
 import { Sql } from "../Sql.js"
 
@@ -18,9 +20,10 @@ import { Sql } from "../Sql.js"
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedPostsGroup>,
   never,
-  Sql | Accounts | Assumed
+  Sql | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
+  const latitude = yield* CurrentLatitude
   const checkFields = yield* Posts.makeCheckFields
   const reach = yield* Posts.makeReach
 
@@ -44,8 +47,10 @@ export const handlers: Effect.Effect<
         const post = yield* own(path.id, caller.accountId)
         const edited: Posts.PostRow = {
           ...post,
-          text: payload.text ?? post.text,
-          media_ids: payload.mediaIds === undefined ? post.media_ids : JSON.stringify(payload.mediaIds)
+          text: payload.text === undefined ? post.text : Stored.text(latitude.value, payload.text),
+          media_ids: payload.mediaIds === undefined
+            ? post.media_ids
+            : JSON.stringify(Stored.mediaIds(latitude.value, payload.mediaIds))
         }
         yield* sql`UPDATE posts SET text = ${edited.text}, media_ids = ${edited.media_ids} WHERE seq = ${post.seq}`
         return Posts.fromRow(edited)

@@ -12,6 +12,7 @@ import type { AssumedStoreGroup } from "../AssumedApi.js"
 import type { Assumed } from "../Assumptions.js"
 import type { Cursors } from "../Cursors.js"
 import type { Handlers } from "../Gate.js"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Lists from "../Lists.js"
 import { Sql } from "../Sql.js"
 import * as Store from "../Store.js"
@@ -20,7 +21,7 @@ import * as Store from "../Store.js"
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedStoreGroup>,
   never,
-  Sql | Accounts | Assumed | Cursors
+  Sql | Accounts | Assumed | Cursors | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const accounts = yield* Accounts

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type { Accounts } from "../Accounts.js"
 import type { Assumed } from "../Assumptions.js"
 import type { Fixtures } from "../Fixtures.js"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as People from "../Setup/People.js"
 import * as Shop from "../Setup/Shop.js"
 import * as Words from "../Setup/Words.js"
@@ -36,7 +37,7 @@ const under = (place: string) => (refusal: Refusal): Refusal => {
 export const make: Effect.Effect<
   (fixtures: Fixtures, seed: number) => Effect.Effect<void, Refusal>,
   never,
-  Sql | Accounts | Assumed
+  Sql | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const generate = yield* Generate.make

@@ -11,6 +11,8 @@ import { Accounts } from "../Accounts.js"
 import { Assumed } from "../Assumptions.js"
 import * as Chat from "../Chat.js"
 import { checkText } from "../Fields.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Stored from "../latitude/Stored.js"
 import * as Posts from "../Posts.js"
 import * as Seed from "../Seed.js"
 import type { SetupCalls } from "../Setup.js"
@@ -21,9 +23,10 @@ import * as Parts from "./Parts.js"
 export const make: Effect.Effect<
   Pick<SetupCalls, "createPost" | "createConversation">,
   never,
-  Sql | Accounts | Assumed
+  Sql | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
+  const latitude = yield* CurrentLatitude
   const accounts = yield* Accounts
   const { maxTextLength } = yield* Assumed
   const { known, next } = yield* Parts.make
@@ -40,7 +43,7 @@ export const make: Effect.Effect<
         yield* known(accountId)
         yield* checkFields({ text, mediaIds }, accountId)
         const seq = yield* Posts.nextSeq(sql)
-        const id = PostId.make(Posts.idOf(seq))
+        const id = PostId.make(Stored.id(latitude.value, "post", seq, Posts.idOf(seq)))
         yield* sql`INSERT INTO posts ${
           sql.insert({
             seq,
@@ -59,7 +62,7 @@ export const make: Effect.Effect<
         yield* known(accountId)
         yield* known(peerId)
         const seq = yield* next("conversations")
-        const id = ConversationId.make(Chat.idOf(seq))
+        const id = ConversationId.make(Stored.id(latitude.value, "conversation", seq, Chat.idOf(seq)))
         yield* sql`INSERT INTO conversations ${sql.insert({ seq, id, account_id: accountId, peer_id: peerId })}`
         for (const [index, { isOwn = false, text }] of messages.entries()) {
           yield* checkText(`messages.${index}.text`, text, maxTextLength)

@@ -34,7 +34,7 @@ export const routes = Effect.gen(function*() {
   const show = (account: Account, shown: Shown) =>
     Effect.map(
       Effect.all([requests.list(account.id), keys.list(account.id)]),
-      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed) }, shown)
+      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed), assumed }, shown)
     )
 
   /** For the account of the visitor; who has chosen none, or one that a reset took away, chooses first. */

@@ -6,11 +6,10 @@
 import { maxActiveKeys } from "@plaza/domain/Limits"
 import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../AccessRequests.js"
-import { maxLengths } from "../AccessRequests.js"
 import type { Account } from "../Accounts.js"
+import type { Assumptions } from "../Assumptions.js"
 import type { Answer } from "../Envelope.js"
 import type { CreatedKey, ListedKey } from "../Keys.js"
-import { maxNameLength } from "../Keys.js"
 import * as Form from "./Form.js"
 import type { Html } from "./Html.js"
 import { html } from "./Html.js"
@@ -25,6 +24,7 @@ export interface Standing {
   /** The newest first. */
   readonly keys: ReadonlyArray<ListedKey>
   readonly scopes: ReadonlyArray<ScopeUse>
+  readonly assumed: Assumptions
 }
 
 /**
@@ -47,24 +47,24 @@ export const sentences = {
   revoked: "The key is revoked. Every call with it is refused from now on."
 }
 
-const requestFields: ReadonlyArray<Form.Field> = [
-  { name: "useCase", label: "Use case", hint: "What the integration does, in your own words.", required: true, long: true, max: maxLengths.useCase },
-  { name: "website", label: "Website", hint: "An address that begins with http:// or https://.", type: "url", max: maxLengths.website },
-  { name: "botName", label: "Bot name", hint: "Shown to the operator and in the list of keys.", required: true, max: maxLengths.botName }
+const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
+  { name: "useCase", label: "Use case", hint: "What the integration does, in your own words.", required: true, long: true, max: assumed.maxUseCaseLength },
+  { name: "website", label: "Website", hint: "An address that begins with http:// or https://.", type: "url", max: assumed.maxWebsiteLength },
+  { name: "botName", label: "Bot name", hint: "Shown to the operator and in the list of keys.", required: true, max: assumed.maxBotNameLength }
 ]
-const keyName: Form.Field = {
+const keyName = (assumed: Assumptions): Form.Field => ({
   name: "name",
   label: "Name",
   hint: "One key is meant for one integration: name it after that.",
   required: true,
-  max: maxNameLength
-}
+  max: assumed.maxKeyNameLength
+})
 const scopesField = { name: "scopes", label: "Scopes" }
 
-const requestForm = (sent: Form.Sent): Html =>
+const requestForm = (assumed: Assumptions, sent: Form.Sent): Html =>
   html`<form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="request">
-${requestFields.map((field) => Form.field(sent, field))}
+${requestFields(assumed).map((field) => Form.field(sent, field))}
 <button type="submit">Ask for access</button>
 </form>`
 
@@ -85,7 +85,7 @@ const told = {
   revoked: "The operator has revoked the developer access of this account: every call of its keys is refused."
 } as const
 
-const access = ({ account, requests }: Standing, sent: Form.Sent): Html => {
+const access = ({ account, assumed, requests }: Standing, sent: Form.Sent): Html => {
   const [latest, ...earlier] = requests
   const mayAsk = account.access === "none" && latest?.status !== "pending"
   return html`<section aria-labelledby="access">
@@ -94,7 +94,7 @@ ${account.access !== "none" && html`<p>${Page.badge(account.access)} ${told[acco
 ${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
 ${latest?.status === "pending" && html`<p>A person reviews it. Until it is approved, no keys can be made.</p>`}
 ${mayAsk && latest !== undefined && html`<h3>Ask again</h3>`}
-${mayAsk && requestForm(sent)}
+${mayAsk && requestForm(assumed, sent)}
 ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earlier.map(requestDetails)}</details>`}
 </section>`
 }
@@ -111,11 +111,11 @@ ${Form.button({ action: Page.paths.developers, values: { do: "revoke", key: id }
 <td>${Page.moment(createdAt)}</td>
 </tr>`
 
-const keyForm = (scopes: ReadonlyArray<ScopeUse>, sent: Form.Sent): Html =>
+const keyForm = ({ assumed, scopes }: Standing, sent: Form.Sent): Html =>
   html`<h3>Make a key</h3>
 <form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="create">
-${Form.field(sent, keyName)}
+${Form.field(sent, keyName(assumed))}
 <fieldset id="scopes"><legend>Scopes</legend>
 <p class="soft">The key may do what is ticked here and nothing else. The names of all but posts:write are assumed.</p>
 <div class="choices">${
@@ -137,7 +137,8 @@ const secret = ({ apiKey }: CreatedKey): Html =>
 <p id="key-copied" role="status"></p>
 </section>`
 
-const keys = ({ account, keys, requests, scopes }: Standing, sent: Form.Sent): Html => {
+const keys = (standing: Standing, sent: Form.Sent): Html => {
+  const { account, keys, requests } = standing
   const active = keys.filter(({ state }) => state === "active").length
   const botName = requests.find(({ status }) => status === "approved")?.botName
   return html`<section aria-labelledby="keys">
@@ -146,7 +147,7 @@ const keys = ({ account, keys, requests, scopes }: Standing, sent: Form.Sent): H
 ${keys.length > 0 &&
   Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))}
 ${account.access === "granted" && (active < maxActiveKeys
-  ? keyForm(scopes, sent)
+  ? keyForm(standing, sent)
   : html`<p>Revoke one before you make another.</p>`)}
 </section>`
 }
@@ -167,7 +168,7 @@ export const page = (standing: Standing, shown: Shown): Answer => {
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
     lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Act for another account</a>`,
-    message: shown.message ?? Form.refusal(request, requestFields) ?? Form.refusal(key, [keyName, scopesField]) ??
+    message: shown.message ?? Form.refusal(request, requestFields(standing.assumed)) ?? Form.refusal(key, [keyName(standing.assumed), scopesField]) ??
       (made === undefined ? undefined : Page.success("The key is made.")),
     body: html`${profile(account)}
 ${made !== undefined && secret(made)}

@@ -31,7 +31,7 @@ export const routes = Effect.gen(function*() {
   const show = (shown: View.Shown) =>
     Effect.gen(function*() {
       return View.page({
-        requests: yield* log.read({ limit: View.requestsShown }),
+        requests: (yield* log.read({ limit: View.requestsShown })).data,
         counts: yield* lookup.counts,
         faults: yield* faults.list,
         clock: yield* clock.read

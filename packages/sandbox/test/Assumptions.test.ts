@@ -1,0 +1,153 @@
+/**
+ * What is assumed: where it stands, how it is changed, and that the documentation has all of it.
+ */
+import { FileSystem } from "@effect/platform"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Either, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { allScopes, decode, defaults, fixedAssumptions, meanings, merge, tables } from "../src/Assumptions.js"
+import { call, layerInProcess, layerSocket, refusal, someone } from "./support.js"
+
+const documentation = readFileSync(new URL("../../../docs/sandbox.md", import.meta.url), "utf8")
+const document = ["What the service does", "Resources and their fields", "States and transitions", "Endpoints", "Authentication", "Errors", "Limits"]
+
+describe("the documentation", () => {
+  it("has the table of every value with its default", () => {
+    assert.include(documentation, tables().values)
+    assert.deepStrictEqual(Object.keys(meanings), Object.keys(defaults))
+  })
+
+  it("has the table of everything that is built in", () => {
+    assert.include(documentation, tables().fixed)
+    assert.strictEqual(new Set(fixedAssumptions.map(({ id }) => id)).size, fixedAssumptions.length)
+    for (const { id, section } of fixedAssumptions) {
+      assert.include(document, section, id)
+    }
+  })
+})
+
+describe("assumptions in JSON", () => {
+  it("are partial, and merged over the defaults, scopes operation by operation", () => {
+    const read = Either.getOrThrowWith(decode({ maxStock: 5, rateWindow: 1_000, scopes: { getMe: null, getUser: "people:read" } }), (problem) => new Error(problem))
+    const merged = merge(defaults, read)
+    assert.strictEqual(merged.maxStock, 5)
+    assert.strictEqual(merged.maxTextLength, defaults.maxTextLength)
+    assert.deepStrictEqual(
+      [merged.scopes["getMe"], merged.scopes["getUser"], merged.scopes["createPost"]],
+      [undefined, "people:read", "posts:write"]
+    )
+    assert.strictEqual(allScopes.length, 13)
+  })
+
+  it("that are wrong are refused in one sentence that names the field", () => {
+    for (const [data, problem] of [
+      [{ maxStok: 5 }, /^"maxStok" is no assumption that the sandbox knows$/],
+      [{ maxStock: "many" }, /^"maxStock" has a wrong value: /],
+      [{ maxStock: -1 }, /^"maxStock" has a wrong value: /],
+      [{ countRefused: 1 }, /^"countRefused" has a wrong value: /],
+      [{ defaultPageSize: 101 }, /^"defaultPageSize" has a wrong value: /],
+      [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is no assumption/],
+      [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has a wrong value: /],
+      [[], /./],
+      [null, /./],
+      ["text", /./]
+    ] as const) {
+      const read = decode(data)
+      assert.isTrue(Either.isLeft(read), JSON.stringify(data))
+      assert.match(Either.isLeft(read) ? read.left : "", problem)
+      assert.notInclude(Either.isLeft(read) ? read.left : "", "\n")
+    }
+  })
+})
+
+describe("a file of assumptions", () => {
+  const withFile = <A, E>(text: string, use: (path: string) => Effect.Effect<A, E>) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* fs.makeTempDirectoryScoped()}/assumptions.json`
+      yield* fs.writeFileString(path, text)
+      return yield* use(path)
+    }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
+
+  it.effect("changes what a sandbox assumes, below what a program says", () =>
+    withFile(`\uFEFF{ "maxTextLength": 3, "maxStock": 7 }`, (assumptionsFile) =>
+      Effect.gen(function*() {
+        assert.strictEqual(refusal(yield* call("POST", "/posts", { json: { text: "four" } })), "400 VALIDATION_ERROR text")
+        assert.strictEqual((yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })).status, 200)
+      }).pipe(Effect.provide(layerInProcess({ assumptionsFile, assumptions: { maxStock: 9 } })))))
+
+  for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is no assumption`]] as const) {
+    it.effect(`keeps the sandbox from starting when it is wrong: ${text}`, () =>
+      withFile(text, (assumptionsFile) =>
+        Effect.gen(function*() {
+          const { message } = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ assumptionsFile }))))
+          assert.include(message, `the assumptions ${assumptionsFile} can't be used: `)
+          assert.include(message, problem)
+        })))
+  }
+})
+
+layer(layerInProcess({ assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, maxFileNameLength: 5, maxJsonDepth: 2, privateVisibleToFollowers: false } }))(
+  "a value that is assumed otherwise",
+  (it) => {
+    it.effect("holds: bounds of names, the depth of JSON, and whom a private account is available to", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const newcomer = yield* sandbox.createAccount({ access: "none" })
+        const request = yield* Effect.flip(sandbox.requestAccess(newcomer.id, { useCase: "a", botName: "four" }))
+        assert.deepStrictEqual(request.details, { field: "botName" })
+        assert.deepStrictEqual((yield* Effect.flip(sandbox.createKey("1001", { name: "fives" }))).code, "VALIDATION_ERROR")
+        const form = new FormData()
+        form.append("file", new File(["x"], "six.tx", { type: "a/b" }))
+        assert.strictEqual(refusal(yield* call("POST", "/media", { form })), "400 VALIDATION_ERROR file")
+        assert.strictEqual(refusal(yield* call("POST", "/stories", { json: { a: { b: { c: ["x".repeat(500)] } } } })), "400 VALIDATION_ERROR body")
+        const { id } = yield* sandbox.createAccount({ availability: "private" })
+        yield* sandbox.setRelation("1001", id, { follows: true })
+        assert.strictEqual(refusal(yield* call("GET", `/users/${id}`)), "403 USER_UNAVAILABLE")
+      }))
+  }
+)
+
+layer(layerInProcess({ assumptions: { requestsPerWindow: 2, rateWindow: defaults.rateWindow, countRefused: true } }))("a rate that counts what it refuses", (it) => {
+  it.effect("opens a window after the last of them", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      yield* Effect.replicateEffect(call("GET", "/me"), 2)
+      yield* sandbox.advanceClock("30 seconds")
+      assert.strictEqual(refusal(yield* call("GET", "/me")), "429 RATE_LIMITED")
+      yield* sandbox.advanceClock("30 seconds")
+      assert.strictEqual((yield* call("GET", "/me")).status, 200)
+      assert.strictEqual((yield* call("GET", "/me")).headers["retry-after"], "60")
+    }))
+})
+
+for (const [way, world] of [
+  ["in process", layerInProcess({ assumptions: { maxBodyBytes: 500 } })],
+  ["over a socket", layerSocket({ assumptions: { maxBodyBytes: 500 } })]
+] as const) {
+  layer(world, { excludeTestServices: true })(`a body that nothing asks for, ${way}`, (it) => {
+    it.effect("is ignored up to the size of any other, and refused beyond it", () =>
+      Effect.gen(function*() {
+        const { id } = yield* someone
+        for (const [path, status] of [[`/users/${id}/follow`, 204], ["/posts/9007199254740993/like", 204]] as const) {
+          for (const text of ["", "{", `{"a":1}`, "x".repeat(500)]) {
+            const reply = yield* call("POST", path, { text, headers: { "content-type": "text/plain" } })
+            assert.strictEqual(reply.status, status, `${path} ${text}`)
+          }
+          assert.strictEqual(refusal(yield* call("POST", path, { text: "x".repeat(501) })), "413 PAYLOAD_TOO_LARGE")
+        }
+        assert.strictEqual(refusal(yield* call("DELETE", "/posts/9007199254740993", { text: "x".repeat(501) })), "413 PAYLOAD_TOO_LARGE")
+      }))
+
+    it.effect("keeps a property called __proto__ in a story, and pollutes nothing", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const text = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"a":[{"__proto__":1}]}`
+        assert.strictEqual((yield* call("POST", "/stories", { text })).status, 200)
+        assert.strictEqual(JSON.stringify((yield* sandbox.state).stories.at(-1)?.payload), text)
+        assert.isFalse("polluted" in {})
+      }))
+  })
+}

@@ -1,0 +1,186 @@
+/**
+ * What a data file may touch on the disk: nothing that a sandbox did not write itself, and nothing that others can read.
+ */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import * as SmallDisk from "@plaza/testing/SmallDisk"
+import { Effect, HashMap, Layer, Logger, LogLevel } from "effect"
+import * as Fs from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "plaza-storage-"))),
+  (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
+)
+const refused = (options: Sandbox.Options) => Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient(options))))
+const started = (options: Sandbox.Options) => Effect.scoped(Effect.asVoid(Layer.build(Sandbox.layerHttpClient(options))))
+const modeOf = (path: string) => (Fs.statSync(path).mode & 0o777).toString(8)
+
+interface Connection {
+  readonly exec: (sql: string) => void
+  readonly close: () => void
+}
+const Sqlite = createRequire(import.meta.url)("better-sqlite3") as new(path: string) => Connection
+
+/** Every file of a folder with its bytes. */
+const contents = (path: string) => Fs.readdirSync(path).sort().map((name) => [name, Fs.readFileSync(join(path, name)).toString("base64")])
+
+const upload = () => {
+  const form = new FormData()
+  form.append("file", new File(["x"], "a.txt", { type: "a/b" }))
+  return { form }
+}
+
+describe("the folder of uploads", () => {
+  const cases: ReadonlyArray<readonly [string, (media: string, elsewhere: string) => void, RegExp]> = [
+    ["is a symbolic link", (media, elsewhere) => Fs.symlinkSync(elsewhere, media), /is a symbolic link/],
+    ["is a symbolic link that leads nowhere", (media, elsewhere) => Fs.symlinkSync(`${elsewhere}/none`, media), /is a symbolic link/],
+    ["holds a file whose name is a number", (media) => {
+      Fs.mkdirSync(media)
+      Fs.writeFileSync(`${media}/2024`, "somebody's own")
+    }, /"2024", which this sandbox did not write/],
+    ["holds a folder", (media) => Fs.mkdirSync(`${media}/notes`, { recursive: true }), /"notes", which this sandbox did not write/]
+  ]
+  for (const [what, make, reason] of cases) {
+    it.effect(`is refused in one sentence when it ${what}, and nothing in it is touched`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const path = yield* folder
+        const [data, elsewhere] = [join(path, "shop.db"), join(path, "elsewhere")]
+        Fs.mkdirSync(elsewhere)
+        Fs.writeFileSync(join(elsewhere, "000001"), "somebody's own")
+        make(`${data}-media`, elsewhere)
+        const before = Fs.readdirSync(path, { recursive: true })
+        const { message } = yield* refused({ data })
+        assert.match(message, reason)
+        assert.include(message, `${data}-media`)
+        assert.include(message, "name another data file")
+        assert.notInclude(message, "\n")
+        assert.deepStrictEqual(Fs.readdirSync(path, { recursive: true }), before)
+        assert.strictEqual(Fs.readFileSync(join(elsewhere, "000001"), "utf8"), "somebody's own")
+      })))
+  }
+
+  it.effect("of another data file is refused: its uploads are not ours to delete", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const data = join(path, "shop.db")
+      yield* started({ data })
+      const kept = contents(`${data}-media`)
+      Fs.rmSync(data)
+      assert.match((yield* refused({ data })).message, /which this sandbox did not write/)
+      assert.deepStrictEqual(contents(`${data}-media`), kept)
+    })))
+
+  it.effect("that becomes a symbolic link while the sandbox runs loses nothing where that leads", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const data = join(path, "shop.db")
+      const elsewhere = join(path, "elsewhere")
+      yield* Effect.gen(function*() {
+        yield* call("POST", "/media", upload())
+        Fs.cpSync(`${data}-media`, elsewhere, { recursive: true })
+        Fs.renameSync(`${data}-media`, join(path, "moved"))
+        Fs.symlinkSync(elsewhere, `${data}-media`)
+        const kept = contents(elsewhere)
+        yield* control("POST", "/reset")
+        assert.deepStrictEqual(contents(elsewhere), kept)
+      }).pipe(Effect.provide(layerInProcess({ data })), Logger.withMinimumLogLevel(LogLevel.None))
+    })))
+})
+
+describe("a foreign SQLite file", () => {
+  for (const mode of ["DELETE", "WAL"]) {
+    it.effect(`with journal mode ${mode} is refused byte for byte as it was, with nothing left beside it`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const path = yield* folder
+        const data = join(path, "other.db")
+        const other = new Sqlite(data)
+        other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE notes (text); PRAGMA user_version = 2`)
+        other.close()
+        const before = contents(path)
+        assert.match((yield* refused({ data })).message, /holds something else than a sandbox/)
+        assert.deepStrictEqual(contents(path), before)
+      })))
+  }
+
+  it.effect("that a running program has open is refused with its write-ahead log left alone", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const data = join(path, "other.db")
+      const other = yield* Effect.acquireRelease(Effect.sync(() => new Sqlite(data)), (open) => Effect.sync(() => open.close()))
+      other.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (text)")
+      const before = contents(path)
+      assert.match((yield* refused({ data })).message, /holds something else than a sandbox/)
+      assert.deepStrictEqual(contents(path), before)
+    })))
+})
+
+describe("files and folders of a data file", () => {
+  for (const mask of [0o000, 0o022, 0o777]) {
+    it.effect(`can be read by their owner alone, with umask ${mask.toString(8)}`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const path = yield* folder
+        const data = join(path, "shop.db")
+        yield* Effect.acquireRelease(Effect.sync(() => process.umask(mask)), (before) => Effect.sync(() => process.umask(before)))
+        yield* Effect.gen(function*() {
+          assert.strictEqual((yield* call("POST", "/media", upload())).status, 200)
+          for (const name of Fs.readdirSync(path)) {
+            assert.strictEqual(modeOf(join(path, name)), name.endsWith("-media") ? "700" : "600", name)
+          }
+          for (const name of Fs.readdirSync(`${data}-media`)) {
+            assert.strictEqual(modeOf(join(`${data}-media`, name)), "600", name)
+          }
+        }).pipe(Effect.provide(layerInProcess({ data })))
+      })))
+  }
+})
+
+describe("a failure of the storage", () => {
+  interface Event {
+    readonly event: string
+    readonly fields: Readonly<Record<string, unknown>>
+  }
+  const listening = (events: Array<Event>) =>
+    Logger.replace(Logger.defaultLogger, Logger.make(({ annotations, message }) => {
+      events.push({ event: [message].flat().join(" "), fields: Object.fromEntries(HashMap.toEntries(annotations)) })
+    }))
+
+  for (const [way, make] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
+    it.live.skipIf(SmallDisk.missing !== undefined)(`is 500 INTERNAL_ERROR and one event in the log, ${way}: a full disk`, () =>
+      Effect.scoped(Effect.gen(function*() {
+        const disk = yield* SmallDisk.scoped
+        const events: Array<Event> = []
+        yield* Effect.gen(function*() {
+          yield* disk.fill
+          const reply = yield* call("POST", "/posts", { json: { text: "x".repeat(4_000) } }).pipe(
+            Effect.repeat({ until: ({ status }) => status !== 200 })
+          )
+          assert.strictEqual(refusal(reply), "500 INTERNAL_ERROR")
+          assert.notInclude(messageOf(reply), "SQLITE")
+          assert.deepStrictEqual(events, [
+            { event: "sandbox.storage_failed", fields: { operation: "createPost", code: "SQLITE_FULL" } }
+          ])
+          yield* disk.free
+          assert.strictEqual((yield* call("POST", "/posts", { json: { text: "a" } })).status, 200)
+          assert.strictEqual(events.length, 1)
+        }).pipe(Effect.provide(Layer.provideMerge(make({ data: join(disk.folder, "shop.db") }), listening(events))))
+      })))
+  }
+
+  it.effect("is told of with the code of the file system: an upload whose folder is gone", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const data = join(yield* folder, "shop.db")
+      const events: Array<Event> = []
+      yield* Effect.gen(function*() {
+        Fs.rmSync(`${data}-media`, { recursive: true })
+        assert.strictEqual(refusal(yield* call("POST", "/media", upload())), "500 INTERNAL_ERROR")
+        assert.deepStrictEqual(events, [
+          { event: "sandbox.storage_failed", fields: { operation: "uploadMedia", code: "ENOENT" } }
+        ])
+      }).pipe(Effect.provide(Layer.provideMerge(layerInProcess({ data }), listening(events))))
+    })).pipe(Effect.provide(NodeContext.layer)))
+})
