@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import type { ConversationId } from "@plaza/domain/Ids"
-import type { Conversation, Message, Page } from "@plaza/domain/Resources"
+import { Conversation } from "@plaza/domain/Resources"
+import type { Message, Page } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -38,9 +39,9 @@ export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
   Chat,
-  Effect.map(Operations, ({ send }) => {
-    const pages = (options?: ListOptions) =>
-      Pagination.pages("listConversations", (urlParams) => send("listConversations", { urlParams }), options)
+  Effect.map(Operations, ({ send, sendPage }) => {
+    const readPage = sendPage("listConversations", Conversation)
+    const pages = (options?: ListOptions) => Pagination.pages("listConversations", readPage, options)
     return {
       list: (options) => Pagination.items(pages(options)),
       pages,

@@ -1,13 +1,12 @@
 /**
- * The delivery rules: what is sent again, when, and what an operation ends in when its outcome isn't known. It decides
- * by the operation's delivery class and knows nothing of which operation it is.
+ * The delivery rules: which failures lead to another attempt, and what a call ends in when its outcome is unknown. The
+ * rules depend on the delivery class alone, not on the operation.
  *
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
  */
 import type { DeliveryClass } from "@plaza/domain/Delivery"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -24,37 +23,42 @@ import * as Measures from "./Measures.js"
  */
 export interface Check<A> {
   /**
-   * Looks whether it happened: the result if it did, none if it certainly did not, a failure if that can't be told.
+   * Looks for the effect of an attempt that has just ended: the result if it is there, none if it is not, a failure if
+   * that can't be decided. It may take its time, so that a late effect is seen.
    */
   readonly lookUp?: Effect.Effect<Option.Option<A>, Failure | Inconclusive>
-  /** The result, where the refusal of a repeat says that an earlier attempt took. */
-  readonly repeatRefused?: (failure: AttemptFailure) => Option.Option<A>
+  /** Whether this refusal of a repeated request suggests that an earlier attempt succeeded. */
+  readonly suggestsDone?: (failure: AttemptFailure) => boolean
 }
 
 /** @since 0.1.0 @category models */
 export interface Delivery<A> {
   readonly operation: string
   readonly delivery: DeliveryClass
-  readonly retry: Schedule.Schedule<unknown>
-  readonly patience: Duration.Duration
+  readonly retry: Schedule.Schedule<unknown, AttemptFailure>
   /** For `Checkable` operations. */
   readonly check?: Check<A> | undefined
 }
 
 /**
- * - `definite`: nothing happened, and it may go better next time.
+ * - `definite`: nothing happened, and another attempt may succeed.
  * - `ambiguous`: it may have happened.
- * - `final`: sending the same again is no use.
+ * - `final`: another attempt is no use.
  */
 type Verdict = "definite" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
-const verdictOf = (failure: AttemptFailure, patience: Duration.Duration): Verdict => {
+/** Whether a response with this status, which the document doesn't show, may follow a request that was carried out. */
+const isOpenStatus = (status: number): boolean => (status >= 300 && status < 400) || status === 408
+
+const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict => {
   if (isServiceError(failure)) {
-    const worthWaiting = failure.category === "RateLimited" &&
-      (failure.retryAfter === undefined || Duration.lessThanOrEqualTo(failure.retryAfter, patience))
-    return failure.category === "ServiceFault" ? "ambiguous" : worthWaiting ? "definite" : "final"
+    if (delivery !== "Read" && isOpenStatus(failure.status)) {
+      return "ambiguous"
+    }
+    // An attempt waits for a 429 by itself; one that comes out of it is beyond the maximum wait.
+    return failure.category === "ServiceFault" ? "ambiguous" : "final"
   }
   switch (failure._tag) {
     case "ConnectionFailed":
@@ -63,13 +67,25 @@ const verdictOf = (failure: AttemptFailure, patience: Duration.Duration): Verdic
     case "AttemptTimeout":
       return "ambiguous"
     case "RateLimitWaitExceeded":
+    case "ClientClosed":
     case "UnreadableSuccess":
       return "final"
   }
 }
 
 /**
- * Runs attempts, which are told their number from 1 on, until one succeeds or the rules say stop.
+ * Whether the service may go on with the request after this failure for longer than anyone can wait: the time limit of a
+ * client or of a gateway ended the attempt, not the service.
+ */
+const mayStillRun = (failure: AttemptFailure): boolean =>
+  failure._tag === "AttemptTimeout" || (isServiceError(failure) && failure.status === 504)
+
+/** Whether the service refused the request itself, and not only its moment. */
+const isRefusal = (failure: AttemptFailure): boolean =>
+  isServiceError(failure) && !isOpenStatus(failure.status) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
+
+/**
+ * Runs attempts, numbered from 1, until one succeeds or the rules end the call.
  *
  * @since 0.1.0
  * @category delivery
@@ -86,65 +102,73 @@ const goOn = <A>(
   options: Delivery<A>
 ): Outcome<A> =>
   Effect.flatMap(Schedule.driver(options.retry), (driver) => {
+    const { check, delivery, operation } = options
     let attempts = 1
+    /** Whether any attempt until now may have succeeded. Nothing but a success takes that back. */
+    let doubt = false
 
-    const unknown = (cause: Failure | Inconclusive) =>
+    const unknown = (cause: Failure | Inconclusive, likely?: "done") =>
       new OutcomeUnknown({
-        operation: options.operation,
+        operation,
         attempts,
-        message: `${options.operation} may or may not have happened (${cause.message}); ` +
-          `look it up before doing it again`,
+        ...(likely === undefined ? {} : { likely }),
+        message: likely === "done"
+          ? `${operation} most likely happened, by this call or another (${cause.message}); check it before doing it again`
+          : `${operation} may or may not have happened (${cause.message}); check before doing it again`,
         cause
       })
 
     /**
-     * Ends in the failure; a write that may have happened before must not end in one that says it did not. A success
-     * that can't be read leaves no doubt.
+     * Ends the call with its last failure, or with `OutcomeUnknown` where that failure would deny what may have happened.
+     * A refusal of a repeatable write stands: the caller repeats it safely once the reason is gone.
      */
-    const give = (failure: AttemptFailure, doubt: boolean) =>
-      Effect.fail(
-        doubt && options.delivery !== "Read" && failure._tag !== "UnreadableSuccess" ? unknown(failure) : failure
-      )
+    const end = (failure: AttemptFailure): Outcome<A> => {
+      const stands = !doubt || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
+        (delivery === "Repeatable" && (isRefusal(failure) || verdictOf(failure, delivery) === "ambiguous"))
+      return Effect.fail(stands ? failure : unknown(failure, check?.suggestsDone?.(failure) === true ? "done" : undefined))
+    }
 
-    /** Settles a doubt where that is possible, and goes on only if it did not happen, or nothing can tell but a repeat. */
-    const settled = (doubt: boolean, then: (doubt: boolean) => Outcome<A>): Outcome<A> =>
-      doubt && options.check?.lookUp !== undefined
-        ? Effect.matchEffect(options.check.lookUp, {
-          onFailure: (cause) => Effect.fail(unknown(cause)),
-          onSuccess: Option.match({ onNone: () => then(false), onSome: (found) => Effect.succeed(found) })
-        })
-        : then(doubt)
+    const run: Outcome<A> = Effect.suspend(() => {
+      attempts++
+      return Effect.catchAll(attempt(attempts), after)
+    })
 
-    const run = (doubt: boolean): Outcome<A> =>
-      Effect.catchAll(Effect.suspend(() => attempt(++attempts)), (failure) => after(failure, doubt))
-
-    const again = (failure: AttemptFailure, doubt: boolean): Outcome<A> =>
+    const again = (failure: AttemptFailure): Outcome<A> =>
       Effect.matchEffect(driver.next(failure), {
-        onFailure: () =>
-          // What may be repeated harmlessly ends in the fault it met last, which says itself that it may have happened.
-          verdictOf(failure, options.patience) === "ambiguous" && options.delivery === "Repeatable"
-            ? Effect.fail(failure)
-            : settled(doubt, (doubt) => give(failure, doubt)),
+        onFailure: () => end(failure),
         onSuccess: () =>
-          Effect.logDebug("sending again").pipe(
-            Effect.annotateLogs({ operation: options.operation, attempt: attempts + 1, after: failure._tag }),
+          Effect.logDebug("retry").pipe(
+            Effect.annotateLogs({ operation, attempt: attempts + 1, after: failure._tag }),
             Effect.zipRight(Metric.increment(Measures.retries)),
-            Effect.zipRight(settled(doubt, run))
+            Effect.zipRight(run)
           )
       })
 
-    const after = (failure: AttemptFailure, doubt: boolean): Outcome<A> => {
-      switch (verdictOf(failure, options.patience)) {
-        case "final": {
-          const took = doubt ? options.check?.repeatRefused?.(failure) : undefined
-          return took !== undefined && Option.isSome(took) ? Effect.succeed(took.value) : give(failure, doubt)
-        }
+    /** Looks for the effect of the last attempt; goes on with `otherwise` where it is not there. */
+    const lookUp = (
+      otherwise: Outcome<A>,
+      undecided: (cause: Failure | Inconclusive) => AttemptFailure | OutcomeUnknown
+    ): Outcome<A> =>
+      check?.lookUp === undefined
+        ? otherwise
+        : Effect.matchEffect(check.lookUp, {
+          onFailure: (cause) => Effect.fail(undecided(cause)),
+          onSuccess: Option.match({ onNone: () => otherwise, onSome: (found) => Effect.succeed(found) })
+        })
+
+    const after = (failure: AttemptFailure): Outcome<A> => {
+      switch (verdictOf(failure, delivery)) {
+        case "final":
+          return failure._tag === "UnreadableSuccess" ? lookUp(end(failure), () => failure) : end(failure)
         case "definite":
-          return again(failure, doubt)
-        case "ambiguous":
-          return options.delivery === "Once" ? Effect.fail(unknown(failure)) : again(failure, true)
+          return again(failure)
+        case "ambiguous": {
+          doubt = true
+          const next = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure)) ? end(failure) : again(failure)
+          return lookUp(next, unknown)
+        }
       }
     }
 
-    return after(first, false)
+    return after(first)
   })

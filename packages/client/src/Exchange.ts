@@ -16,6 +16,8 @@ export interface ExchangeRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Undefined where there is none. */
   readonly body: Uint8Array | undefined
+  /** Whether the request may be sent twice; one that must not be goes out on a connection that was never idle. */
+  readonly idempotent: boolean
 }
 
 /**
@@ -30,14 +32,29 @@ export interface Head {
 }
 
 /**
+ * The body of a response, as far as it was read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Body {
+  readonly text: string
+  /** Whether it has more bytes than were to be read. */
+  readonly isCut: boolean
+}
+
+/**
  * What becomes of a request: a head and the end of its answer, or a failure before or after the head.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Listener {
-  readonly onHead: (head: Head) => void
-  readonly onEnd: (head: Head, body: string) => void
+  /** The request has a connection, to which nothing of it was written yet. */
+  readonly onConnection: () => void
+  /** Returns how many bytes of the body to read; the connection is dropped where there are more. */
+  readonly onHead: (head: Head) => number
+  readonly onEnd: (head: Head, body: Body) => void
   readonly onFailure: (cause: unknown) => void
 }
 

@@ -4,10 +4,15 @@
  *
  * @since 0.1.0
  */
-import type { ServiceError } from "@plaza/domain/Errors"
+import type { Category } from "@plaza/domain/Category"
+import type { ServiceError, UnrecognizedError } from "@plaza/domain/Errors"
+import type { Cursor } from "@plaza/domain/Ids"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 
 /**
  * Refused here, before anything was sent.
@@ -78,7 +83,7 @@ export class Inconclusive extends Data.TaggedError("Inconclusive")<{
 }> {}
 
 /**
- * A write that may or may not have happened. It has not been sent again.
+ * A write that may or may not have happened. Check before doing it again.
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
@@ -88,13 +93,19 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   /** Attempts that were made, this one included. */
   readonly attempts: number
   readonly operation: string
+  /**
+   * `"done"` where the service's last response shows that it happened, but not that this call did it: an order that is
+   * shipped, perhaps with another carrier and tracking number.
+   */
+  readonly likely?: "done"
   readonly message: string
-  /** Why the outcome isn't known. */
+  /** Why the outcome is unknown. */
   readonly cause: Failure | Inconclusive
 }> {}
 
 /**
- * The service did what was asked (it answered with a 2xx), but the answer can't be read. Never sent again.
+ * A write to which the service responded with a 2xx, but with a body that can't be read: it most likely happened. It
+ * was not sent again.
  *
  * @since 0.1.0
  * @category errors
@@ -105,12 +116,12 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
   readonly operation: string
   readonly status: number
   readonly message: string
-  /** The beginning of what came. */
+  /** The beginning of the body. */
   readonly body: string
 }> {}
 
 /**
- * Waiting for a slot of the key's allowance would take longer than the caller's patience. Nothing was sent.
+ * Waiting for a slot of the key's allowance would take longer than the caller's maximum wait. Nothing was sent.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -119,6 +130,17 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
 export class RateLimitWaitExceeded extends Data.TaggedError("RateLimitWaitExceeded")<{
   /** The earliest moment at which it makes sense to come back. */
   readonly retryAt: DateTime.Utc
+  readonly message: string
+}> {}
+
+/**
+ * The layer that the call goes through was released before its request was sent. A request that was in flight at that
+ * moment ends in {@link ConnectionLost} instead.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ClientClosed extends Data.TaggedError("ClientClosed")<{
   readonly message: string
 }> {}
 
@@ -150,6 +172,26 @@ export class CursorRejected extends Data.TaggedError("CursorRejected")<{
 }> {}
 
 /**
+ * An item of a list doesn't have the documented form. The items before it have been emitted.
+ * Source: interface v1, "List behaviour".
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnreadableItem extends Data.TaggedError("UnreadableItem")<{
+  readonly operation: string
+  /** The page that holds the item, counted from 1. */
+  readonly page: number
+  /** The item's position on its page, counted from 1. */
+  readonly position: number
+  /** The cursor that its page was read with; undefined for the first page. */
+  readonly cursor: Cursor | undefined
+  /** The cursor of the page after it, to continue from; null on the last page. */
+  readonly nextCursor: Cursor | null
+  readonly message: string
+}> {}
+
+/**
  * A setting that can't be used, from the construction of a layer.
  *
  * @since 0.1.0
@@ -174,6 +216,7 @@ export type AttemptFailure =
   | AttemptTimeout
   | UnreadableSuccess
   | RateLimitWaitExceeded
+  | ClientClosed
 
 /**
  * What any call may fail with, whatever the endpoint.
@@ -188,6 +231,7 @@ export type CallFailure =
   | AttemptTimeout
   | UnreadableSuccess
   | RateLimitWaitExceeded
+  | ClientClosed
 
 /**
  * Every failure of a call or a list.
@@ -195,15 +239,89 @@ export type CallFailure =
  * @since 0.1.0
  * @category models
  */
-export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated | CursorRejected
+export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated | CursorRejected | UnreadableItem
 
 /**
- * Whether the failure is an answer of the service.
+ * Whether a value is an error that the service answered with. Narrows any union to the service's errors in it.
  *
  * @since 0.1.0
  * @category guards
  */
-export const isServiceError = (failure: Failure | InvalidSettings): failure is ServiceError => "category" in failure
+// By structure: loading the classes would load every schema of the domain.
+export const isServiceError = (failure: unknown): failure is ServiceError =>
+  Predicate.hasProperty(failure, "_tag") && Predicate.hasProperty(failure, "category") &&
+  Predicate.hasProperty(failure, "status") && Predicate.hasProperty(failure, "details")
+
+/** The category of each documented status, for the types. */
+interface CategoryOfStatus {
+  readonly 400: "InvalidRequest"
+  readonly 401: "Unauthenticated"
+  readonly 403: "Forbidden"
+  readonly 404: "NotFound"
+  readonly 409: "Conflict"
+  readonly 413: "TooLarge"
+  readonly 429: "RateLimited"
+  readonly 500: "ServiceFault"
+}
+
+/**
+ * The documented errors of a union that belong to a category.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type DocumentedOf<E, C extends Category> = E extends
+  { readonly category: Category; readonly status: infer Status extends keyof CategoryOfStatus }
+  ? CategoryOfStatus[Status] extends C ? E : never
+  : never
+
+/**
+ * What {@link catchCategory} gives to its handler: the documented errors of the category, and `UnrecognizedError`, which
+ * belongs to the category of its status.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type OfCategory<E, C extends Category> = DocumentedOf<E, C> | Extract<E, UnrecognizedError>
+
+/**
+ * Handles the service's errors of one or more categories. Other failures stay in the error type, and so does
+ * `UnrecognizedError`, which may belong to any category.
+ *
+ * @example
+ * import { Failures, Posts } from "@plaza/client"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Posts, ({ create }) => create({ text: "Hello" })).pipe(
+ *   Failures.catchCategory(["RateLimited", "ServiceFault"], (failure) => Effect.logWarning("try later", failure.code))
+ * )
+ *
+ * @since 0.1.0
+ * @category handling
+ */
+export const catchCategory: {
+  <E, const C extends Category, A2, E2, R2>(
+    category: C | ReadonlyArray<C>,
+    handler: (failure: OfCategory<E, C>) => Effect.Effect<A2, E2, R2>
+  ): <A, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A | A2, E2 | Exclude<E, DocumentedOf<E, C>>, R | R2>
+  <A, E, R, const C extends Category, A2, E2, R2>(
+    self: Effect.Effect<A, E, R>,
+    category: C | ReadonlyArray<C>,
+    handler: (failure: OfCategory<E, C>) => Effect.Effect<A2, E2, R2>
+  ): Effect.Effect<A | A2, E2 | Exclude<E, DocumentedOf<E, C>>, R | R2>
+} = dual(3, <A, E, R, C extends Category, A2, E2, R2>(
+  self: Effect.Effect<A, E, R>,
+  category: C | ReadonlyArray<C>,
+  handler: (failure: OfCategory<E, C>) => Effect.Effect<A2, E2, R2>
+): Effect.Effect<A | A2, E2 | Exclude<E, DocumentedOf<E, C>>, R | R2> => {
+  const categories: ReadonlyArray<Category> = typeof category === "string" ? [category] : category
+  return Effect.catchAll(self, (failure): Effect.Effect<A2, E2 | Exclude<E, DocumentedOf<E, C>>, R2> =>
+    isServiceError(failure) && categories.includes(failure.category)
+      // A member of E that is a service error of the category: a documented one has the category of its status.
+      ? handler(failure as OfCategory<E, C>)
+      // Not a service error of the category, so not one of those that the type excludes.
+      : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
+})
 
 /**
  * The status that a command-line program ends with. 0 and 130 stand for what isn't a failure: done, and interrupted.
@@ -226,7 +344,7 @@ const byCategory: Readonly<Record<ServiceError["category"], ExitCode>> = {
 
 /**
  * The exit status by which a script can tell failures apart: 2 input, 3 not found, 4 key, scope, access, profile or
- * permission, 5 conflict, 6 rate limit beyond patience, 7 service or network, 8 outcome unknown, 1 anything else.
+ * permission, 5 conflict, 6 rate limit beyond the maximum wait, 7 service or network, 8 outcome unknown, 1 anything else.
  *
  * @since 0.1.0
  * @category reporting
@@ -242,6 +360,7 @@ export const exitCode = (failure: Failure | InvalidSettings): ExitCode => {
     case "ConnectionFailed":
     case "ConnectionLost":
     case "AttemptTimeout":
+    case "UnreadableItem":
       return 7
     case "RateLimitWaitExceeded":
       return 6
@@ -249,6 +368,7 @@ export const exitCode = (failure: Failure | InvalidSettings): ExitCode => {
     case "UnreadableSuccess":
     case "OutcomeUnknown":
       return 8
+    case "ClientClosed":
     case "CursorRepeated":
     case "CursorRejected":
       return 1

@@ -40,6 +40,17 @@ export const rateLimited = Metric.counter("plaza_client_rate_limited", {
 })
 
 /**
+ * Pauses that the service asked for, tagged with their `scope`: `key` or `operation`.
+ *
+ * @since 0.1.0
+ * @category metrics
+ */
+export const pauses = Metric.counter("plaza_client_rate_pauses", {
+  description: "Pauses of the key, or of an operation whose quota is used up",
+  incremental: true
+})
+
+/**
  * Seconds that a request waited for a slot of the allowance.
  *
  * @since 0.1.0

@@ -13,14 +13,18 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
+import * as CallOptions from "./CallOptions.js"
 import type { FailureOf } from "./Contract.js"
 import { ConnectionLost, InvalidInput } from "./Failures.js"
 import * as FileContent from "./FileContent.js"
 import * as Multipart from "./Multipart.js"
 import { Operations } from "./Operations.js"
+import * as SentContent from "./SentContent.js"
+import { Settings } from "./Settings.js"
 
 /** @since 0.1.0 @category models */
 export interface UploadOptions {
@@ -32,8 +36,14 @@ export interface UploadOptions {
 
 /** @since 0.1.0 @category models */
 export interface Upload<E = never> extends UploadOptions {
-  /** Bytes, or a stream that can be run again. */
+  /** Bytes, or a stream that gives the same each time it is run; see {@link Upload.rerunnable}. */
   readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
+  /**
+   * Whether a stream can be run again for a repeat (default: true). Set it to false for one that is made from a
+   * `ReadableStream`, an `AsyncIterable` or anything else that is used up by reading it: the upload is then not repeated
+   * once its content has begun to go out, and ends with the failure of that attempt.
+   */
+  readonly rerunnable?: boolean | undefined
   /** Bytes of a stream, where they are known: some servers take no upload of unknown length. */
   readonly size?: number | undefined
   readonly fileName: string
@@ -43,7 +53,8 @@ export interface Upload<E = never> extends UploadOptions {
 export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
    * Uploads a file. Repeatable: sent again after an ambiguous failure, for which a stream is run again; a spare upload
-   * is harmless. A stream that fails, or isn't as long as told, ends it at once with that failure.
+   * is harmless. A stream that fails, or isn't as long as told, ends it at once with that failure. So does one that gives
+   * other bytes when it is run again: `InvalidInput` for `content`, and the attempts before may have stored the file.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
@@ -94,24 +105,34 @@ interface Source<E> {
   readonly failure: Effect.Effect<never, E | InvalidInput>
   /** Whether the content may have been on its way still, when sending ended. */
   readonly isUnfinished: () => boolean
+  /** Whether any of the content was read to be sent. */
+  readonly hasBegun: () => boolean
   /** Ends every reading of the source that still goes on. */
   readonly close: Effect.Effect<void>
 }
+
+const notTheSame = refuse(
+  "content",
+  "must be the same each time it is run, and was not for a repeat of the upload; pass bytes, a path, or a Stream that starts " +
+    "anew, or set rerunnable: false"
+)
 
 /** Tells of progress, and sees to it that a source which fails or isn't as long as said is reported as just that. */
 const watch = <E>(
   part: Multipart.FilePart<E>,
   onProgress: UploadOptions["onProgress"],
+  sentContent: SentContent.SentContent | undefined,
   otherLength: (size: number) => InvalidInput
 ): Effect.Effect<Source<E>> => {
   const bytes = part.content instanceof Uint8Array ? part.content : undefined
   if (bytes !== undefined && onProgress === undefined) {
-    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true, close: Effect.void })
+    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true, hasBegun: () => false, close: Effect.void })
   }
   const content = part.content instanceof Uint8Array ? inPieces(part.content) : part.content
   const size = bytes?.length ?? part.size
   return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     let isUnfinished = true
+    let hasBegun = false
     // Fetch of Node goes on reading the body of a request that was aborted, to its end.
     const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
     const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
@@ -122,13 +143,21 @@ const watch = <E>(
       ))
     const counted = Stream.suspend(() => {
       isUnfinished = true
+      hasBegun = true
+      const run = sentContent?.begin()
       let sent = 0
-      const report = (chunk: Uint8Array) => {
+      const report = (chunk: Uint8Array): Effect.Effect<void, InvalidInput> => {
         sent += chunk.length
+        if (run?.add(chunk) === false) {
+          return notTheSame
+        }
         return size !== undefined && sent > size ? Effect.fail(otherLength(size)) : onProgress?.(sent) ?? Effect.void
       }
-      const end = Effect.suspend(() => {
+      const end = Effect.suspend((): Effect.Effect<void, InvalidInput> => {
         isUnfinished = false
+        if (run?.end() === false) {
+          return notTheSame
+        }
         return size !== undefined && sent < size ? Effect.fail(otherLength(size)) : Effect.void
       })
       return Stream.concat(Stream.tap(content, report), Stream.execute(end))
@@ -141,6 +170,7 @@ const watch = <E>(
       part: { ...part, size, content: whileWanted },
       failure: Deferred.await(failed),
       isUnfinished: () => isUnfinished,
+      hasBegun: () => hasBegun,
       close
     }
   })
@@ -158,18 +188,30 @@ const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionL
     : failure
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
+export const layer: Layer.Layer<Media, never, Operations | Settings> = Layer.effect(
   Media,
-  Effect.map(Operations, ({ send }) => {
+  Effect.gen(function*() {
+    const { send } = yield* Operations
+    const settings = yield* Settings
+
+    /** Repeats as the caller wants it, until the content of a source that can be run once has begun to go out. */
+    const whileUnread = (hasBegun: () => boolean) => (sent: Effect.Effect<MediaResource, FailureOf<"uploadMedia">>) =>
+      Effect.flatMap(CallOptions.current, ({ retry = settings.retry }) =>
+        CallOptions.withRetry(Schedule.whileInput(retry, () => !hasBegun()))(sent))
+
     const uploadPart = <E>(
       file: Upload<E>,
+      sentContent: SentContent.SentContent | undefined,
       otherLength: (size: number) => InvalidInput
     ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
       Effect.gen(function*() {
-        const source = yield* watch(yield* checked(file), file.onProgress, otherLength)
+        const source = yield* watch(yield* checked(file), file.onProgress, sentContent, otherLength)
         const body = yield* Multipart.body(source.part)
-        const sent = Effect.mapError(send("uploadMedia", {}, { body }), (failure) =>
-          source.isUnfinished() ? explained(failure) : failure)
+        const repeated = send("uploadMedia", {}, { body })
+        const sent = Effect.mapError(
+          file.rerunnable === false ? whileUnread(source.hasBegun)(repeated) : repeated,
+          (failure) => source.isUnfinished() ? explained(failure) : failure
+        )
         return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)
       })
 
@@ -183,10 +225,14 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
         const fileName = path.split(/[\\/]/).at(-1) ?? path
         return yield* uploadPart(
           { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
+          undefined,
           () => refuse("path", `must name a file that nobody writes to meanwhile; the length of ${path} changed`)
         )
       })
 
-    return { upload: (file) => uploadPart(file, wrongSize), uploadFile }
+    const upload = <E = never>(file: Upload<E>) =>
+      uploadPart(file, file.content instanceof Uint8Array || file.rerunnable === false ? undefined : SentContent.make(), wrongSize)
+
+    return { upload, uploadFile }
   })
 )

@@ -7,11 +7,14 @@
 import * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { ServiceError } from "@plaza/domain/Errors"
-import * as Clock from "effect/Clock"
+import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 import * as Attempt from "./Attempt.js"
@@ -23,6 +26,8 @@ import type { Check } from "./Deliver.js"
 import { InvalidInput } from "./Failures.js"
 import type { AttemptFailure, CallFailure, OutcomeUnknown } from "./Failures.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
+import { now } from "./Moment.js"
+import * as Pagination from "./Pagination.js"
 import type { RateLimit } from "./RateLimit.js"
 import * as Sending from "./Sending.js"
 import { Settings } from "./Settings.js"
@@ -35,14 +40,18 @@ import { Settings } from "./Settings.js"
  */
 export interface Reader<A> {
   readonly decode: (body: unknown) => Either.Either<A, string>
-  /** The result for an answer without a body, where that is as good as one with it. */
+  /** The result for a response without a body, where the request says all that is needed. */
   readonly whenEmpty?: (() => A) | undefined
+  /** Fields of the result that the request decides, for responses that leave them out. */
+  readonly known?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** @since 0.1.0 @category models */
 export interface SendOptions<A> {
-  /** The result for an answer without a body, where the contract allows one. */
+  /** The result for a response without a body, where the contract allows one. */
   readonly whenEmpty?: () => A
+  /** Fields of the result that the request decides, for responses that leave them out. */
+  readonly known?: Readonly<Record<string, unknown>>
   /** For `Checkable` operations. */
   readonly check?: Check<A>
   /** The body, where it isn't JSON. */
@@ -65,6 +74,18 @@ export type OpenFailure = ServiceError | CallFailure | OutcomeUnknown
  */
 export type ResultOf<Name extends OperationName> = Exclude<SuccessOf<Name>, void>
 
+/**
+ * The `Date` header of a success in milliseconds since the epoch, where it had one, and when the response came, on the
+ * monotonic clock of this process.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ServiceClock {
+  readonly date: number | undefined
+  readonly receivedAt: number
+}
+
 /** @since 0.1.0 @category services */
 export class Operations extends Context.Tag("@plaza/client/Operations")<Operations, {
   /** Sends an operation of the contract. */
@@ -73,33 +94,47 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
     request: RequestOf<Name>,
     options?: SendOptions<ResultOf<Name>>
   ) => Effect.Effect<ResultOf<Name>, FailureOf<Name>>
+  /** Reads pages of a list of the contract, as far as their items can be decoded. */
+  readonly sendPage: <Name extends OperationName, A, I>(
+    name: Name,
+    item: Schema.Schema<A, I>
+  ) => (urlParams: Pagination.PageRequest) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
   /** Sends a request that is encoded already. */
   readonly sendOpen: <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
-  /**
-   * How far the service's clock is ahead of ours at least, in milliseconds, by the `Date` of its last answer; undefined
-   * until one was seen.
-   */
-  readonly clockLead: Effect.Effect<number | undefined>
+  /** The clock of the service by the `Date` of its last response. */
+  readonly serviceClock: Effect.Effect<ServiceClock>
 }>() {}
 
 const parse = (text: string): Either.Either<unknown, string> =>
-  Either.try({ try: (): unknown => JSON.parse(text), catch: () => "its answer is not JSON" })
+  Either.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
 
-const readAnswer = <A>(
-  outgoing: Outgoing,
-  attempts: number,
-  answer: Answer,
-  reader: Reader<A>
-): Either.Either<A, AttemptFailure> => {
-  if (answer.body === "" && reader.whenEmpty !== undefined) {
-    return Either.right(reader.whenEmpty())
-  }
-  return Either.flatMap(parse(answer.body), reader.decode).pipe(
-    Either.mapLeft((why) =>
-      Sending.unreadable(outgoing, attempts, answer.status, `its answer can't be read (${why})`, answer.body)
-    )
-  )
-}
+/** Whether the body is an error envelope, whatever its error is made of: it says the opposite of a success. */
+const isError = (body: unknown): boolean =>
+  Predicate.isRecord(body) && body["error"] !== undefined && body["error"] !== null && body["error"] !== false
+
+/** Fields that the request decides stand for those that the response leaves out. */
+const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
+  Predicate.isRecord(body)
+    ? { ...body, ...Record.filter(known, (_, name) => body[name] === undefined || body[name] === null) }
+    : body
+
+const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
+  body.trim() === "" && reader.whenEmpty !== undefined
+    ? Either.right(reader.whenEmpty())
+    : Either.flatMap(parse(body), (value) =>
+      isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
+
+/** A success that can't be read: of a read, it is one more fault of the service; of a write, the last word. */
+const unreadable = (outgoing: Outgoing, attempts: number, { body, status }: Answer, why: string): AttemptFailure =>
+  outgoing.delivery === "Read"
+    ? new UnrecognizedError({
+      status,
+      category: "ServiceFault",
+      attempts,
+      message: `the response with status ${status} can't be read (${why})`,
+      details: { body: Sending.excerptOf(body) }
+    })
+    : Sending.unreadable(outgoing, attempts, status, `its response can't be read (${why})`, body)
 
 /**
  * A JSON body. What has no form in JSON, such as a cycle, is refused.
@@ -166,13 +201,11 @@ export const make: Effect.Effect<
 > = Effect.gen(function*() {
   const settings = yield* Settings
   const attempt = yield* Attempt.make
-  let clockLead: number | undefined
+  let serviceClock: ServiceClock = { date: undefined, receivedAt: yield* now }
 
-  const noteDate = (answer: Answer) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      if (answer.date !== undefined) {
-        clockLead = answer.date - now
-      }
+  const noteDate = ({ date }: Answer) =>
+    Effect.map(now, (receivedAt) => {
+      serviceClock = { date, receivedAt }
     })
 
   const sendOpen = <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
@@ -184,19 +217,28 @@ export const make: Effect.Effect<
         "plaza.delivery": outgoing.delivery
       }
     }, (span) =>
-      Effect.flatMap(CallOptions.current, ({ patience = settings.patience, retry = settings.retry }) =>
-        deliver(
-          (number) =>
-            Effect.flatMap(attempt({ outgoing, number, patience, span }), (answer) =>
-              Effect.zipRight(noteDate(answer), readAnswer(outgoing, number, answer, reader))),
-          { operation: outgoing.operation, delivery: outgoing.delivery, retry, patience, check: seenUnder(span, check) }
-        )))
+      Effect.flatMap(
+        CallOptions.current,
+        ({ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }) => {
+          const waiting = Attempt.waiting(maxWait)
+          return deliver(
+            (number) =>
+              Effect.flatMap(attempt({ outgoing, number, waiting, timeout, span }), (answer) =>
+                Effect.zipRight(
+                  noteDate(answer),
+                  Either.mapLeft(read(answer.body, reader), (why) => unreadable(outgoing, number, answer, why))
+                )),
+            { operation: outgoing.operation, delivery: outgoing.delivery, retry, check: seenUnder(span, check) }
+          )
+        }
+      ))
 
   const send = (name: OperationName, parts: Parts, options: SendOptions<unknown> = {}) => {
     const operation = Contract.operation(name)
     const reader = {
       decode: operation.decode,
-      whenEmpty: operation.mayBeEmpty ? options.whenEmpty : undefined
+      whenEmpty: operation.mayBeEmpty ? options.whenEmpty : undefined,
+      known: options.known
     }
     return Effect.flatMap(
       outgoingOf(operation, parts, options.body),
@@ -204,11 +246,27 @@ export const make: Effect.Effect<
     )
   }
 
+  const sendPage = <A, I>(name: OperationName, item: Schema.Schema<A, I>) => {
+    // On first use: most programs read no list.
+    let decode: Reader<Pagination.FetchedPage<A>>["decode"] | undefined
+    return (urlParams: Pagination.PageRequest) =>
+      Effect.suspend(() => {
+        decode ??= Pagination.pageDecoder(item)
+        const reader = { decode }
+        return Effect.flatMap(
+          outgoingOf(Contract.operation(name), { urlParams }, undefined),
+          (outgoing) => sendOpen(outgoing, reader)
+        )
+      })
+  }
+
   return {
     // The reflection that the operations are compiled by erases the types which the contract gives them by name.
     send: send as Operations["Type"]["send"],
+    // As for `send`: the failures are those that the contract lists for the name.
+    sendPage: sendPage as Operations["Type"]["sendPage"],
     sendOpen,
-    clockLead: Effect.sync(() => clockLead)
+    serviceClock: Effect.sync(() => serviceClock)
   }
 })
 

@@ -1,6 +1,6 @@
 /**
- * Lists as streams: pages, and the items of pages, in constant memory at any length. The next page is fetched while
- * this one is consumed. Knows nothing of what is listed.
+ * Lists as streams of pages and of items, in constant memory at any length. The next page is fetched while the current one is
+ * consumed.
  *
  * Source: interface v1, "List behaviour".
  *
@@ -9,21 +9,30 @@
 import type { ServiceError } from "@plaza/domain/Errors"
 import type { Cursor } from "@plaza/domain/Ids"
 import * as Limits from "@plaza/domain/Limits"
-import type { Page } from "@plaza/domain/Resources"
+import { Page } from "@plaza/domain/Resources"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { CursorRejected, CursorRepeated, InvalidInput } from "./Failures.js"
+import { decoder } from "./Contract.js"
+import { CursorRejected, CursorRepeated, InvalidInput, UnreadableItem } from "./Failures.js"
 
 /** @since 0.1.0 @category models */
 export interface ListOptions {
-  /** The most items in all, not in a page; all of them unless told. */
+  /** The most items in all, not per page. Default: all. */
   readonly limit?: number | undefined
-  /** Items asked for in one request, 1 to 100; 100 unless told. */
+  /** Items per request, 1 to 100. Default: 100. */
   readonly pageSize?: number | undefined
+  /**
+   * Where to start: the `nextCursor` of a page that was read before. Default: the first page. Cursors are not to be kept for
+   * long: where the service no longer takes it, the list fails with `CursorRejected`.
+   * Source: interface v1, "List behaviour", rules 3 and 6.
+   */
+  readonly cursor?: Cursor | undefined
 }
 
 /** The query of one page. */
@@ -32,24 +41,64 @@ export interface PageRequest {
   readonly cursor?: Cursor
 }
 
+/**
+ * A page as far as it could be decoded.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FetchedPage<out A> extends Page<A> {
+  /** Where an item can't be decoded: `data` holds the items before it. */
+  readonly unreadable?: { readonly index: number; readonly why: string }
+}
+
 /** What a list may fail with beside its pages. */
-export type ListFailure = InvalidInput | CursorRepeated | CursorRejected
+export type ListFailure = InvalidInput | CursorRepeated | CursorRejected | UnreadableItem
+
+/**
+ * Decodes a page. An item that doesn't have its form doesn't make the page unreadable: the items before it are kept.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const pageDecoder = <A, I>(item: Schema.Schema<A, I>) => {
+  const whole = decoder(Page(item))
+  const envelope = decoder(Page(Schema.Unknown))
+  const one = decoder(item)
+  return (body: unknown): Either.Either<FetchedPage<A>, string> =>
+    Either.orElse(whole(body), () =>
+      Either.flatMap(envelope(body), (page) => {
+        const data: Array<A> = []
+        for (const [index, value] of page.data.entries()) {
+          const decoded = one(value)
+          if (Either.isLeft(decoded)) {
+            return Either.right({ data, nextCursor: page.nextCursor, unreadable: { index, why: decoded.left } })
+          }
+          data.push(decoded.right)
+        }
+        return Either.right({ data, nextCursor: page.nextCursor })
+      }))
+}
 
 /** The page to fetch next. */
 interface Next {
   readonly cursor: Cursor | undefined
   /** Items that may still come. */
   readonly remaining: number
+  /** The page's number, from 1. */
+  readonly number: number
 }
 
 const refuse = (field: string, message: string) => Effect.fail(new InvalidInput({ field, message: `${field} ${message}` }))
 
 const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: number }, InvalidInput> => {
-  const { limit = Number.POSITIVE_INFINITY, pageSize = Limits.maxPageSize } = options
+  const { cursor, limit = Number.POSITIVE_INFINITY, pageSize = Limits.maxPageSize } = options
   return limit !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(limit) || limit < 1)
     ? refuse("limit", "must be a whole number of at least 1")
     : !Number.isInteger(pageSize) || pageSize < Limits.minPageSize || pageSize > Limits.maxPageSize
     ? refuse("pageSize", `must be a whole number from ${Limits.minPageSize} to ${Limits.maxPageSize}`)
+    : cursor === ""
+    ? refuse("cursor", "must not be empty; leave it out to start at the first page")
     : Effect.succeed({ limit, pageSize })
 }
 
@@ -59,11 +108,14 @@ const isInvalid = (failure: unknown): failure is ServiceError =>
   failure.code === "VALIDATION_ERROR"
 
 /** Of a request that differs from the last good one by its cursor, only the cursor can be wrong. */
-const rejected = (operation: string, cause: ServiceError) =>
+const rejected = (operation: string, number: number, cause: ServiceError) =>
   new CursorRejected({
     operation,
-    message: `${operation} can't go on, because the service no longer takes the cursor it gave (${cause.message}); ` +
-      `read the list again from its beginning`,
+    message: number === 1
+      ? `${operation} can't start where it was asked to, because the service doesn't take the cursor (${cause.message}); ` +
+        `read the list from its beginning`
+      : `${operation} can't go on, because the service no longer takes the cursor it gave (${cause.message}); ` +
+        `read the list again from its beginning`,
     cause
   })
 
@@ -75,19 +127,20 @@ const rejected = (operation: string, cause: ServiceError) =>
  */
 export const pages = <A, E, R>(
   operation: string,
-  fetch: (request: PageRequest) => Effect.Effect<Page<A>, E, R>,
+  fetch: (request: PageRequest) => Effect.Effect<FetchedPage<A>, E, R>,
   options: ListOptions = {}
 ): Stream.Stream<Page<A>, E | ListFailure, R> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const { limit, pageSize } = yield* check(options)
     const scope = yield* Effect.scope
-    const seen = new Set<Cursor>()
+    const seen = new Set<Cursor>(options.cursor === undefined ? [] : [options.cursor])
 
-    const ahead = ({ cursor, remaining }: Next) =>
-      fetch({ limit: Math.min(pageSize, remaining), ...(cursor === undefined ? {} : { cursor }) }).pipe(
+    const ahead = (next: Next) =>
+      fetch({ limit: Math.min(pageSize, next.remaining), ...(next.cursor === undefined ? {} : { cursor: next.cursor }) }).pipe(
         Effect.mapBoth({
-          onFailure: (failure) => cursor !== undefined && isInvalid(failure) ? rejected(operation, failure) : failure,
-          onSuccess: (page) => ({ page, remaining })
+          onFailure: (failure) =>
+            next.cursor !== undefined && isInvalid(failure) ? rejected(operation, next.number, failure) : failure,
+          onSuccess: (page) => ({ page, next })
         }),
         Effect.forkIn(scope)
       )
@@ -97,26 +150,48 @@ export const pages = <A, E, R>(
       message: `${operation} gave the same cursor twice and would go round for ever; it was stopped`
     })
 
-    const step = ({ page, remaining }: { readonly page: Page<A>; readonly remaining: number }) =>
+    const unreadable = ({ cursor, number }: Next, nextCursor: Cursor | null, { index, why }: { index: number; why: string }) =>
+      new UnreadableItem({
+        operation,
+        page: number,
+        position: index + 1,
+        cursor,
+        nextCursor,
+        message: `${operation}: item ${index + 1} of page ${number} can't be read (${why}); ` + (nextCursor === null
+          ? "it is on the last page"
+          : `to continue with the page after it, start from cursor ${JSON.stringify(nextCursor)}`)
+      })
+
+    type Fetched = Effect.Effect.Success<ReturnType<typeof ahead>>
+    type Step = Option.Option<Fetched | UnreadableItem>
+
+    const step = ({ next, page }: { readonly page: FetchedPage<A>; readonly next: Next }) =>
       Effect.gen(function*() {
         const { nextCursor } = page
+        const { remaining } = next
         const data = page.data.length > remaining ? page.data.slice(0, remaining) : page.data
         const left = remaining - data.length
+        const done = (after: Step) => [{ data, nextCursor }, after] as const
+        if (left > 0 && page.unreadable !== undefined) {
+          const failure = unreadable(next, nextCursor, page.unreadable)
+          return data.length === 0 ? yield* failure : done(Option.some(failure))
+        }
         if (nextCursor === null || left === 0) {
-          return [{ data, nextCursor }, Option.none()] as const
+          return done(Option.none())
         }
         if (seen.has(nextCursor)) {
           return yield* repeated
         }
         seen.add(nextCursor)
-        return [{ data, nextCursor }, Option.some(yield* ahead({ cursor: nextCursor, remaining: left }))] as const
+        return done(Option.some(yield* ahead({ cursor: nextCursor, remaining: left, number: next.number + 1 })))
       })
 
-    const first = yield* ahead({ cursor: undefined, remaining: limit })
-    return Stream.unfoldEffect(Option.some(first), (next) =>
-      Option.match(next, {
+    const first: Step = Option.some(yield* ahead({ cursor: options.cursor, remaining: limit, number: 1 }))
+    return Stream.unfoldEffect(first, (after) =>
+      Option.match(after, {
         onNone: () => Effect.succeedNone,
-        onSome: (fiber) => Effect.asSome(Effect.flatMap(Fiber.join(fiber), step))
+        onSome: (fetched) =>
+          fetched instanceof UnreadableItem ? Effect.fail(fetched) : Effect.asSome(Effect.flatMap(Fiber.join(fetched), step))
       }))
   }))
 

@@ -7,7 +7,6 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpBody from "@effect/platform/HttpBody"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
-import { Page } from "@plaza/domain/Resources"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -27,7 +26,7 @@ import type { ListFailure, ListOptions } from "./Pagination.js"
 import * as Posts from "./Posts.js"
 import * as Profiles from "./Profiles.js"
 import * as RateLimit from "./RateLimit.js"
-import { config, fromOptions, Settings } from "./Settings.js"
+import { configFor, fromOptions, Settings } from "./Settings.js"
 import type { Options } from "./Settings.js"
 import * as Store from "./Store.js"
 import * as Stories from "./Stories.js"
@@ -36,7 +35,7 @@ import * as Stories from "./Stories.js"
 export type { Options } from "./Settings.js"
 
 /** @since 0.1.0 @category options */
-export { withPatience, withRetry } from "./CallOptions.js"
+export { withMaxWait, withRetry, withTimeout } from "./CallOptions.js"
 
 /**
  * Everything that the layers of this module provide.
@@ -89,16 +88,22 @@ export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, 
   Layer.provide(layerFromSettings, Layer.effect(Settings, fromOptions(options)))
 
 /**
- * Every service, from `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT` (of one attempt),
- * `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW` (120 and "60 seconds").
+ * {@link layerConfig} for an application with this name and version, which `User-Agent` names.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = Layer.provide(
-  layerFromSettings,
-  Layer.effect(Settings, config)
-)
+export const layerConfigFor = (application: string | undefined): Layer.Layer<Services, ConfigError, HttpClient.HttpClient> =>
+  Layer.provide(layerFromSettings, Layer.effect(Settings, configFor(application)))
+
+/**
+ * Every service, from `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT` (of one attempt),
+ * `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW` (120 and "60 seconds"), and `PLAZA_ALLOW_INSECURE_HTTP` (false).
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = layerConfigFor(undefined)
 
 /** @since 0.1.0 @category models */
 export interface OpenRequest<A, I> {
@@ -162,14 +167,16 @@ const outgoing = (request: Omit<OpenRequest<unknown, unknown>, "response">): Eit
 export const request = <A, I>(
   options: OpenRequest<A, I>
 ): Effect.Effect<A, OpenFailure, Operations.Operations> =>
-  Effect.gen(function*() {
-    const { sendOpen } = yield* Operations.Operations
+  Effect.suspend(() => {
     const decode = decoder(options.response)
     const empty = decode(undefined)
-    return yield* sendOpen(yield* outgoing(options), {
-      decode,
-      whenEmpty: Either.isRight(empty) ? () => empty.right : undefined
-    })
+    return send(options, { decode, whenEmpty: Either.isRight(empty) ? () => empty.right : undefined })
+  })
+
+const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reader: Operations.Reader<A>) =>
+  Effect.gen(function*() {
+    const { sendOpen } = yield* Operations.Operations
+    return yield* sendOpen(yield* outgoing(options), reader)
   })
 
 /**
@@ -181,17 +188,12 @@ export const request = <A, I>(
 export const paginate = <A, I>(
   options: OpenList<A, I>
 ): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
-  // One for all pages: what a schema is read by is made once for each.
-  const response = Page(options.item)
+  // Once for all pages, since compiling a schema takes longer than decoding a page.
+  const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(
     `GET ${options.path}`,
     ({ cursor, limit }) =>
-      request({
-        method: "GET",
-        path: options.path,
-        query: { ...options.query, limit: String(limit), cursor },
-        response
-      }),
+      send({ method: "GET", path: options.path, query: { ...options.query, limit: String(limit), cursor } }, reader),
     options
   ))
 }

@@ -1,6 +1,8 @@
 /**
- * Whether a post whose outcome isn't known was made after all: it is looked up in the account's own posts, back to the
- * moment of the first attempt. Knows nothing of sending again.
+ * Decides whether a post of unknown outcome exists, from the account's own posts. A service may change a text when it
+ * stores it, leave fields out of lists, order media and lists in its own way, stamp `createdAt` by another clock than
+ * its `Date`, and show a post late. So a listed post is the call's own only where text and time agree; where one of the
+ * two leaves a doubt, the outcome stays unknown.
  *
  * Source: interface v1, "Retry rules": "first check that the action did not already happen".
  *
@@ -10,168 +12,163 @@ import type { Cursor, PostId } from "@plaza/domain/Ids"
 import * as Limits from "@plaza/domain/Limits"
 import type { NewPost } from "@plaza/domain/Requests"
 import type { Page, Post } from "@plaza/domain/Resources"
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Inconclusive } from "./Failures.js"
 import type { PageRequest } from "./Pagination.js"
+import { resemblance } from "./PostText.js"
+import { now } from "./Moment.js"
 
 /**
- * The posts that this client has made, so that each is the result of one call only.
+ * Offset of the clock that stamps posts against the monotonic clock of this process, in milliseconds.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Claims {
-  /** Whether the post is nobody's yet; it is the caller's from then on. */
-  readonly claim: (id: PostId, now: number) => boolean
+export interface StampClock {
+  readonly least: number
+  readonly most: number
+  /** How far beyond these bounds a stamp may lie and still leave a doubt. */
+  readonly doubtful: number
+}
+
+// Stamps may be cut to whole seconds, and the servers of one service differ by about as much.
+const toleranceMillis = 2_000
+
+// `createdAt` is in UTC by the document, but a server's clock may be wrong, by as much as a time zone.
+const doubtfulMillis = 26 * 3_600_000
+
+/**
+ * The clock of a post that this client made: stamped between sending and receiving, perhaps cut to a whole second.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: number, receivedAt: number): StampClock => {
+  const stamp = DateTime.toEpochMillis(createdAt)
+  return { least: stamp - receivedAt, most: stamp - sentAt, doubtful: doubtfulMillis }
 }
 
 /**
- * The contents of which a call ended without knowing its post: interrupted, of unknown outcome, its answer unreadable.
+ * The clock of the `Date` header; without one, the clock of this machine, which may be wrong by any time.
  *
  * @since 0.1.0
- * @category models
+ * @category constructors
  */
-export interface Orphans {
-  /** Notes a call that began at a moment and ended now. */
-  readonly add: (content: string, startedAt: number, now: number) => void
-  /** When the first such call of the content began; undefined when there is none. */
-  readonly since: (content: string) => number | undefined
-  /** The posts of the content that are there have all been claimed. */
-  readonly settle: (content: string) => void
-}
+export const fromDate = (date: number | undefined, receivedAt: number, wallNow: number): StampClock =>
+  date === undefined
+    ? { least: wallNow - receivedAt, most: wallNow - receivedAt, doubtful: Number.POSITIVE_INFINITY }
+    // The header counts whole seconds.
+    : { least: date - receivedAt, most: date + 1_000 - receivedAt, doubtful: doubtfulMillis }
 
-// No operation looks for a post that is older than this: its retries have ended long before.
-const keptMillis = 3_600_000
+type Age = "duringCall" | "doubtful" | "older"
 
-/** @since 0.1.0 @category constructors */
-export const makeClaims = (): Claims => {
-  // Oldest first, as a map keeps the order of insertion.
-  const claimed = new Map<PostId, number>()
-  return {
-    claim: (id, now) => {
-      for (const [old, at] of claimed) {
-        if (now - at < keptMillis) {
-          break
-        }
-        claimed.delete(old)
-      }
-      if (claimed.has(id)) {
-        return false
-      }
-      claimed.set(id, now)
-      return true
-    }
+const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: number, clock: StampClock): Age => {
+  if (createdAt === undefined) {
+    return "doubtful"
   }
+  const stamp = DateTime.toEpochMillis(createdAt)
+  const earliest = startedAt + clock.least - toleranceMillis
+  return stamp < earliest
+    ? stamp < earliest - clock.doubtful ? "older" : "doubtful"
+    : stamp <= at + clock.most + toleranceMillis
+    ? "duringCall"
+    : "doubtful"
 }
-
-/** @since 0.1.0 @category constructors */
-export const makeOrphans = (): Orphans => {
-  // In the order of their last call's end.
-  const orphans = new Map<string, { readonly since: number; readonly endedAt: number }>()
-  return {
-    add: (content, startedAt, now) => {
-      for (const [old, { endedAt }] of orphans) {
-        if (now - endedAt < keptMillis) {
-          break
-        }
-        orphans.delete(old)
-      }
-      const since = Math.min(orphans.get(content)?.since ?? startedAt, startedAt)
-      orphans.delete(content)
-      orphans.set(content, { since, endedAt: now })
-    },
-    since: (content) => orphans.get(content)?.since,
-    settle: (content) => {
-      orphans.delete(content)
-    }
-  }
-}
-
-// Pages that are read at most; an account doesn't make a thousand posts within one call's retries.
-const maxPages = 10
-
-// How far the service's clock may be behind ours where its answers carry no date.
-const unknownClockMillis = 60_000
 
 /** @since 0.1.0 @category models */
 export interface Search<E> {
   readonly post: NewPost
-  /** The beginning of the first attempt, by our clock, in milliseconds since the epoch. */
+  /** The beginning of the first attempt, on the monotonic clock, in milliseconds. */
   readonly startedAt: number
-  readonly claims: Claims
+  /** How long the service may go on with a failed request, or leave a new post out of its list. */
+  readonly settleTime: Duration.Duration
+  /** Whether the post is the result of another call of this client. */
+  readonly isClaimed: (id: PostId) => boolean
+  /** Posts of other calls of this client whose outcome is open. */
+  readonly rivals: () => ReadonlyArray<NewPost>
   readonly listPosts: (request: PageRequest) => Effect.Effect<Page<Post>, E>
-  /** How far the service's clock is ahead of ours at least, where that is known. */
-  readonly clockLead: Effect.Effect<number | undefined>
+  readonly stampClock: Effect.Effect<StampClock>
 }
 
-// Services trim and compose text; a post isn't another one for that.
-const comparable = (text: string) => text.trim().normalize()
+// Pages read in one look at most.
+const maxPages = 10
 
-/**
- * What is equal for posts of equal content, as far as they can be told apart in the account's list.
- *
- * @since 0.1.0
- * @category checks
- */
-export const contentOf = ({ mediaIds, text }: Pick<Post, "text" | "mediaIds">): string =>
-  JSON.stringify([text === undefined ? null : comparable(text), mediaIds ?? []])
+// A list that runs from newest to oldest through so many posts is taken to go on like that.
+const enoughToShowOrder = 20
 
-/** Claims the posts of the content that are nobody's yet and not older than the call: the newest, or all of them. */
-const claimFrom = <E>(search: Search<E>, which: "newest" | "all"): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
-  const content = contentOf(search.post)
+interface Order {
+  readonly last: number
+  readonly isDescending: boolean
+  /** Posts that are older than the one before them. Equal stamps show no order. */
+  readonly descents: number
+}
+
+const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
   const from = (
     cursor: Cursor | undefined,
     pagesLeft: number,
-    before: { readonly newest: number; readonly ordered: boolean }
+    order: Order,
+    doubt: string | undefined
   ): Effect.Effect<Option.Option<Post>, E | Inconclusive> =>
     Effect.gen(function*() {
       if (pagesLeft === 0) {
-        return yield* new Inconclusive({ message: "the account's posts are too many to look it up among them" })
+        return yield* new Inconclusive({ message: `it is not among the first ${maxPages} pages of the account's posts` })
       }
-      const page = yield* search.listPosts({
-        limit: Limits.maxPageSize,
-        ...(cursor === undefined ? {} : { cursor })
-      })
-      const lead = yield* search.clockLead
-      const since = search.startedAt + (lead ?? -unknownClockMillis)
-      const now = yield* Clock.currentTimeMillis
-      let { newest, ordered } = before
+      const page = yield* search.listPosts({ limit: Limits.maxPageSize, ...(cursor === undefined ? {} : { cursor }) })
+      const clock = yield* search.stampClock
+      const at = yield* now
+      let { descents, isDescending, last } = order
+      let doubtHere = doubt
+      let oldest: Age = "duringCall"
       for (const post of page.data) {
-        const createdAt = DateTime.toEpochMillis(post.createdAt)
-        ordered = ordered && createdAt <= newest
-        newest = createdAt
-        const claimed = createdAt >= since && contentOf(post) === content && search.claims.claim(post.id, now)
-        if (claimed && which === "newest") {
+        const stamp = post.createdAt === undefined ? Number.NaN : DateTime.toEpochMillis(post.createdAt)
+        isDescending = isDescending && stamp <= last
+        descents += stamp < last ? 1 : 0
+        last = stamp
+        oldest = ageOf(post.createdAt, search.startedAt, at, clock)
+        const likeness = oldest === "older" || search.isClaimed(post.id) ? "different" : resemblance(search.post, post)
+        const isRivals = likeness === "same" && search.rivals().some((rival) => resemblance(rival, post) !== "different")
+        if (likeness === "same" && oldest === "duringCall" && !isRivals) {
           return Option.some(post)
         }
+        if (likeness !== "different") {
+          doubtHere ??= isRivals
+            ? `the post ${post.id} may be that of another call`
+            : likeness === "same"
+            ? `the equal post ${post.id} may be this one or an older one`
+            : `the new post ${post.id} may be this one`
+        }
       }
-      // Only a list that is newest first proves by its older posts that nothing newer follows.
-      return page.nextCursor === null || (ordered && newest < since)
+      const isPast = isDescending && descents >= enoughToShowOrder && oldest === "older"
+      return page.nextCursor !== null && !isPast
+        ? yield* from(page.nextCursor, pagesLeft - 1, { last, isDescending, descents }, doubtHere)
+        : doubtHere === undefined
         ? Option.none()
-        : yield* from(page.nextCursor, pagesLeft - 1, { newest, ordered })
+        : yield* new Inconclusive({ message: doubtHere })
     })
-  return from(undefined, maxPages, { newest: Number.POSITIVE_INFINITY, ordered: true })
+  return from(undefined, maxPages, { last: Number.POSITIVE_INFINITY, isDescending: true, descents: 0 }, undefined)
 }
 
-/**
- * Finds the post that was made by the call which searches: same text, same media, not older than the call, claimed by
- * nobody yet. None says that there certainly is none; an `Inconclusive` that this can't be told.
- *
- * @since 0.1.0
- * @category checks
- */
-export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> =>
-  claimFrom(search, "newest")
+// Most posts are there at once, or never.
+const firstPause = Duration.seconds(1)
 
 /**
- * Claims every post of the content that is there already, for earlier calls which ended without knowing theirs: so that
- * none of them is taken for the post of a call that is yet to begin.
+ * Looks for the post of a call whose attempt has just failed: after a short pause, and once more when the settle time
+ * is over. None says that it was not there at the end of that time; `Inconclusive` that this can't be decided.
  *
  * @since 0.1.0
  * @category checks
  */
-export const claimEarlier = <E>(search: Search<E>): Effect.Effect<void, E | Inconclusive> =>
-  Effect.asVoid(claimFrom(search, "all"))
+export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
+  const first = Duration.min(firstPause, search.settleTime)
+  const last = Effect.delay(look(search), Duration.subtract(search.settleTime, first))
+  return look(search).pipe(
+    Effect.delay(first),
+    // What is undecided now may be decided by a post that appears later.
+    Effect.catchIf((failure) => failure instanceof Inconclusive, () => Effect.succeed(Option.none<Post>())),
+    Effect.flatMap(Option.match({ onNone: () => last, onSome: (post) => Effect.succeedSome(post) }))
+  )
+}

@@ -5,7 +5,8 @@
  */
 import type { PostId } from "@plaza/domain/Ids"
 import type { NewPost } from "@plaza/domain/Requests"
-import type { Comment, Page, Post } from "@plaza/domain/Resources"
+import { Post } from "@plaza/domain/Resources"
+import type { Comment, Page } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -13,7 +14,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as RcMap from "effect/RcMap"
 import type * as Stream from "effect/Stream"
 import type { FailureOf } from "./Contract.js"
 import { Inconclusive } from "./Failures.js"
@@ -21,14 +21,24 @@ import { Operations } from "./Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions, PageRequest } from "./Pagination.js"
 import * as PostCheck from "./PostCheck.js"
+import { canonical } from "./PostText.js"
+import { now } from "./Moment.js"
+import { Settings } from "./Settings.js"
+import * as Turns from "./Turns.js"
 import { checkText } from "./Written.js"
 
 /** @since 0.1.0 @category services */
 export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /**
-   * Creates a post. Checkable: after an ambiguous failure the account's posts are read, and it is sent again only if it
-   * isn't among them. Two calls with equal content make two posts, one after the other. Without media the text is all
-   * there is of a post, so an empty one is refused as `InvalidInput` before anything is sent.
+   * Creates a post. Checkable: after an ambiguous failure the account's posts are read, after a pause and once more at
+   * the end of the `settleTime`. The post is sent again only if it is not among them; where that can't be decided, and
+   * after a timeout or a 504, which leave the service at work, the call ends in `OutcomeUnknown`.
+   *
+   * Limit: a service that finishes a failed request, or shows a new post, later than the `settleTime` (default: 15
+   * seconds) can end up with two posts.
+   *
+   * Two calls with equal text make two posts, one after the other. A post without media and text is refused as
+   * `InvalidInput` before anything is sent.
    * Source: interface v1, "Endpoints", POST /posts.
    */
   readonly create: (post: NewPost) => Effect.Effect<Post, FailureOf<"createPost">>
@@ -53,72 +63,106 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   readonly like: (id: PostId) => Effect.Effect<void, FailureOf<"likePost">>
 }>() {}
 
-/** Whether a call that ended so may have made a post that nobody knows. */
+/** Whether a call that ended so may have made a post that no call has as its result. */
 const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
   Option.match(Cause.failureOption(cause), {
     onNone: () => true,
     onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
   })
 
+// No call looks for a post that is older than this: its retries have ended long before.
+const rememberedMillis = 3_600_000
+
+/** What happened within the last hour, by the monotonic clock. */
+const makeMemory = <K>() => {
+  // Oldest first, as a map keeps the order of insertion.
+  const moments = new Map<K, number>()
+  return {
+    has: (key: K) => moments.has(key),
+    keys: (): ReadonlyArray<K> => [...moments.keys()],
+    add: (key: K, at: number) => {
+      for (const [old, since] of moments) {
+        if (at - since < rememberedMillis) {
+          break
+        }
+        moments.delete(old)
+      }
+      moments.delete(key)
+      moments.set(key, at)
+    }
+  }
+}
+
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Posts, never, Operations> = Layer.scoped(
+export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.scoped(
   Posts,
   Effect.gen(function*() {
-    const { clockLead, send } = yield* Operations
-    const claims = PostCheck.makeClaims()
-    const orphans = PostCheck.makeOrphans()
-    // Of posts with equal content one is under way at a time: while another's answer is still out, nobody can tell
-    // whose a post in the list is.
-    const turns = yield* RcMap.make({ lookup: (_content: string) => Effect.makeSemaphore(1) })
+    const { send, sendPage, serviceClock } = yield* Operations
+    const { settleTime } = yield* Settings
+    // The posts that are the result of a call, so that each is the result of one call only.
+    const claimed = makeMemory<PostId>()
+    // The texts of calls that ended without knowing their post: interrupted, of unknown outcome, not found.
+    const orphaned = makeMemory<string>()
+    let ownPostClock: PostCheck.StampClock | undefined
+    // Of posts with equal texts one is under way at a time: while the outcome of another is open, nobody can tell whose
+    // a listed post is.
+    const inTurn = Turns.make()
+    // Other calls that are under way: a text that the service cuts can be theirs.
+    const open = new Set<NewPost>()
 
     const listPosts = (urlParams: PageRequest) => send("listPosts", { urlParams })
-    const pages = (options?: ListOptions) => Pagination.pages("listPosts", listPosts, options)
+    const readPage = sendPage("listPosts", Post)
+    const pages = (options?: ListOptions) => Pagination.pages("listPosts", readPage, options)
 
-    const inTurn = <A, E>(post: NewPost, create: Effect.Effect<A, E>) =>
-      Effect.scoped(Effect.flatMap(
-        RcMap.get(turns, PostCheck.contentOf(post)),
-        (turn) => turn.withPermits(1)(create)
-      ))
+    const stampClock = Effect.gen(function*() {
+      const { date, receivedAt } = yield* serviceClock
+      return ownPostClock ?? PostCheck.fromDate(date, receivedAt, (yield* Clock.currentTimeMillis) - (yield* now) + receivedAt)
+    })
 
-    const search = (post: NewPost, startedAt: number) => ({ post, startedAt, claims, listPosts, clockLead })
+    /** Posts of other calls of which nobody knows yet whether they exist. */
+    const rivalsOf = (post: NewPost) => (): ReadonlyArray<NewPost> => [
+      ...[...open].filter((other) => other !== post),
+      ...orphaned.keys().map((text) => ({ text }))
+    ]
 
-    /** Sees to it that no post of an earlier call can be taken for the next one's; says whether that worked. */
-    const settleEarlier = (post: NewPost) =>
-      Effect.suspend(() => {
-        const content = PostCheck.contentOf(post)
-        const since = orphans.since(content)
-        return since === undefined
-          ? Effect.succeed(true)
-          : PostCheck.claimEarlier(search(post, since)).pipe(
-            Effect.map(() => {
-              orphans.settle(content)
-              return true
-            }),
-            Effect.orElseSucceed(() => false)
-          )
-      })
+    const lookUp = (post: NewPost, startedAt: number) =>
+      Effect.suspend(() =>
+        orphaned.has(canonical(post.text ?? ""))
+          ? new Inconclusive({ message: "an equal post of an earlier call is of unknown outcome too" })
+          : PostCheck.find({ post, startedAt, settleTime, isClaimed: claimed.has, rivals: rivalsOf(post), listPosts, stampClock }))
 
     const create = (post: NewPost) =>
       Effect.gen(function*() {
-        const settled = yield* settleEarlier(post)
-        const startedAt = yield* Clock.currentTimeMillis
-        const lookUp = settled ? PostCheck.find(search(post, startedAt)) : new Inconclusive({
-          message: "it can't be told from an equal post whose outcome isn't known either"
-        })
-        return yield* send("createPost", { payload: post }, { check: { lookUp } }).pipe(
-          Effect.onExit((exit) =>
-            Effect.map(Clock.currentTimeMillis, (now) =>
-              Exit.isSuccess(exit)
-                ? claims.claim(exit.value.id, now)
-                : mayExist(exit.cause) && orphans.add(PostCheck.contentOf(post), startedAt, now)))
-        )
+        const startedAt = yield* now
+        let isFound = false
+        const found = Effect.map(lookUp(post, startedAt), Option.map((post) => {
+          isFound = true
+          return post
+        }))
+        const created = send("createPost", { payload: post }, { check: { lookUp: found } })
+        return yield* Effect.onExit(created, (exit) =>
+          Effect.map(now, (at) => {
+            if (Exit.isSuccess(exit)) {
+              const { createdAt, id } = exit.value
+              claimed.add(id, at)
+              ownPostClock = isFound || createdAt === undefined
+                ? ownPostClock
+                : PostCheck.fromOwnPost(createdAt, startedAt, at)
+            } else if (mayExist(exit.cause)) {
+              orphaned.add(canonical(post.text ?? ""), at)
+            }
+          }))
       })
 
     return {
       create: (post) =>
         Effect.zipRight(
-          (post.mediaIds ?? []).length === 0 ? checkText(post.text) : Effect.void,
-          inTurn(post, create(post))
+          (post.mediaIds ?? []).length === 0 ? checkText(post.text ?? "") : Effect.void,
+          inTurn(canonical(post.text ?? ""))(Effect.acquireUseRelease(
+            Effect.sync(() => open.add(post)),
+            () => create(post),
+            () => Effect.sync(() => open.delete(post))
+          ))
         ),
       list: (options) => Pagination.items(pages(options)),
       pages,

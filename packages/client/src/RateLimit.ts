@@ -10,12 +10,14 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { InvalidSettings, RateLimitWaitExceeded } from "./Failures.js"
+import type { Closing } from "./Closing.js"
+import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./Failures.js"
 import type { SharedAllowance } from "./RateLimit/SharedAllowance.js"
 import * as Memory from "./RateLimit/Memory.js"
 
@@ -25,6 +27,75 @@ export interface Allowance {
   readonly limit?: number
   /** 60 seconds unless told. */
   readonly window?: Duration.DurationInput
+}
+
+/**
+ * How a slot is waited for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface WaitOptions {
+  /** The name of the request's operation. While the operation is paused, the request waits without holding up others. */
+  readonly operation?: string | undefined
+  /** Goes before those who wait already: for a request that the service refused, which keeps its turn. */
+  readonly again?: boolean | undefined
+  /** Ends the wait with `ClientClosed` when it closes. The allowance's own end does so in any case. */
+  readonly closing?: Closing | undefined
+}
+
+/**
+ * A response that asks for a pause.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Refusal {
+  /** What `Retry-After` asks for. */
+  readonly retryAfter: Duration.Duration | undefined
+  /** False for a 429: the service did not count the request. */
+  readonly counted: boolean
+}
+
+/**
+ * How a request is sent in its slot.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface RequestOptions<in E> {
+  /** The name of the request's operation, which is what a quota pauses. */
+  readonly operation?: string | undefined
+  /**
+   * Recognises a failure that asks for a pause. Up to a window long it pauses the key, and beyond that the operation
+   * alone: then it is a quota, of which the interface does not show what counts against it.
+   */
+  readonly refusal?: ((failure: E) => Refusal | undefined) | undefined
+}
+
+/** @since 0.1.0 @category models */
+export interface PausedOperation {
+  readonly operation: string
+  readonly until: DateTime.Utc
+}
+
+/**
+ * The allowance at one moment.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Status {
+  /** Requests that could go at once. */
+  readonly free: number
+  /** Slots taken by requests that have no response yet; of all processes that share the allowance. */
+  readonly inFlight: number
+  /** Requests of this process that wait for a slot. */
+  readonly waiting: number
+  /** Until when the service wants no request of the key. */
+  readonly pausedUntil: DateTime.Utc | undefined
+  /** Operations whose quota is used up. */
+  readonly pausedOperations: ReadonlyArray<PausedOperation>
 }
 
 /**
@@ -38,31 +109,39 @@ export interface Slot {
    * Runs the request. The slot counts as used from then on, until a window after the request has ended. A second request,
    * or one after the scope of the slot has closed, is a defect.
    */
-  readonly use: <A, E, R>(request: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly use: <A, E, R>(
+    request: Effect.Effect<A, E, R>,
+    options?: RequestOptions<E>
+  ) => Effect.Effect<A, E | ClientClosed, R>
 }
 
 /** @since 0.1.0 @category services */
 export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit, {
   /**
-   * Waits for a slot, in the order of asking, no longer than `patience`, and fails at once where it is known that the
-   * wait will be longer. What is sent in it can be chosen when it is there. A slot that isn't used by the time its scope
-   * closes goes to the next one, as does the place of a wait that is interrupted.
+   * Waits for a slot, in the order of asking, no longer than `maxWait`, and fails as soon as it is known that the wait
+   * will be longer. What is sent in it can be chosen when it is there. A slot that isn't used by the time its scope
+   * closes goes to the next one, as does the place of a wait that is interrupted. Every wait fails with `ClientClosed`
+   * when the layer is released.
    */
   readonly reserve: (
-    patience: Duration.Duration
-  ) => Effect.Effect<Slot, RateLimitWaitExceeded, Scope.Scope>
+    maxWait: Duration.Duration,
+    options?: WaitOptions
+  ) => Effect.Effect<Slot, RateLimitWaitExceeded | ClientClosed, Scope.Scope>
   /**
    * Runs one request in a slot of its own: what reserving one and using it does, with less.
    */
   readonly withSlot: <A, E, R>(
-    patience: Duration.Duration,
-    request: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | RateLimitWaitExceeded, R>
+    maxWait: Duration.Duration,
+    request: Effect.Effect<A, E, R>,
+    options?: WaitOptions & RequestOptions<E>
+  ) => Effect.Effect<A, E | RateLimitWaitExceeded | ClientClosed, R>
   /**
-   * Lets no request go for a while, those that wait already included: what a 429 with `Retry-After` asks for. A shorter
-   * time than one that runs already changes nothing.
+   * Lets no request go for a while, or none of one operation, those that wait already included. A shorter time than one
+   * that runs already changes nothing.
    */
-  readonly closeFor: (time: Duration.Duration) => Effect.Effect<void>
+  readonly closeFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
+  /** What is free, in flight, waiting and paused. */
+  readonly status: Effect.Effect<Status>
 }>() {}
 
 const reserved = FiberRef.unsafeMake<Slot | undefined>(undefined)
@@ -109,7 +188,7 @@ export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit> =>
 /**
  * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres
  * across machines. Fails when the tables can't be made. Later on nothing is sent while the database does not answer: who
- * waits fails with {@link RateLimitWaitExceeded} when its patience ends, which then says so.
+ * waits fails with {@link RateLimitWaitExceeded} when its maximum wait ends, which then says so.
  *
  * The bookkeeping is never part of a transaction of the caller's. A call inside a transaction that has written to the
  * same SQLite file would wait for itself: give the allowance a file of its own.

@@ -17,12 +17,16 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
+import type { Closing } from "./Closing.js"
 import * as Deadlines from "./Deadlines.js"
 import * as Exchange from "./Exchange.js"
 import { AttemptTimeout, ConnectionFailed, ConnectionLost, UnreadableSuccess } from "./Failures.js"
 import type { AttemptFailure } from "./Failures.js"
+import * as Moment from "./Moment.js"
 import type { Answer, Outgoing } from "./Outgoing.js"
+import * as Redaction from "./Redaction.js"
 import * as Redirects from "./Redirects.js"
+import * as ResponseBody from "./ResponseBody.js"
 import { Settings } from "./Settings.js"
 import { reasonOf, reasonOfCause } from "./TransportReason.js"
 import type { TransportReason } from "./TransportReason.js"
@@ -40,21 +44,31 @@ export interface Progress extends Deadlines.Watched {
   /** Requests of its call until now, it included. */
   readonly attempts: number
   readonly span: Tracer.Span
+  /** When it was sent, in milliseconds since the epoch. */
+  readonly sentAt: number
   /** Undefined until it is there. */
   head: Exchange.Head | undefined
+  /** Whether the request has had a connection; undefined where the HTTP client doesn't report that. */
+  isConnected?: boolean | undefined
 }
 
 /** @since 0.1.0 @category models */
 export type Send = (outgoing: Outgoing, progress: Progress) => Effect.Effect<Answer, AttemptFailure>
 
+// For what a response larger than the bound begins with, where its own length says that it is.
+const excerptBytes = 4 * excerptLength
+
 const isSuccess = (head: Exchange.Head): boolean => head.status >= 200 && head.status < 300
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Send, never, HttpClient.HttpClient | Settings | Scope.Scope> = Effect.gen(function*() {
+export const make = (
+  closing: Closing
+): Effect.Effect<Send, never, HttpClient.HttpClient | Settings | Scope.Scope> => Effect.gen(function*() {
   const settings = yield* Settings
   const key = Redacted.value(settings.apiKey)
-  const ownHeaders = { authorization: `Bearer ${key}`, accept: "application/json" }
-  const deadlines = yield* Deadlines.make(settings.timeout)
+  const redaction = Redaction.make(key)
+  const ownHeaders = { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": settings.userAgent }
+  const deadlines = yield* Deadlines.make(closing)
   const host = new URL(settings.baseUrl).host
   const given = yield* HttpClient.HttpClient
   // The span of the attempt tells of the request.
@@ -64,8 +78,12 @@ export const make: Effect.Effect<Send, never, HttpClient.HttpClient | Settings |
   const headersOf = ({ span }: Progress) =>
     settings.propagateTrace ? { ...ownHeaders, ...HttpTraceContext.toHeaders(span) } : ownHeaders
 
-  const failureOf = (outgoing: Outgoing, progress: Progress, { connected, reason }: TransportReason, cause: unknown) => {
+  const failureOf = (outgoing: Outgoing, progress: Progress, transport: TransportReason, thrown: unknown) => {
     const { attempts, head } = progress
+    const { connected } = transport
+    const reason = redaction.text(transport.reason)
+    // The errors of HTTP clients may hold the request with its headers.
+    const cause = redaction.cause(thrown)
     if (head !== undefined && outgoing.delivery !== "Read") {
       return unreadable(outgoing, attempts, head.status, `its answer broke off (${reason})`, "")
     }
@@ -90,35 +108,75 @@ export const make: Effect.Effect<Send, never, HttpClient.HttpClient | Settings |
     { headers, status }: Exchange.Head,
     body: string,
     receivedAt: number
-  ): AttemptFailure => toError({ status, headers, body, receivedAt, attempts, listed: outgoing.listed })
+  ): AttemptFailure => {
+    const requestId = headers["x-request-id"]
+    const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
+    return toError({ status, headers: safe, body, receivedAt, attempts, listed: outgoing.listed })
+  }
 
   const outOfTime = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
     const { attempts, head } = progress
+    if (progress.isConnected === false) {
+      return failureOf(outgoing, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
+    }
     if (head !== undefined && !isSuccess(head)) {
-      return refused(outgoing, progress, head, "", progress.movedAt)
+      return refused(outgoing, progress, head, "", progress.sentAt)
     }
     return head !== undefined && outgoing.delivery !== "Read"
       ? unreadable(outgoing, attempts, head.status, "its answer didn't end in time", "")
       : new AttemptTimeout({
         attempts,
-        timeout: settings.timeout,
-        message: `no whole answer from ${host} within ${Duration.format(settings.timeout)}`
+        timeout: progress.limit,
+        message: `no whole answer from ${host} within ${Duration.format(progress.limit)}`
       })
   }
 
-  const noteHead = (progress: Progress, head: Exchange.Head): void => {
+  /** The client was closed. The request had left, so that nobody knows what becomes of it. */
+  const cutOff = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
+    const { attempts, head } = progress
+    if (head !== undefined) {
+      return isSuccess(head)
+        ? failureOf(outgoing, progress, { connected: true, reason: "CLOSED" }, undefined)
+        : refused(outgoing, progress, head, "", progress.sentAt)
+    }
+    return new ConnectionLost({
+      attempts,
+      reason: "CLOSED",
+      message: `the client was closed before ${host} had responded; keep the scope of its layer open until calls have ended`
+    })
+  }
+
+  /** Notes what a response begins with, and decides how many bytes of its body are read. */
+  const noteHead = (progress: Progress, head: Exchange.Head): number => {
     progress.span.attribute("http.response.status_code", head.status)
     progress.head = head
+    const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
+    // A refusal is reported with its beginning, however long it is.
+    return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
+  }
+
+  const tooLarge = (outgoing: Outgoing, { attempts }: Progress, { status }: Exchange.Head, body: string): AttemptFailure => {
+    const why = `its response is larger than ${settings.maxResponseBytes} bytes (option maxResponseBytes)`
+    return outgoing.delivery === "Read"
+      ? new ConnectionLost({
+        attempts,
+        reason: "RESPONSE_TOO_LARGE",
+        message: `the connection to ${host} was dropped, because ${why}`
+      })
+      : unreadable(outgoing, attempts, status, why, body)
   }
 
   const conclude = (
     outgoing: Outgoing,
     progress: Progress,
     head: Exchange.Head,
-    text: string
+    { isCut, text }: Exchange.Body
   ): Effect.Effect<Answer, AttemptFailure> => {
     // A proxy that echoes the request may echo the key with it, and what can't be read is shown to people.
-    const body = text.replaceAll(key, "<redacted>")
+    const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
+    if (isCut && isSuccess(head)) {
+      return Effect.fail(tooLarge(outgoing, progress, head, body))
+    }
     return isSuccess(head)
       ? Effect.succeed({ status: head.status, body, date: dateOf(head.headers) })
       : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refused(outgoing, progress, head, body, now)))
@@ -133,7 +191,7 @@ export const make: Effect.Effect<Send, never, HttpClient.HttpClient | Settings |
   ): Effect.Effect<Answer, AttemptFailure> =>
     progress.head === undefined || isSuccess(progress.head)
       ? Effect.fail(failureOf(outgoing, progress, reason, cause))
-      : conclude(outgoing, progress, progress.head, "")
+      : conclude(outgoing, progress, progress.head, noBody)
 
   const byClient: Send = (outgoing, progress) => {
     const request = HttpClientRequest.make(outgoing.method)(settings.baseUrl + outgoing.path, {
@@ -142,41 +200,75 @@ export const make: Effect.Effect<Send, never, HttpClient.HttpClient | Settings |
       body: watched(outgoing.body, progress)
     })
     const answer = Effect.flatMap(client.execute(request), (response) => {
-      noteHead(progress, response)
-      return Effect.map(response.text, (text) => ({ head: response, text }))
+      return Effect.map(ResponseBody.read(response, noteHead(progress, response)), (body) => ({ head: response, body }))
     })
     return deadlines.limit(
       Effect.matchEffect(answer, {
         onFailure: (error) => brokenOff(outgoing, progress, reasonOf(error), error.cause),
-        onSuccess: ({ head, text }) => conclude(outgoing, progress, head, text)
+        onSuccess: ({ body, head }) => conclude(outgoing, progress, head, body)
       }),
       progress,
-      () => outOfTime(outgoing, progress)
+      { outOfTime: () => outOfTime(outgoing, progress), cutOff: () => cutOff(outgoing, progress) }
     )
   }
 
-  const byExchange = (exchange: Exchange.Exchange, body: InMemory): Send => (outgoing, progress) =>
-    deadlines.limitAsync<Answer, AttemptFailure, AttemptFailure>(
-      (resume) =>
-        Effect.sync(exchange({
+  const byExchange = (exchange: Exchange.Exchange, body: InMemory): Send => (outgoing, progress) => {
+    let breakOff = () => {}
+    return deadlines.limitAsync<Answer, AttemptFailure, AttemptFailure>(
+      (resume) => {
+        progress.isConnected = false
+        breakOff = exchange({
           method: outgoing.method,
           url: urlOf(settings.baseUrl + outgoing.path, outgoing.query),
           headers: body._tag === "Empty" ? headersOf(progress) : { ...headersOf(progress), "content-type": body.contentType },
-          body: body._tag === "Empty" ? undefined : body.body
+          body: body._tag === "Empty" ? undefined : body.body,
+          idempotent: outgoing.delivery === "Read" || outgoing.delivery === "Repeatable"
         }, {
+          onConnection: () => {
+            progress.isConnected = true
+          },
           onHead: (head) => noteHead(progress, head),
-          onEnd: (head, text) => resume(conclude(outgoing, progress, head, text)),
-          onFailure: (cause) => resume(brokenOff(outgoing, progress, reasonOfCause(cause, "Transport"), cause))
-        })),
+          onEnd: (head, body) => resume(conclude(outgoing, progress, head, body)),
+          onFailure: (cause) => {
+            // The exchange knows whether there was a connection; a code only suggests it.
+            const { reason } = reasonOfCause(cause, "Transport")
+            resume(brokenOff(outgoing, progress, { reason, connected: progress.isConnected === true }, cause))
+          }
+        })
+        return Effect.sync(breakOff)
+      },
       progress,
-      () => outOfTime(outgoing, progress)
+      {
+        outOfTime: () => {
+          // First, so that what had no connection until now doesn't get one after it was said to have had none.
+          breakOff()
+          return outOfTime(outgoing, progress)
+        },
+        cutOff: () => cutOff(outgoing, progress)
+      }
     )
+  }
 
   return (outgoing, progress) =>
     exchange !== undefined && isInMemory(outgoing.body)
       ? byExchange(exchange, outgoing.body)(outgoing, progress)
       : byClient(outgoing, progress)
 })
+
+// Shorter beginnings of a key are found in any text, and open nothing.
+const shortestPart = 8
+
+/** A text that was cut, without the beginning of a key at its end. */
+const withoutPartOf = (key: string, text: string): string => {
+  for (let length = key.length; length >= shortestPart; length--) {
+    if (text.endsWith(key.slice(0, length))) {
+      return text.slice(0, -length)
+    }
+  }
+  return text
+}
+
+const noBody: Exchange.Body = { text: "", isCut: false }
 
 type InMemory = HttpBody.Empty | HttpBody.Uint8Array
 
@@ -198,7 +290,7 @@ const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody
     ? HttpBody.stream(
       // By the chunk, which keeps the chunks as they are; see `Multipart`.
       Stream.chunksWith(body.stream, Stream.tap(() =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.map(Moment.now, (now) => {
           progress.movedAt = now
         }))),
       body.contentType,
@@ -210,6 +302,14 @@ const dateOf = (headers: Headers.Headers): number | undefined => {
   const date = Date.parse(headers["date"] ?? "")
   return Number.isNaN(date) ? undefined : date
 }
+
+/**
+ * The beginning of a body, for people.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const excerptOf = (body: string): string => body.slice(0, excerptLength)
 
 /**
  * The failure for a 2xx that can't be read.
@@ -228,6 +328,6 @@ export const unreadable = (
     attempts,
     operation: outgoing.operation,
     status,
-    message: `the service did what was asked (status ${status}), but ${why}; it was not sent again`,
-    body: body.slice(0, excerptLength)
+    message: `the service reported success (status ${status}), but ${why}; the request was not sent again`,
+    body: excerptOf(body)
   })

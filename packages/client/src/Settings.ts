@@ -12,27 +12,45 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
+import { checkBaseUrl } from "./BaseUrl.js"
+import * as Durations from "./Durations.js"
 import { InvalidSettings } from "./Failures.js"
+import type { AttemptFailure } from "./Failures.js"
 import { defaultRetry } from "./Retry.js"
+import { userAgent } from "./UserAgent.js"
+
+/** @since 0.1.0 @category parsing */
+export { checkBaseUrl } from "./BaseUrl.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {
-  /** Ends with the version segment, `/open/v1`. */
+  /** Ends with the version segment, `/open/v1`. Plain `http` is refused beyond this machine. */
   readonly baseUrl: string
-  /** `<prefix>_<40 characters>`. */
+  /** Accepts plain `http` to another machine, which shows the key to the network (default: false). */
+  readonly allowInsecureHttp?: boolean | undefined
+  /** Printable ASCII without spaces; the service decides whether it is valid. */
   readonly apiKey: Redacted.Redacted
   /** Time for one attempt, from sending to the end of the answer; for an upload, without progress. 30 seconds unless told. */
   readonly timeout?: Duration.DurationInput | undefined
-  /** When to send again what may be sent again. */
-  readonly retry?: Schedule.Schedule<unknown> | undefined
+  /** When another attempt follows, where the delivery class allows one. The schedule's input is the failure. */
+  readonly retry?: Schedule.Schedule<unknown, AttemptFailure> | undefined
   /** The longest wait for the key's allowance that a call puts up with. 5 minutes unless told. */
-  readonly patience?: Duration.DurationInput | undefined
+  readonly maxWait?: Duration.DurationInput | undefined
+  /**
+   * How long a service may take to finish a request that failed, or to show a new post in its list. A post whose outcome
+   * is unknown is looked for until then (default: 15 seconds).
+   */
+  readonly settleTime?: Duration.DurationInput | undefined
   /** Requests in a window; 120 unless told. */
   readonly rateLimit?: number | undefined
   /** Length of the window; 60 seconds unless told. */
   readonly rateWindow?: Duration.DurationInput | undefined
   /** Whether requests carry the headers of the trace that they are part of. Not unless told: they go to a third party. */
   readonly propagateTrace?: boolean | undefined
+  /** The longest body of a response that is read, in bytes (default: 16 MiB). */
+  readonly maxResponseBytes?: number | undefined
+  /** Name and version of the application, such as `stock-robot/1.2`: stands before Plaza's in `User-Agent`. */
+  readonly application?: string | undefined
 }
 
 /** @since 0.1.0 @category services */
@@ -41,48 +59,28 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted
   readonly timeout: Duration.Duration
-  readonly retry: Schedule.Schedule<unknown>
-  readonly patience: Duration.Duration
+  readonly retry: Schedule.Schedule<unknown, AttemptFailure>
+  readonly maxWait: Duration.Duration
+  readonly settleTime: Duration.Duration
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
   readonly propagateTrace: boolean
+  readonly maxResponseBytes: number
+  readonly userAgent: string
 }>() {}
-
-/**
- * A base address that can be used, without a slash at its end, or what it has to be.
- *
- * @since 0.1.0
- * @category parsing
- */
-export const checkBaseUrl = (text: string): Either.Either<string, string> => {
-  if (!URL.canParse(text)) {
-    return Either.left("must be an address such as https://host/open/v1")
-  }
-  const url = new URL(text)
-  return url.protocol !== "http:" && url.protocol !== "https:"
-    ? Either.left("must begin with http:// or https://")
-    : url.username !== "" || url.password !== ""
-    ? Either.left("must not hold a user name or a password; the key goes in by itself")
-    : url.search !== "" || url.hash !== ""
-    ? Either.left("must end with its path (/open/v1), without ? or #")
-    : Either.right(text.replace(/\/+$/, ""))
-}
 
 const checkApiKey = (text: string): Either.Either<Redacted.Redacted, string> =>
   Either.mapLeft(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)
 
-const checkRateLimit = (limit: number): Either.Either<number, string> =>
-  Number.isInteger(limit) && limit >= 1 ? Either.right(limit) : Either.left("must be a whole number of at least 1")
-
-const checkPositive = (duration: Duration.Duration): Either.Either<Duration.Duration, string> =>
-  Duration.greaterThan(duration, Duration.zero)
-    ? Either.right(duration)
-    : Either.left(`must be longer than nothing, as in "30 seconds"`)
+const checkCount = (count: number): Either.Either<number, string> =>
+  Number.isSafeInteger(count) && count >= 1 ? Either.right(count) : Either.left("must be a whole number of at least 1")
 
 const defaults = {
   timeout: Duration.seconds(30),
-  patience: Duration.minutes(5),
+  maxWait: Duration.minutes(5),
+  settleTime: Duration.seconds(15),
   rateLimit: Limits.requestsPerWindow,
+  maxResponseBytes: 16 * 1024 * 1024,
   rateWindow: Limits.rateWindow
 }
 
@@ -96,14 +94,17 @@ export const fromOptions = (options: Options): Either.Either<Settings["Type"], I
   const named = <A>(setting: string, checked: Either.Either<A, string>) =>
     Either.mapLeft(checked, (message) => new InvalidSettings({ setting, message: `${setting} ${message}` }))
   return Either.all({
-    baseUrl: named("baseUrl", checkBaseUrl(options.baseUrl)),
+    baseUrl: named("baseUrl", checkBaseUrl(options.baseUrl, options)),
     apiKey: named("apiKey", checkApiKey(Redacted.value(options.apiKey))),
-    timeout: named("timeout", checkPositive(Duration.decode(options.timeout ?? defaults.timeout))),
+    timeout: named("timeout", Durations.parsePositive(options.timeout ?? defaults.timeout)),
     retry: Either.right(options.retry ?? defaultRetry),
-    patience: Either.right(Duration.decode(options.patience ?? defaults.patience)),
-    rateLimit: named("rateLimit", checkRateLimit(options.rateLimit ?? defaults.rateLimit)),
-    rateWindow: named("rateWindow", checkPositive(Duration.decode(options.rateWindow ?? defaults.rateWindow))),
-    propagateTrace: Either.right(options.propagateTrace ?? false)
+    maxWait: named("maxWait", Durations.parse(options.maxWait ?? defaults.maxWait)),
+    settleTime: named("settleTime", Durations.parse(options.settleTime ?? defaults.settleTime)),
+    rateLimit: named("rateLimit", checkCount(options.rateLimit ?? defaults.rateLimit)),
+    rateWindow: named("rateWindow", Durations.parsePositive(options.rateWindow ?? defaults.rateWindow)),
+    propagateTrace: Either.right(options.propagateTrace ?? false),
+    maxResponseBytes: named("maxResponseBytes", checkCount(options.maxResponseBytes ?? defaults.maxResponseBytes)),
+    userAgent: named("application", userAgent(options.application))
   })
 }
 
@@ -111,20 +112,50 @@ const checked = <A, B>(config: Config.Config<A>, check: (value: A) => Either.Eit
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (message) => ConfigError.InvalidData([], message)))
 
 /**
- * The settings as the environment gives them: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT`,
- * `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW`.
+ * Whether the environment accepts plain `http` to another machine: `PLAZA_ALLOW_INSECURE_HTTP` (default: false).
  *
  * @since 0.1.0
  * @category config
  */
-export const config: Config.Config<Settings["Type"]> = Config.all({
-  baseUrl: checked(Config.string("PLAZA_BASE_URL"), checkBaseUrl),
+export const allowInsecureHttp: Config.Config<boolean> = Config.withDefault(Config.boolean("PLAZA_ALLOW_INSECURE_HTTP"), false)
+
+const baseUrl = Config.mapOrFail(
+  Config.all([Config.string("PLAZA_BASE_URL"), allowInsecureHttp]),
+  ([text, allowInsecureHttp]) =>
+    // Two variables have no common name, so that the one to correct is named here.
+    Either.mapLeft(checkBaseUrl(text, { allowInsecureHttp }), (message) => ConfigError.InvalidData(["PLAZA_BASE_URL"], message))
+)
+
+/**
+ * The settings as the environment gives them, for an application with this name and version: see
+ * {@link Options.application}.
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> => Config.all({
+  baseUrl,
   // Read as a string, because a redacted setting hides what is wrong with it as well; the check never tells the text.
   apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
-  timeout: Config.withDefault(checked(Config.duration("PLAZA_TIMEOUT"), checkPositive), defaults.timeout),
+  timeout: Config.withDefault(checked(Config.duration("PLAZA_TIMEOUT"), Durations.parsePositive), defaults.timeout),
   retry: Config.succeed(defaultRetry),
-  patience: Config.succeed(defaults.patience),
-  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), checkRateLimit), defaults.rateLimit),
-  rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), checkPositive), defaults.rateWindow),
-  propagateTrace: Config.succeed(false)
+  maxWait: Config.succeed(defaults.maxWait),
+  settleTime: Config.succeed(defaults.settleTime),
+  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), checkCount), defaults.rateLimit),
+  rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), Durations.parsePositive), defaults.rateWindow),
+  propagateTrace: Config.succeed(false),
+  maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
+  userAgent: Either.match(userAgent(application), {
+    onLeft: (message) => Config.fail(`the application's name ${message}`),
+    onRight: Config.succeed
+  })
 })
+
+/**
+ * The settings as the environment gives them: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT`,
+ * `PLAZA_RATE_LIMIT`, `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP`.
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const config: Config.Config<Settings["Type"]> = configFor(undefined)

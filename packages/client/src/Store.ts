@@ -6,94 +6,53 @@
 import type { OrderId, ProductId } from "@plaza/domain/Ids"
 import type { NewShipment } from "@plaza/domain/Requests"
 import type { Order, Product } from "@plaza/domain/Resources"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as RcMap from "effect/RcMap"
 import type { FailureOf } from "./Contract.js"
+import { isServiceError } from "./Failures.js"
 import { Operations } from "./Operations.js"
+import * as Turns from "./Turns.js"
 
 /** @since 0.1.0 @category services */
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   /**
-   * Sets the stock of a product, in pieces. Repeatable: sent again after an ambiguous failure.
+   * Sets the stock of a product, in pieces. Repeatable: sent again after an ambiguous failure. Calls of one client for
+   * one product run one after the other, so that the value of the last call is the last to be sent.
+   *
+   * Limit: a service that goes on with a request after a timeout or a 504 can end up with that older value.
    * Source: interface v1, "Endpoints", PATCH /store/products/{id}/stock.
    */
   readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>
   /**
-   * Ships an order. Checkable: after an ambiguous failure it is sent again, and a conflict then says that the first
-   * attempt took; a conflict on the first attempt is a `Conflict`. Calls for one order go one after the other, and where
-   * an earlier one may have shipped it, a conflict after a failure can't tell whose shipment took: `OutcomeUnknown`.
+   * Ships an order. Checkable: sent again after an ambiguous failure. A conflict on the first attempt is a `Conflict`. A
+   * conflict after an ambiguous failure shows that the order is shipped, but not that this carrier and tracking number
+   * are recorded: `OutcomeUnknown` with `likely: "done"`. Calls of one client for one order run one after the other.
    * Source: interface v1, "Endpoints", POST /store/orders/{id}/ship.
    */
   readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, FailureOf<"shipOrder">>
 }>() {}
 
-// Orders whose shipping is remembered. More than any program ships while it still repeats a call for one of them.
-const remembered = 10_000
-
-/** The orders that calls have shipped, or may have. */
-const makeShipped = () => {
-  // Oldest first, as a set keeps the order of insertion.
-  const orders = new Set<OrderId>()
-  return {
-    has: (id: OrderId) => orders.has(id),
-    add: (id: OrderId) => {
-      for (const oldest of orders) {
-        if (orders.size < remembered) {
-          break
-        }
-        orders.delete(oldest)
-      }
-      orders.add(id)
-    }
-  }
-}
-
-/**
- * Whether the order may be shipped after a call that ended so. That it surely was shipped once proves no more: the
- * document doesn't show all moves of an order, and who ships one anew has likely taken the first shipment back, so that a
- * conflict after a failure may speak of the new one.
- */
-const mayBeShipped = (exit: Exit.Exit<unknown, FailureOf<"shipOrder">>): boolean =>
-  Exit.isSuccess(exit) || Option.match(Cause.failureOption(exit.cause), {
-    onNone: () => true,
-    onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess" || _tag === "Conflict"
-  })
-
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Store, never, Operations> = Layer.scoped(
+export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
   Store,
-  Effect.gen(function*() {
-    const { send } = yield* Operations
-    const shippedBefore = makeShipped()
-    // While another shipment's answer is still out, nobody can tell whose a conflict speaks of.
-    const turns = yield* RcMap.make({ lookup: (_order: OrderId) => Effect.makeSemaphore(1) })
-
-    const ship = (id: OrderId, { carrier, trackingNumber }: NewShipment) =>
-      Effect.suspend(() => {
-        // What a shipped order looks like is known from what was sent, where the service says no more.
-        const shipped = (): Order => ({ id, carrier, trackingNumber })
-        const mayBeAnothers = shippedBefore.has(id)
-        return send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
-          whenEmpty: shipped,
-          check: {
-            repeatRefused: (failure) =>
-              failure._tag === "Conflict" && !mayBeAnothers ? Option.some(shipped()) : Option.none()
-          }
-        })
-      }).pipe(
-        Effect.onExit((exit) => Effect.sync(() => mayBeShipped(exit) && shippedBefore.add(id)))
-      )
+  Effect.map(Operations, ({ send }) => {
+    // An older value that is sent again must not come after a newer one, so calls for one thing wait for each other.
+    const inTurn = Turns.make()
 
     return {
       setStock: (id, stock) =>
-        send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }) }),
-      ship: (id, shipment) =>
-        Effect.scoped(Effect.flatMap(RcMap.get(turns, id), (turn) => turn.withPermits(1)(ship(id, shipment))))
+        inTurn(`product ${id}`)(
+          send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
+        ),
+      ship: (id, { carrier, trackingNumber }) =>
+        inTurn(`order ${id}`)(
+          send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
+            whenEmpty: () => ({ id, carrier, trackingNumber }),
+            known: { id },
+            check: { suggestsDone: (failure) => isServiceError(failure) && failure.category === "Conflict" }
+          })
+        )
     }
   })
 )

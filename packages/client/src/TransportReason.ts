@@ -15,14 +15,19 @@ export interface TransportReason {
   readonly connected: boolean
 }
 
-const neverConnected = new Set([
+/** Codes of a network that is out of reach: an open connection can meet most of them too. */
+const unreachable = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
   "ENETDOWN",
-  "EADDRNOTAVAIL",
+  "EADDRNOTAVAIL"
+])
+
+/** Codes of a connection that was not made, or not trusted. Node reports a failed handshake as a failed write. */
+const neverConnected = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -40,8 +45,8 @@ const neverConnected = new Set([
 
 const isNeverConnected = (code: string, syscall: unknown): boolean =>
   neverConnected.has(code) || code.startsWith("CERT_") || code.startsWith("ERR_TLS_CERT") ||
-  // A time-out can come while connecting or later; only the call that failed tells.
-  syscall === "connect" || syscall === "getaddrinfo"
+  // A time-out can come while connecting or later; where the failed call is known, it decides.
+  (typeof syscall === "string" ? syscall === "connect" || syscall === "getaddrinfo" : unreachable.has(code))
 
 /** The code of a TLS failure: node:http gives it a common one, and tells only in its text what undici tells by code. */
 const precise = (code: string, message: unknown): string => {

@@ -6,22 +6,94 @@
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Exchange from "./Exchange.js"
+import { InvalidSettings } from "./Failures.js"
 import * as Connections from "./node/Connections.js"
 import * as UndiciExchange from "./node/UndiciExchange.js"
 
+/** @since 0.1.0 @category models */
+export interface Options {
+  /**
+   * The proxy for every request, such as `http://user:password@proxy:3128`, or false for none (default: what the
+   * variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms, say). Requests go through a tunnel
+   * (CONNECT).
+   */
+  readonly proxy?: string | false | undefined
+  /** Certificates to trust beside those that Node ships, in PEM. */
+  readonly ca?: string | ReadonlyArray<string> | undefined
+  /**
+   * How long a connection is kept for the next request, where the service doesn't say so itself (default: 4 seconds).
+   * Requests that must not be sent twice never use a kept connection, because the service may be closing it.
+   */
+  readonly keepAlive?: Duration.DurationInput | undefined
+  /** The longest time for making a connection, TLS included (default: 10 seconds). */
+  readonly connectTimeout?: Duration.DurationInput | undefined
+}
+
+const defaults = { keepAlive: Duration.seconds(4), connectTimeout: Duration.seconds(10) }
+
+const isProxy = (text: string): boolean => URL.canParse(text) && /^(https?|socks5?):$/.test(new URL(text).protocol)
+
+const wrongProxy = "must be the address of a proxy, such as http://proxy:3128"
+
+const variable = (name: string): Config.Config<string> =>
+  Config.string(name.toLowerCase()).pipe(Config.orElse(() => Config.string(name)), Config.withDefault(""))
+
+const proxyVariable = (name: string): Config.Config<string> =>
+  Config.mapOrFail(variable(name), (text) =>
+    text === "" || isProxy(text) ? Either.right(text) : Either.left(ConfigError.InvalidData([name], wrongProxy)))
+
+const proxiesOfEnvironment: Config.Config<Connections.Proxies> = Config.all({
+  http: proxyVariable("HTTP_PROXY"),
+  https: proxyVariable("HTTPS_PROXY"),
+  except: variable("NO_PROXY")
+})
+
+const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Connections.Proxies, ConfigError.ConfigError | InvalidSettings> =>
+  proxy === undefined
+    ? proxiesOfEnvironment
+    : proxy === false
+    ? Effect.succeed({ http: "", https: "", except: "" })
+    : isProxy(proxy)
+    ? Effect.succeed({ http: proxy, https: proxy, except: "" })
+    : new InvalidSettings({ setting: "proxy", message: `proxy ${wrongProxy}` })
+
+const positive = (setting: string, duration: Duration.Duration): Effect.Effect<Duration.Duration, InvalidSettings> =>
+  Duration.greaterThan(duration, Duration.zero) && Duration.isFinite(duration)
+    ? Effect.succeed(duration)
+    : new InvalidSettings({ setting, message: `${setting} must be longer than nothing, as in "4 seconds", and finite` })
+
+const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = defaults.keepAlive, proxy }: Options) =>
+  Effect.gen(function*() {
+    const dispatcher = yield* Connections.make({
+      proxies: yield* proxiesOf(proxy),
+      ca: typeof ca === "string" ? [ca] : ca,
+      keepAlive: yield* positive("keepAlive", Duration.decode(keepAlive)),
+      connectTimeout: yield* positive("connectTimeout", Duration.decode(connectTimeout))
+    })
+    return Exchange.offer(NodeHttpClient.makeUndici(dispatcher), UndiciExchange.make(dispatcher))
+  })
+
 /**
- * An `HttpClient` on undici, which keeps its connections open between requests.
+ * An `HttpClient` on undici, which keeps its connections open between requests that may be repeated.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.scoped(
-  HttpClient.HttpClient,
-  Effect.map(
-    Connections.make,
-    (dispatcher) => Exchange.offer(NodeHttpClient.makeUndici(dispatcher), UndiciExchange.make(dispatcher))
-  )
-)
+export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | InvalidSettings> =>
+  Layer.scoped(HttpClient.HttpClient, make(options))
+
+/**
+ * {@link layerWith} its defaults: the proxies of the environment are used. A variable that names no proxy is a defect
+ * here; use {@link layerWith} to handle it as a failure.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.orDie(layerWith({}))

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type Failures, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, Failures, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
-import * as Virtual from "./support/Virtual.js"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 const me = Fake.json({ id: "1" })
 const product = Fake.json({ id: "p", stock: 3 })
@@ -17,6 +17,7 @@ const follow = Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("u
 const like = Effect.flatMap(Posts, ({ like }) => like(PostId.make("x")))
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("x"), "hello"))
 const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1"), "hello"))
+const create = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
 
 /** What came of an operation against a script, and how many calls it took. */
 const outcome = (
@@ -25,7 +26,7 @@ const outcome = (
 ) => {
   const { calls, layer } = Fake.scripted(replies)
   return Effect.map(
-    Virtual.run(Effect.either(Effect.provide(operation, layer))),
+    SimulatedTime.run(Effect.either(Effect.provide(operation, layer))),
     (result) => ({ result, calls, tag: Either.isLeft(result) ? result.left._tag : "Success" })
   )
 }
@@ -56,11 +57,11 @@ describe("after an ambiguous failure", () => {
         }
       }))
 
-    it.effect(`shipping is sent again, and a conflict then says that the first attempt took (${name})`, () =>
+    it.effect(`a conflict of a repeated shipment shows that the order is shipped, not by whom (${name})`, () =>
       Effect.gen(function*() {
         const conflict = Fake.refusal(409, "CONFLICT")
         const { calls, result } = yield* outcome(ship, [failure, conflict])
-        expect(result).toEqual(Either.right({ id: "o", carrier: "C", trackingNumber: "T" }))
+        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "OutcomeUnknown", likely: "done", cause: { _tag: "Conflict" } })
         expect(calls.length).toBe(2)
         expect((yield* outcome(ship, [failure, order])).tag).toBe("Success")
         expect((yield* outcome(ship, [conflict])).tag).toBe("Conflict")
@@ -79,9 +80,47 @@ describe("after an ambiguous failure", () => {
       expect((yield* outcome(setStock, [fault])).tag).toBe("InternalError")
       expect((yield* outcome(setStock, [Fake.lost])).tag).toBe("ConnectionLost")
       expect((yield* outcome(setStock, ["hang"])).tag).toBe("AttemptTimeout")
-      // A definite failure behind an ambiguous one doesn't say that nothing happened.
+      // That the service can't be reached now doesn't say that nothing happened before.
       expect((yield* outcome(setStock, [fault, Fake.refused])).tag).toBe("OutcomeUnknown")
-      expect((yield* outcome(setStock, [fault, Fake.refusal(404, "NOT_FOUND")])).tag).toBe("OutcomeUnknown")
+    }))
+
+  it.effect("a repeatable write that is refused after it fails as that refusal", () =>
+    Effect.gen(function*() {
+      for (const [status, code, tag] of [[404, "NOT_FOUND", "NotFound"], [403, "STORE_BLOCKED", "StoreBlocked"], [401, "INVALID_API_KEY", "InvalidApiKey"]] as const) {
+        expect(yield* outcome(setStock, [fault, Fake.refusal(status, code)])).toMatchObject({ tag, calls: { length: 2 } })
+      }
+    }))
+
+  it.effect("a post is not sent again after a timeout or a 504, which leave the service at work", () =>
+    Effect.gen(function*() {
+      for (const failure of ["hang", { status: 504 }] as const) {
+        const { calls, tag } = yield* outcome(create, [failure, Fake.json({ data: [], next_cursor: null })])
+        expect([tag, calls.filter(({ method }) => method === "POST").length]).toEqual(["OutcomeUnknown", 1])
+      }
+    }))
+
+  it.effect("a write that may have been carried out before a redirect or a 408 is never a definite failure", () =>
+    Effect.gen(function*() {
+      for (const status of [302, 303, 304, 408]) {
+        for (const operation of [comment, send, ship]) {
+          expect((yield* outcome(operation, [{ status }])).tag).toBe("OutcomeUnknown")
+        }
+      }
+    }))
+
+  it.effect("a call that was cut off while it was sending is not taken for one that never connected", () =>
+    Effect.gen(function*() {
+      for (const broken of ["EHOSTUNREACH", "ENETUNREACH"]) {
+        for (const syscall of ["read", "write"]) {
+          expect(yield* outcome(comment, [{ broken, syscall }])).toMatchObject({ tag: "OutcomeUnknown", calls: { length: 1 } })
+        }
+      }
+    }))
+
+  it.effect("a post whose last failure is ambiguous is of unknown outcome, also where it is not listed", () =>
+    Effect.gen(function*() {
+      const layer = Fake.layerPlaza(({ method }) => Effect.succeed(method === "GET" ? Fake.json({ data: [], next_cursor: null }) : fault))
+      expect((yield* SimulatedTime.run(Effect.flip(Effect.provide(create, layer))))._tag).toBe("OutcomeUnknown")
     }))
 })
 
@@ -129,13 +168,13 @@ describe("after a definite failure", () => {
         // The second call asks while the first one waits.
         const ends = yield* Effect.all([getMe, Effect.delay(getMe, "5 seconds")].map((call) =>
           Effect.zipRight(call, Clock.currentTimeMillis)
-        ), { concurrency: "unbounded" }).pipe(Effect.provide(layer), Virtual.run)
+        ), { concurrency: "unbounded" }).pipe(Effect.provide(layer), SimulatedTime.run)
         expect(calls.length).toBe(3)
         expect(ends).toEqual([40_000, 40_000])
       }))
   }
 
-  it.effect("a Retry-After beyond all patience fails at once, with the time it asked for", () =>
+  it.effect("a Retry-After beyond the maximum wait fails at once, with the time it asked for", () =>
     Effect.gen(function*() {
       const { calls, result } = yield* outcome(getMe, [
         Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "86400" })
@@ -146,17 +185,41 @@ describe("after a definite failure", () => {
 })
 
 describe("a success that can't be read", () => {
-  for (const body of ["", "<html>", "{\"id\":", "{}", "null", "{\"id\":7,\"createdAt\":\"yesterday\"}"]) {
-    it.effect(`is never sent again, and says so (${JSON.stringify(body)})`, () =>
+  for (const body of ["", "<html>", "{\"id\":", "null", "{\"id\":7,\"createdAt\":\"yesterday\"}"]) {
+    it.effect(`of a post is looked up and never sent again (${JSON.stringify(body)})`, () =>
       Effect.gen(function*() {
-        const create = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
-        for (const operation of [create, getMe]) {
-          const { calls, result } = yield* outcome(operation, [{ status: 200, body }])
-          expect(calls.length).toBe(1)
-          expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "UnreadableSuccess", status: 200, body })
-        }
+        const { calls, result } = yield* outcome(create, [{ status: 200, body }])
+        expect(calls.filter(({ method }) => method === "POST").length).toBe(1)
+        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "UnreadableSuccess", status: 200, body })
+      }))
+
+    it.effect(`of a read is retried as a fault of the service (${JSON.stringify(body)})`, () =>
+      Effect.gen(function*() {
+        expect((yield* outcome(getMe, [{ status: 200, body }, me])).tag).toBe("Success")
+        const { calls, result } = yield* outcome(getMe, [{ status: 200, body }])
+        const failure = Either.getOrThrow(Either.flip(result))
+        expect(calls.length).toBe(5)
+        expect(failure).toMatchObject({ _tag: "UnrecognizedError", status: 200, category: "ServiceFault", details: { body } })
+        expect(Failures.exitCode(failure)).toBe(7)
       }))
   }
+
+  it.effect("is not a success where its body is an error", () =>
+    Effect.gen(function*() {
+      for (const error of [{ code: "FORBIDDEN", message: "no" }, { code: 500 }, "INTERNAL_ERROR", {}]) {
+        for (const operation of [comment, send, like, follow, setStock, ship]) {
+          expect(yield* outcome(operation, [Fake.json({ error })])).toMatchObject({ tag: "UnreadableSuccess", calls: { length: 1 } })
+        }
+      }
+    }))
+
+  it.effect("is none where the body leaves out what the request says", () =>
+    Effect.gen(function*() {
+      for (const body of [{}, { ok: true }, { id: null }]) {
+        expect((yield* outcome(setStock, [Fake.json(body)])).result).toMatchObject(Either.right({ id: "p" }))
+        expect((yield* outcome(ship, [Fake.json(body)])).result).toMatchObject(Either.right({ id: "o" }))
+      }
+    }))
 
   it.effect("a write whose answer breaks off is one; a read is sent again", () =>
     Effect.gen(function*() {
@@ -209,7 +272,7 @@ describe("retries", () => {
       expect((yield* outcome(getMe, [fault])).calls.length).toBe(5)
       expect((yield* outcome(Plaza.withRetry(Schedule.recurs(1))(getMe), [fault])).calls.length).toBe(2)
       const { calls, layer } = Fake.scripted([fault], { retry: Schedule.stop })
-      yield* Virtual.run(Effect.either(Effect.provide(getMe, layer)))
+      yield* SimulatedTime.run(Effect.either(Effect.provide(getMe, layer)))
       expect(calls.length).toBe(1)
     }))
 
@@ -234,11 +297,11 @@ describe("retries", () => {
       })
     }))
 
-  it.effect("wait no longer than the patience of a call", () =>
+  it.effect("wait no longer than the maximum wait of a call", () =>
     Effect.gen(function*() {
       const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "60" })
       expect((yield* outcome(getMe, [limited, me])).tag).toBe("Success")
-      const impatient = yield* outcome(Plaza.withPatience("10 seconds")(getMe), [limited, me])
+      const impatient = yield* outcome(Plaza.withMaxWait("10 seconds")(getMe), [limited, me])
       expect(impatient).toMatchObject({ tag: "RateLimited", calls: { length: 1 } })
     }))
 

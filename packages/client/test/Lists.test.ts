@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Failures, Plaza, Posts } from "@plaza/client"
-import { Post } from "@plaza/domain"
+import { Cursor, Post } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Clock, Effect, Either, FastCheck as fc, Schema, Stream } from "effect"
 import * as Fake from "./support/FakeService.js"
@@ -137,6 +137,67 @@ describe("a list", () => {
       )
       expect(first.length).toBe(3)
       expect(calls.length).toBeLessThanOrEqual(2)
+    }))
+
+  it.effect("starts at the cursor of a page that was read before, and asks for nothing before it", () =>
+    Effect.gen(function*() {
+      const calls: Array<Fake.Call> = []
+      const found = yield* Effect.provide(ids({ pageSize: 10, cursor: Cursor.make("30"), limit: 15 }), holding(100, calls))
+      expect(found).toEqual(Array.from({ length: 15 }, (_, index) => 30 + index))
+      expect(calls.map(({ query }) => query)).toEqual([{ limit: "10", cursor: "30" }, { limit: "5", cursor: "40" }])
+    }))
+
+  it.effect("whose starting cursor the service no longer takes fails as CursorRejected, and one that is empty is refused here", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([Fake.refusal(400, "VALIDATION_ERROR", { field: "cursor" })])
+      const failure = yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("old") }), layer))
+      expect(failure).toMatchObject({ _tag: "CursorRejected", message: expect.stringContaining("can't start") as unknown })
+      expect(calls).toHaveLength(1)
+      expect(yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("") }), layer))).toMatchObject({ _tag: "InvalidInput", field: "cursor" })
+      expect(calls).toHaveLength(1)
+    }))
+
+  it.effect("that comes back to the cursor it was started from is stopped", () =>
+    Effect.gen(function*() {
+      const { layer } = Fake.scripted([Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })])
+      expect(yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("a") }), layer))).toMatchObject({ _tag: "CursorRepeated" })
+    }))
+
+  it.effect("ends where next_cursor is empty, as where it is null", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([Fake.json({ data: itemsFrom(0, 2), next_cursor: "" })])
+      expect(yield* Effect.provide(ids(), layer)).toEqual([0, 1])
+      expect(calls).toHaveLength(1)
+    }))
+
+  it.effect("with an item that can't be read gives the items before it, then says which it is and how to continue", () =>
+    Effect.gen(function*() {
+      const bad = { data: [...itemsFrom(2, 1), { id: "3", createdAt: "yesterday" }, ...itemsFrom(4, 1)], next_cursor: "c" }
+      const { calls, layer } = Fake.scripted([Fake.json({ data: itemsFrom(0, 2), next_cursor: "b" }), Fake.json(bad)])
+      const seen: Array<string> = []
+      const failure = yield* Effect.flatMap(Posts, ({ list }) =>
+        Stream.runForEach(list({ pageSize: 3 }), ({ id }) => Effect.sync(() => seen.push(id)))).pipe(Effect.flip, Effect.provide(layer))
+      expect(seen).toEqual(["0", "1", "2"])
+      expect(failure).toMatchObject({ _tag: "UnreadableItem", operation: "listPosts", page: 2, position: 2, cursor: "b", nextCursor: "c" })
+      expect(failure.message).toMatch(/^listPosts: item 2 of page 2 can't be read \(createdAt: .+\); to continue with the page after it, start from cursor "c"$/)
+      expect(Failures.exitCode(failure)).toBe(7)
+      expect(calls).toHaveLength(2)
+    }))
+
+  it.effect("with an item that can't be read beyond its limit does not meet it, and one on the first page is met at once", () =>
+    Effect.gen(function*() {
+      const { layer } = Fake.scripted([Fake.json({ data: [...itemsFrom(0, 1), {}], next_cursor: null })])
+      expect(yield* Effect.provide(ids({ limit: 1 }), layer)).toEqual([0])
+      const open = Plaza.paginate({ path: "/x", item: Schema.Struct({ id: Schema.Number }) })
+      const first = Fake.scripted([Fake.json({ data: [{ id: "no number" }], next_cursor: null })])
+      expect(yield* Effect.flip(Effect.provide(Stream.runDrain(open), first.layer))).toMatchObject({
+        _tag: "UnreadableItem",
+        operation: "GET /x",
+        page: 1,
+        position: 1,
+        cursor: undefined,
+        nextCursor: null
+      })
     }))
 
   it.effect("of conversations and one that the document doesn't show read alike", () =>

@@ -23,7 +23,7 @@ const withPost = (call: (posts: Posts["Type"], id: PostId) => Call): Call =>
 const conversation = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
   const peer = yield* sandbox.createAccount()
-  yield* sandbox.setRelation(peer.id, (yield* (yield* Profiles).me).id, { hasWritten: true })
+  yield* sandbox.setRelation(peer.id, (yield* (yield* Profiles).me).id ?? "", { hasWritten: true })
   return yield* sandbox.createConversation({ peerId: peer.id })
 })
 

@@ -90,7 +90,7 @@ describe("an allowance in a database, for several processes", () => {
       const late = yield* Effect.either(other.withSlot(Duration.minutes(5), Effect.void))
       for (const result of [yield* Fiber.join(waiting), late]) {
         expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimitWaitExceeded" } })
-        expect(Either.isLeft(result) && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
+        expect(Either.isLeft(result) && "retryAt" in result.left && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
       }
       expect(yield* Clock.currentTimeMillis).toBe(1_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))

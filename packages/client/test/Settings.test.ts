@@ -37,10 +37,13 @@ describe("the settings of the environment", () => {
     ["PLAZA_BASE_URL", undefined],
     ["PLAZA_BASE_URL", "service.test/open/v1"],
     ["PLAZA_BASE_URL", "ftp://service.test/open/v1"],
-    ["PLAZA_BASE_URL", "http://user:secret@service.test/open/v1"],
-    ["PLAZA_BASE_URL", "http://service.test/open/v1?x=1"],
+    ["PLAZA_BASE_URL", "https://user:secret@service.test/open/v1"],
+    ["PLAZA_BASE_URL", "https://service.test/open/v1?x=1"],
+    ["PLAZA_BASE_URL", "http://service.test/open/v1"],
+    ["PLAZA_ALLOW_INSECURE_HTTP", "perhaps"],
     ["PLAZA_API_KEY", undefined],
-    ["PLAZA_API_KEY", "key_tooshort"],
+    ["PLAZA_API_KEY", ""],
+    ["PLAZA_API_KEY", `${Fake.key}\n`],
     ["PLAZA_API_KEY", `${Fake.key}x y`],
     ["PLAZA_TIMEOUT", "soon"],
     ["PLAZA_TIMEOUT", "0 seconds"],
@@ -62,12 +65,18 @@ describe("the settings of the environment", () => {
       }))
   }
 
+  it.effect("can allow plain http to another machine", () =>
+    Effect.gen(function*() {
+      const variables = { ...right, PLAZA_BASE_URL: "http://service.test/open/v1", PLAZA_ALLOW_INSECURE_HTTP: "true" }
+      expect(yield* fromEnvironment(variables).run).toEqual({ id: "1" })
+    }))
+
   it.effect("set the time of one attempt, and the allowance", () =>
     Effect.gen(function*() {
       const { run } = fromEnvironment({ ...right, PLAZA_TIMEOUT: "3 seconds" }, "hang")
       expect(yield* Effect.flip(run)).toMatchObject({ _tag: "AttemptTimeout", timeout: { value: { millis: 3_000 } } })
       const allowance = fromEnvironment({ ...right, PLAZA_RATE_LIMIT: "1", PLAZA_RATE_WINDOW: "10 minutes" }, Fake.refused)
-      // The second attempt would have to wait longer than anyone's patience.
+      // The second attempt would have to wait longer than anyone's maxWait.
       expect(yield* Effect.flip(allowance.run)).toMatchObject({ _tag: "RateLimitWaitExceeded" })
       expect(allowance.calls).toHaveLength(1)
     }))
@@ -79,7 +88,7 @@ describe("the options of a layer", () => {
       const options = { baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key) }
       const wrong = {
         baseUrl: { baseUrl: "nowhere" },
-        apiKey: { apiKey: Redacted.make("key_secret-but-short") },
+        apiKey: { apiKey: Redacted.make("key_secret but with spaces") },
         timeout: { timeout: 0 },
         rateLimit: { rateLimit: 0.5 },
         rateWindow: { rateWindow: 0 }

@@ -1,9 +1,10 @@
-import { expectTypeOf, it } from "@effect/vitest"
-import type { Failures, Posts } from "@plaza/client"
+import { expect, expectTypeOf, it } from "@effect/vitest"
+import { Failures, Plaza } from "@plaza/client"
+import type { Posts } from "@plaza/client"
 import type { FailureOf, OperationName } from "@plaza/client/Contract"
 import type { ResultOf } from "@plaza/client/Operations"
-import type * as Domain from "@plaza/domain"
-import type { Effect } from "effect"
+import * as Domain from "@plaza/domain"
+import { Effect, Schedule, type Stream } from "effect"
 
 type EveryCall =
   | Domain.InvalidApiKey
@@ -38,4 +39,61 @@ it("every operation's failures are those that the contract lists for it, and an 
 it("every operation's result is the contract's, without the empty answer", () => {
   expectTypeOf<ResultOf<"setStock">>().toEqualTypeOf<Domain.Product>()
   expectTypeOf<ResultOf<"sendMessage">>().toEqualTypeOf<Domain.Message>()
+})
+
+it("options of calls keep the types of Effects and of Streams, in a pipe and by application", () => {
+  const once = Plaza.withRetry(Schedule.stop)
+  expectTypeOf(once<Effect.Effect<1, "e", "r">>).returns.toEqualTypeOf<Effect.Effect<1, "e", "r">>()
+  expectTypeOf(Plaza.withMaxWait(1)<Stream.Stream<1, "e", "r">>).returns.toEqualTypeOf<Stream.Stream<1, "e", "r">>()
+  const generic = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => effect.pipe(Plaza.withTimeout("1 second"))
+  expectTypeOf(generic(Effect.succeed(1 as const))).toEqualTypeOf<Effect.Effect<1>>()
+})
+
+class Own {
+  readonly _tag = "Own"
+}
+
+const end = (failure: Domain.NotFound | Domain.RateLimited | Domain.UnrecognizedError | Own): Effect.Effect<never, typeof failure> =>
+  Effect.fail(failure)
+
+it("isServiceError narrows any union to the service's errors in it, and unknown to all of them", () => {
+  const failures: ReadonlyArray<Domain.NotFound | Own | string> = ["text", new Own(), new Domain.NotFound({ message: "no" })]
+  const found = failures.filter((failure) => Failures.isServiceError(failure))
+  expectTypeOf(found).toEqualTypeOf<Array<Domain.NotFound>>()
+  expect(found).toHaveLength(1)
+  const narrow = (value: unknown) => Failures.isServiceError(value) ? value.category : undefined
+  expectTypeOf(narrow).returns.toEqualTypeOf<Domain.Category | undefined>()
+  expect([null, undefined, 1, {}, { category: "NotFound" }].map(narrow)).toEqual([undefined, undefined, undefined, undefined, undefined])
+})
+
+it("catchCategory takes the errors of its categories out of the type and leaves the others", () => {
+  const retry = end(new Own()).pipe(Failures.catchCategory("RateLimited", (failure) => {
+    expectTypeOf(failure).toEqualTypeOf<Domain.RateLimited | Domain.UnrecognizedError>()
+    return Effect.succeed("later" as const)
+  }))
+  expectTypeOf(retry).toEqualTypeOf<Effect.Effect<"later", Domain.NotFound | Domain.UnrecognizedError | Own>>()
+  const both = Failures.catchCategory(end(new Own()), ["RateLimited", "NotFound"], (failure) => Effect.succeed(failure.status))
+  expectTypeOf(both).toEqualTypeOf<Effect.Effect<number, Domain.UnrecognizedError | Own>>()
+})
+
+it("catchCategory handles the service's errors of its categories, unknown codes included, and no others", () => {
+  const handled = (failure: Parameters<typeof end>[0]) =>
+    Effect.runSync(end(failure).pipe(
+      Failures.catchCategory(["RateLimited", "Conflict"], ({ code }) => Effect.succeed(`caught ${code ?? ""}`)),
+      Effect.catchAll(({ _tag }) => Effect.succeed(`left ${_tag}`))
+    ))
+  const unrecognized = (status: number, category: Domain.Category) =>
+    new Domain.UnrecognizedError({ status, category, code: "NEW", message: "new" })
+  expect(handled(new Domain.RateLimited({ message: "slow" }))).toBe("caught RATE_LIMITED")
+  expect(handled(unrecognized(409, "Conflict"))).toBe("caught NEW")
+  expect(handled(unrecognized(404, "NotFound"))).toBe("left UnrecognizedError")
+  expect(handled(new Domain.NotFound({ message: "no" }))).toBe("left NotFound")
+  expect(handled(new Own())).toBe("left Own")
+})
+
+it("an absent field and undefined are the same in what is sent", () => {
+  const mediaIds: ReadonlyArray<Domain.MediaId> | undefined = undefined
+  expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<{ readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }>()
+  const post: Domain.NewPost = { text: "a", mediaIds }
+  expect(JSON.stringify(post)).toBe(`{"text":"a"}`)
 })

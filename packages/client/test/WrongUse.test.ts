@@ -78,7 +78,7 @@ describe("refused before anything is sent, by the name of what is wrong", () => 
       `${Fake.key}\n`,
       `Bearer ${Fake.key}`
     ].map((apiKey) => ["apiKey", { apiKey: Redacted.make(apiKey) }] as const),
-    ...["", "/open/v1", "host/open/v1", "ftp://host/open/v1", "http://", "http://user@host/open/v1", "http://host/open/v1#x"].map(
+    ...["", "/open/v1", "host/open/v1", "ftp://host/open/v1", "http://", "https://user@host/open/v1", "https://host/open/v1#x"].map(
       (baseUrl) => ["baseUrl", { baseUrl }] as const
     ),
     ...[Number.NaN, 0, -1, 0.5, Number.POSITIVE_INFINITY].map((rateLimit) => ["rateLimit", { rateLimit }] as const)

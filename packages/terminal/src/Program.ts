@@ -10,7 +10,7 @@
  * | 3 | not found |
  * | 4 | key, scope, access, profile or permission |
  * | 5 | conflict |
- * | 6 | rate limit or quota beyond patience |
+ * | 6 | rate limit or quota beyond the maximum wait |
  * | 7 | service or network fault |
  * | 8 | outcome unknown |
  * | 130, 143 | interrupted by SIGINT, SIGTERM |

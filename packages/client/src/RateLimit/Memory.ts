@@ -1,24 +1,32 @@
 /**
- * An allowance that this process has for itself, in memory. Knows nothing of requests, nor of other processes.
+ * An allowance that this process has for itself, in memory.
  *
  * @since 0.1.0
  */
 import * as Limits from "@plaza/domain/Limits"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
-import type { RateLimitWaitExceeded } from "../Failures.js"
-import type { Allowance, RateLimit } from "../RateLimit.js"
+import * as Closing from "../Closing.js"
+import type { ClientClosed, RateLimitWaitExceeded } from "../Failures.js"
+import { at } from "../Moment.js"
+import type { Allowance, RateLimit, WaitOptions } from "../RateLimit.js"
+import type { Forecast, Granted } from "./Line.js"
 import { Line, waitExceeded } from "./Line.js"
-import { at } from "./Moment.js"
+import { Pace } from "./Pace.js"
+import { Pauses } from "./Pauses.js"
 import { Slots } from "./Slots.js"
 import * as Taking from "./Taking.js"
+import * as Option from "effect/Option"
 
 interface Alarm {
   readonly at: number
   readonly fiber: Fiber.RuntimeFiber<void>
 }
+
+const granted = Effect.succeed(Option.some<void>(undefined))
 
 /**
  * An allowance that this process has for itself.
@@ -27,37 +35,50 @@ interface Alarm {
  * @category constructors
  */
 export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"], never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
-    const slots = new Slots(
-      allowance.limit ?? Limits.requestsPerWindow,
-      Duration.toMillis(allowance.window ?? Limits.rateWindow)
-    )
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const closing = yield* Closing.make
+    const limit = allowance.limit ?? Limits.requestsPerWindow
+    const windowMillis = Duration.toMillis(allowance.window ?? Limits.rateWindow)
+    const slots = new Slots(limit, windowMillis)
+    const pace = new Pace(limit, windowMillis)
+    const pauses = new Pauses()
     let alarm: Alarm | undefined
 
     const giveBack = () =>
       Effect.suspend(() => {
         slots.giveBack()
+        pace.giveBack()
         return serve
       })
     const line = new Line<void>({ left: Effect.void, giveBack })
+    closing.onClose(() => line.close())
 
-    /** Hands out what is free, sends away those who can't be served in time, and sees to waking up for the rest. */
+    const forecastAt = (now: number): Forecast => ({
+      earliest: (before) => Math.max(slots.earliest(now, before), pace.earliest(before)),
+      lost: (before, deadline) => slots.lost(before, deadline)
+    })
+
+    /** When the first who waits can go, as far as it is known. */
+    const nextTurn = (now: number): number =>
+      Math.max(slots.nextFree(now) ?? Number.POSITIVE_INFINITY, pace.earliest(0))
+
+    /** Hands out what is free, fails those who can't be served in time, and sees to waking up for the rest. */
     const serve: Effect.Effect<void> = at((now) => {
-      for (let free = slots.free(now); free > 0 && line.serve(); free--) {
+      while (line.length > 0 && nextTurn(now) <= now) {
         slots.take()
+        pace.take(now)
+        line.serve()
       }
-      const notBefore = slots.nextFree(now) ?? now
-      // Looked through only when there is someone to send away: the line may be ten thousand long.
-      if (line.length > 0 && line.impatientAt <= Math.max(now, notBefore)) {
-        line.sendAway(now, () => notBefore)
+      // Looked through only when there may be someone to fail: it may be ten thousand long.
+      if (line.length > 0 && line.nextSweep <= now) {
+        line.sweep(now, forecastAt(now))
       }
-      return line.length === 0
-        ? Effect.void
-        : wake(now, Math.min(line.impatientAt, slots.nextFree(now) ?? line.impatientAt))
+      return line.length === 0 ? Effect.void : wake(now, Math.min(line.nextSweep, nextTurn(now)))
     })
 
     const wake = (now: number, next: number): Effect.Effect<void> => {
-      if (alarm !== undefined && alarm.at <= next) {
+      if (!Number.isFinite(next) || (alarm !== undefined && alarm.at <= next)) {
         return Effect.void
       }
       const previous = alarm?.fiber
@@ -76,37 +97,88 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
       )
     }
 
-    const wait = (now: number, deadline: number, restore: Taking.Restore) =>
-      Effect.suspend(() => {
-        const waiter = line.join(deadline)
+    const take = (
+      deadline: number,
+      options: WaitOptions,
+      restore: Taking.Restore
+    ): Effect.Effect<Granted<void>, RateLimitWaitExceeded | ClientClosed> =>
+      at((now) => {
+        if (line.length === 0 && nextTurn(now) <= now) {
+          slots.take()
+          pace.take(now)
+          return granted
+        }
+        const forecast = forecastAt(now)
+        const goesAt = forecast.earliest(line.before(options))
+        if (goesAt > deadline) {
+          return waitExceeded(now, goesAt)
+        }
+        const waiter = line.join(now, deadline, options, forecast)
         return Effect.zipRight(
-          wake(now, Math.min(slots.nextFree(now) ?? deadline, deadline)),
+          Effect.zipRight(pauses.reportWait(now, goesAt), wake(now, Math.min(line.nextSweep, nextTurn(now)))),
           line.wait(waiter, restore)
         )
       })
 
-    const take = (patience: Duration.Duration, restore: Taking.Restore): Effect.Effect<void, RateLimitWaitExceeded> =>
-      at((now) => {
-        if (line.length === 0 && slots.free(now) > 0) {
-          slots.take()
+    const serveAnyone = Effect.suspend(() => line.length === 0 ? Effect.void : serve)
+
+    const pauseKey = (now: number, millis: number) =>
+      Effect.suspend(() => {
+        if (now + millis <= slots.pausedUntil) {
           return Effect.void
         }
-        const deadline = now + Duration.toMillis(patience)
-        const goesAt = slots.earliest(now, line.length)
-        return goesAt > deadline ? waitExceeded(now, goesAt) : wait(now, deadline, restore)
+        const wasOpen = slots.pausedUntil <= now
+        slots.closeUntil(now + millis)
+        line.sweep(now, forecastAt(now))
+        return Effect.zipRight(
+          wasOpen && millis > 0 ? pauses.report(undefined, now, now + millis) : Effect.void,
+          serveAnyone
+        )
       })
 
-    const answered = at((now) => {
-      slots.answered(now)
-      return line.length === 0 ? Effect.void : serve
-    })
+    const pauseOperation = (now: number, operation: string, millis: number) =>
+      Effect.suspend(() => {
+        const wasOpen = pauses.until(operation, now) === undefined
+        if (!pauses.add(operation, now + millis)) {
+          return Effect.void
+        }
+        line.recall(operation)
+        return wasOpen ? pauses.report(operation, now, now + millis) : Effect.void
+      })
 
     return {
-      ...Taking.from<void>({ take, spend: (_, request, restore) => Effect.ensuring(restore(request), answered), giveBack }),
-      closeFor: (time) =>
-        at((now) => {
-          slots.closeUntil(now + Duration.toMillis(time))
-          return line.length === 0 ? Effect.void : serve
-        })
+      ...Taking.from<void>({
+        windowMillis,
+        pace,
+        pauses,
+        closing,
+        take,
+        send: () => Effect.sync(() => slots.send()),
+        answered: () =>
+          at((now) => {
+            slots.answered(now)
+            return serveAnyone
+          }),
+        refused: () =>
+          Effect.suspend(() => {
+            slots.refused()
+            return serveAnyone
+          }),
+        giveBack,
+        recent: (now) => slots.recent(now),
+        pauseKey,
+        pauseOperation
+      }),
+      status: at((now) =>
+        Effect.map(Effect.zip(DateTime.now, pauses.list(now)), ([wallNow, pausedOperations]) => ({
+          free: slots.free(now),
+          inFlight: slots.inFlight,
+          waiting: line.length,
+          pausedUntil: slots.pausedUntil > now
+            ? DateTime.add(wallNow, { millis: Math.ceil(slots.pausedUntil - now) })
+            : undefined,
+          pausedOperations
+        }))
+      )
     }
   })

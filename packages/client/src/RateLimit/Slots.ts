@@ -1,6 +1,5 @@
 /**
- * The accounting of one key's slots, without waiting and without a clock: moments are given, in milliseconds. Knows
- * nothing of requests or fibers.
+ * The accounting of one key's slots, without waiting and without a clock: moments are given, in milliseconds.
  *
  * @since 0.1.0
  */
@@ -10,7 +9,9 @@ const safetyMillis = 1
 
 /** @since 0.1.0 @category models */
 export class Slots {
-  private inFlight = 0
+  /** Taken, and nothing sent yet: they may come back at any moment. */
+  private unused = 0
+  private sent = 0
   /** When each answered slot comes free, earliest first: answers come in the order of time. */
   private cooling: Array<number> = []
   /** How many at the beginning of `cooling` are free again. They are thrown away in bulk: taking one moves all others. */
@@ -18,15 +19,36 @@ export class Slots {
   private closedUntil = Number.NEGATIVE_INFINITY
 
   private readonly limit: number
-  private readonly windowMillis: number
+  private readonly turnMillis: number
 
   constructor(limit: number, windowMillis: number) {
     this.limit = limit
-    this.windowMillis = windowMillis
+    this.turnMillis = windowMillis + safetyMillis
   }
 
   /** Slots that can be taken at this moment. */
   free(at: number): number {
+    this.advance(at)
+    return at < this.closedUntil ? 0 : this.open()
+  }
+
+  /** Slots with requests in them, and those that are about to have one. */
+  get inFlight(): number {
+    return this.unused + this.sent
+  }
+
+  /** Until when no slot can be taken. */
+  get pausedUntil(): number {
+    return this.closedUntil
+  }
+
+  /** Requests answered within the last window. */
+  recent(at: number): number {
+    this.advance(at)
+    return this.cooling.length - this.freed
+  }
+
+  private advance(at: number): void {
     let first = this.cooling[this.freed]
     while (first !== undefined && first <= at) {
       first = this.cooling[++this.freed]
@@ -35,7 +57,6 @@ export class Slots {
       this.cooling = this.cooling.slice(this.freed)
       this.freed = 0
     }
-    return at < this.closedUntil ? 0 : this.open()
   }
 
   private open(): number {
@@ -43,18 +64,29 @@ export class Slots {
   }
 
   take(): void {
-    this.inFlight++
+    this.unused++
+  }
+
+  /** A request goes out in a slot that was taken. */
+  send(): void {
+    this.unused--
+    this.sent++
   }
 
   /** The request in a slot was answered, or given up: the service may have counted it until now. */
   answered(at: number): void {
-    this.inFlight--
-    this.cooling.push(at + this.windowMillis + safetyMillis)
+    this.sent--
+    this.cooling.push(at + this.turnMillis)
+  }
+
+  /** The service refused the request in a slot, and did not count it. */
+  refused(): void {
+    this.sent--
   }
 
   /** Nothing was sent from a slot. */
   giveBack(): void {
-    this.inFlight--
+    this.unused--
   }
 
   /** Lets nothing go before this moment. */
@@ -62,18 +94,33 @@ export class Slots {
     this.closedUntil = Math.max(this.closedUntil, moment)
   }
 
-  /** When the next slot comes free, as far as it is known: those in flight may be answered any time. */
+  /** When the next slot can be taken, as far as it is known: those in flight may be answered any time. */
   nextFree(at: number): number | undefined {
-    return at < this.closedUntil ? this.closedUntil : this.cooling[this.freed]
+    return this.free(at) > 0 ? at : at < this.closedUntil ? this.closedUntil : this.cooling[this.freed]
   }
 
   /**
-   * The earliest moment at which someone with so many others waiting before it can go. It may turn out later, never
-   * earlier.
+   * The earliest moment at which someone with so many others waiting before it can go: each slot serves one request a
+   * window. It may turn out later, never earlier, unless a request in flight is refused.
    */
   earliest(at: number, before: number): number {
-    const needed = before - this.open()
-    const place = Math.min(this.freed + needed, this.cooling.length - 1)
-    return Math.max(at, this.closedUntil, needed < 0 ? at : this.cooling[place] ?? at)
+    const [round, index] = this.placeOf(before)
+    const now = Math.max(at, this.closedUntil)
+    const ready = index < 0
+      ? now
+      : Math.max(now, this.cooling[this.freed + index] ?? at + this.turnMillis)
+    return ready + round * this.turnMillis
+  }
+
+  /** When it will be known that someone in this place can't go before its deadline, if no slot comes free until then. */
+  lost(before: number, deadline: number): number {
+    const [round, index] = this.placeOf(before)
+    const turns = index < this.cooling.length - this.freed ? round : round + 1
+    return deadline - turns * this.turnMillis
+  }
+
+  /** How often every slot is used before, and which of the busy slots it is then; below 0 one that is not busy. */
+  private placeOf(before: number): readonly [round: number, index: number] {
+    return [Math.floor(before / this.limit), before % this.limit - this.open() - this.unused]
   }
 }

@@ -1,19 +1,25 @@
 /**
  * An allowance that several processes share through a database: when this process asks it for slots. One fiber asks for
- * all who wait. Knows nothing of the statements behind it, nor of requests.
+ * all who wait.
  *
  * @since 0.1.0
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import type { InvalidSettings, RateLimitWaitExceeded } from "../Failures.js"
-import type { RateLimit } from "../RateLimit.js"
+import * as Closing from "../Closing.js"
+import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../Failures.js"
+import { at, now } from "../Moment.js"
+import type { RateLimit, WaitOptions } from "../RateLimit.js"
+import type { Forecast, Granted } from "./Line.js"
 import { Line, waitExceeded } from "./Line.js"
-import { at, now } from "./Moment.js"
+import { Pace } from "./Pace.js"
+import { Pauses } from "./Pauses.js"
 import { checked } from "./SharedAllowance.js"
 import type { SharedAllowance } from "./SharedAllowance.js"
 import { Leases } from "./Sql/Leases.js"
@@ -38,8 +44,19 @@ export const make = (
     const { leaseMillis, limit, name, windowMillis } = yield* checked(allowance)
     const slots = yield* Slots.make({ name, process: crypto.randomUUID(), limit, windowMillis, leaseMillis })
     const leases = new Leases(slots, leaseMillis - windowMillis)
-    const outlook = new Outlook(windowMillis)
+    const outlook = new Outlook(limit, windowMillis)
     const outage = new Outage()
+    const pace = new Pace(limit, windowMillis)
+    const pauses = new Pauses()
+
+    // When requests of this process were answered, those of the last window.
+    const answeredAt: Array<number> = []
+    const recent = (now: number): number => {
+      while ((answeredAt[0] ?? now) < now - windowMillis) {
+        answeredAt.shift()
+      }
+      return answeredAt.length
+    }
 
     // When the fiber that asks goes on, and what makes it do so earlier.
     let wakeAt = Number.POSITIVE_INFINITY
@@ -60,16 +77,23 @@ export const make = (
     const giveBack = (slot: Held): Effect.Effect<void> =>
       Effect.suspend(() => {
         leases.remove(slot)
+        pace.giveBack()
         return reports.gaveBack(slot.claim)
       })
 
     // The others may stand nearer to their turn when one goes; and one that is the last to go has nothing to wait for.
     const line = new Line<Held>({ left: Effect.sync(() => wake.unsafeOpen()), giveBack })
 
+    const forecastAt = (now: number): Forecast => ({
+      earliest: (before) => Math.max(outlook.earliest(now, before, leases.sent), pace.earliest(before)),
+      lost: (before, deadline) => outlook.lost(before, deadline, leases.sent)
+    })
+
     /** Hands out what was claimed, in the order of asking. */
     const handOut = (claims: ReadonlyArray<Slots.Claim>, claimedAt: number, at: number): Effect.Effect<void> =>
       Effect.forEach(claims, (claim) => {
         const slot = leases.add(claim, claimedAt)
+        pace.take(at)
         return !outlook.isClosed(at) && line.serve(slot) ? Effect.void : giveBack(slot)
       }, { discard: true })
 
@@ -91,9 +115,23 @@ export const make = (
       return reports.tell(slots.delist)
     })
 
+    /** Takes in what other processes paused. */
+    const learnPauses = ({ operations }: Slots.Look, at: number): void => {
+      for (const { millis, operation } of operations) {
+        const wasOpen = pauses.until(operation, at) === undefined
+        pauses.add(operation, at + millis)
+        if (wasOpen) {
+          line.recall(operation)
+        }
+      }
+    }
+
     const ask: Effect.Effect<void, SqlError> = Effect.gen(function*() {
       const before = yield* now
-      const claims = yield* slots.claim(Math.min(line.length, limit))
+      const claims = yield* slots.claim(Math.min(line.length, limit, pace.free(before)))
+      if ((claims[0]?.paused ?? 0) > pauses.count(before)) {
+        learnPauses(yield* slots.look, yield* now)
+      }
       yield* handOut(claims, before, yield* now)
       if (line.length === 0) {
         outlook.forget()
@@ -101,7 +139,11 @@ export const make = (
       }
       const seen = yield* slots.look
       const at = yield* now
+      learnPauses(seen, at)
       outlook.learn(seen, at, yield* Random.nextIntBetween(0, outlook.spread + 1))
+      if (outlook.askAgainAt < pace.earliest(0)) {
+        outlook.notBefore(pace.earliest(0))
+      }
       if (seen.slots < limit) {
         yield* slots.seed
         outlook.askFrom(at)
@@ -125,7 +167,7 @@ export const make = (
 
     /** One turn of the fiber that asks for all; leaves `wakeAt` behind. */
     const turn: Effect.Effect<void> = Effect.gen(function*() {
-      if (line.length > 0 && (yield* now) >= outlook.askAgainAt) {
+      if (line.length > 0 && (yield* now) >= Math.max(outlook.askAgainAt, pace.earliest(0))) {
         const again = yield* tried(ask)
         if (again !== undefined) {
           outlook.notBefore(again)
@@ -135,11 +177,15 @@ export const make = (
         renewAfter = (yield* tried(leases.renew)) ?? Number.NEGATIVE_INFINITY
       }
       const at = yield* now
-      line.sendAway(at, (before) => outlook.earliest(at, before), outage.why)
+      line.sweep(at, forecastAt(at), outage.why)
       if (line.length === 0 && Number.isFinite(enlistedUntil)) {
         yield* leave
       }
-      wakeAt = Math.min(renewAt(), line.impatientAt, line.length === 0 ? Number.POSITIVE_INFINITY : outlook.askAgainAt)
+      wakeAt = Math.min(
+        renewAt(),
+        line.nextSweep,
+        line.length === 0 ? Number.POSITIVE_INFINITY : Math.max(outlook.askAgainAt, pace.earliest(0))
+      )
     })
 
     const rest: Effect.Effect<void> = at((now) =>
@@ -148,39 +194,35 @@ export const make = (
         : wake.await)
 
     const take = (
-      patience: Duration.Duration,
+      deadline: number,
+      options: WaitOptions,
       restore: Taking.Restore
-    ): Effect.Effect<Held, RateLimitWaitExceeded> =>
+    ): Effect.Effect<Granted<Held>, RateLimitWaitExceeded | ClientClosed> =>
       at((now) => {
-        const deadline = now + Duration.toMillis(patience)
-        const goesAt = outlook.earliest(now, line.length)
+        const forecast = forecastAt(now)
+        const goesAt = forecast.earliest(line.before(options))
         if (now < outlook.askAgainAt && goesAt > deadline) {
           return waitExceeded(now, goesAt, outage.why)
         }
-        const waiter = line.join(deadline)
-        if (now >= outlook.askAgainAt || deadline < wakeAt) {
+        const waiter = line.join(now, deadline, options, forecast)
+        if (now >= outlook.askAgainAt || line.nextSweep < wakeAt) {
           wake.unsafeOpen()
         }
-        return line.wait(waiter, restore)
+        return Effect.zipRight(pauses.reportWait(now, goesAt), line.wait(waiter, restore))
       })
 
     /** The slot, or another one where that one's lease may have run out. */
-    const stillHeld = (slot: Held, restore: Taking.Restore): Effect.Effect<Held> =>
+    const stillHeld = (slot: Held, restore: Taking.Restore): Effect.Effect<Held, ClientClosed> =>
       at((now) =>
         leases.mayBeSpent(slot, now)
           ? Effect.succeed(slot)
-          // There is no deadline that could pass.
-          : Effect.zipRight(giveBack(slot), Effect.orDie(take(Duration.infinity, restore))))
-
-    const spend: Taking.Source<Held>["spend"] = (slot, request, restore) =>
-      Effect.flatMap(stillHeld(slot, restore), (current) => {
-        leases.spend(current)
-        const answered = Effect.suspend(() => {
-          leases.remove(current)
-          return reports.answered(current.claim)
-        })
-        return Effect.ensuring(restore(request), answered)
-      })
+          : closing.isClosed
+          ? Closing.closed()
+          : Effect.zipRight(giveBack(slot), take(Number.POSITIVE_INFINITY, {}, restore)).pipe(
+            // There is no deadline that could pass, and no operation that could be paused.
+            Effect.catchTag("RateLimitWaitExceeded", Effect.die),
+            Effect.map(Option.getOrThrow)
+          ))
 
     // In the opposite order of this: first nobody asks any more, then the database is told what is left to tell.
     yield* Effect.addFinalizer(() =>
@@ -195,16 +237,92 @@ export const make = (
       return Effect.zipRight(turn, rest)
     }).pipe(Effect.forever, Effect.interruptible, Effect.forkScoped)
 
-    return {
-      ...Taking.from({ take, spend, giveBack }),
-      closeFor: (time) =>
-        at((now) => {
-          const millis = Duration.toMillis(time)
-          outlook.closeUntil(now + millis)
-          wake.unsafeOpen()
-          const close = slots.closeFor(Math.ceil(millis))
+    // Added last, and so run first: nobody waits for what ends.
+    const closing = yield* Closing.make
+    closing.onClose(() => line.close())
+
+    const pauseKey = (now: number, millis: number) =>
+      Effect.suspend(() => {
+        const wasOpen = !outlook.isClosed(now)
+        if (now + millis <= outlook.pausedUntil) {
+          return Effect.void
+        }
+        outlook.closeUntil(now + millis)
+        wake.unsafeOpen()
+        const close = slots.closeFor(Math.ceil(millis))
+        return Effect.zipRight(
+          wasOpen && millis > 0 ? pauses.report(undefined, now, now + millis) : Effect.void,
           // The first try is waited for, so that no other process goes on after this returns.
-          return Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
+          Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
+        )
+      })
+
+    const pauseOperation = (now: number, operation: string, millis: number) =>
+      Effect.suspend(() => {
+        const wasOpen = pauses.until(operation, now) === undefined
+        if (!pauses.add(operation, now + millis)) {
+          return Effect.void
+        }
+        line.recall(operation)
+        const close = slots.closeFor(Math.ceil(millis), operation)
+        return Effect.zipRight(
+          wasOpen ? pauses.report(operation, now, now + millis) : Effect.void,
+          Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
+        )
+      })
+
+    return {
+      ...Taking.from<Held>({
+        windowMillis,
+        pace,
+        pauses,
+        closing,
+        take,
+        send: (slot, restore) =>
+          Effect.map(stillHeld(slot, restore), (current) => {
+            leases.spend(current)
+            return current
+          }),
+        answered: (slot) =>
+          Effect.suspend(() => {
+            leases.remove(slot)
+            return at((now) => {
+              recent(now)
+              answeredAt.push(now)
+              return reports.answered(slot.claim)
+            })
+          }),
+        refused: (slot) =>
+          Effect.suspend(() => {
+            leases.remove(slot)
+            return reports.gaveBack(slot.claim)
+          }),
+        giveBack,
+        recent,
+        pauseKey,
+        pauseOperation
+      }),
+      status: Effect.gen(function*() {
+        const seen = yield* Effect.option(slots.look)
+        const at = yield* now
+        const wallNow = yield* DateTime.now
+        Option.map(seen, (seen) => {
+          learnPauses(seen, at)
+          outlook.closeUntil(at + seen.closedFor)
         })
+        const isPaused = outlook.isClosed(at)
+        return {
+          free: isPaused ? 0 : Option.match(seen, { onNone: () => 0, onSome: ({ free }) => free }),
+          inFlight: Option.match(seen, {
+            onNone: () => leases.sent,
+            onSome: ({ busy }) => busy.filter(({ state }) => state !== "cooling").length
+          }),
+          waiting: line.length,
+          pausedUntil: isPaused
+            ? DateTime.add(wallNow, { millis: Math.ceil(outlook.pausedUntil - at) })
+            : undefined,
+          pausedOperations: yield* pauses.list(at)
+        }
+      })
     }
   })

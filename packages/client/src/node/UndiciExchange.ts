@@ -8,12 +8,14 @@ import * as Headers from "@effect/platform/Headers"
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import { AsyncResource } from "node:async_hooks"
 import type { Exchange, Head, Listener } from "../Exchange.js"
+import { textOf } from "../ResponseBody.js"
 
 /** Keeps what a program follows by `AsyncLocalStorage` with the caller: a socket serves many. */
 class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined
   private head: Head | undefined
-  private readonly chunks: Array<Buffer> = []
+  private readonly chunks: Array<Uint8Array> = []
+  private bytesLeft = 0
   private isOver = false
   private readonly listener: Listener
 
@@ -26,6 +28,8 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
     this.controller = controller
     if (this.isOver) {
       this.abort()
+    } else {
+      this.listener.onConnection()
     }
   }
 
@@ -33,18 +37,25 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
     // Such an answer is followed by another one.
     if (!this.isOver && status >= 200) {
       this.head = { status, headers: Headers.fromInput(headers) }
-      this.listener.onHead(this.head)
+      this.bytesLeft = this.listener.onHead(this.head)
+      if (this.bytesLeft === 0) {
+        this.cutOff(this.head)
+      }
     }
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
-    this.chunks.push(chunk)
+    this.chunks.push(chunk.length > this.bytesLeft ? chunk.subarray(0, this.bytesLeft) : chunk)
+    this.bytesLeft -= chunk.length
+    if (this.bytesLeft < 0 && this.head !== undefined) {
+      this.cutOff(this.head)
+    }
   }
 
   onResponseEnd(): void {
     const { chunks, head, listener } = this
     if (head !== undefined) {
-      this.finish(() => listener.onEnd(head, textOf(chunks)))
+      this.finish(() => listener.onEnd(head, { text: textOf(chunks), isCut: false }))
     }
   }
 
@@ -57,6 +68,12 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
       this.isOver = true
       this.abort()
     }
+  }
+
+  /** Drops the connection: what follows on it is not read. */
+  private cutOff(head: Head): void {
+    this.finish(() => this.listener.onEnd(head, { text: textOf(this.chunks), isCut: true }))
+    this.abort()
   }
 
   // What has no connection yet is broken off as soon as it has one.
@@ -72,15 +89,8 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
   }
 }
 
-/** As the platform's clients read a text: a mark of the order of its bytes isn't part of it. */
-const textOf = (chunks: ReadonlyArray<Buffer>): string => {
-  const [first] = chunks
-  const text = (first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)).toString()
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
-}
-
 /** @since 0.1.0 @category constructors */
-export const make = (dispatcher: Dispatcher): Exchange => ({ body, headers, method, url }, listener) => {
+export const make = (dispatcher: Dispatcher): Exchange => ({ body, headers, idempotent, method, url }, listener) => {
   const handler = new Handler(listener)
   dispatcher.dispatch({
     method,
@@ -88,6 +98,7 @@ export const make = (dispatcher: Dispatcher): Exchange => ({ body, headers, meth
     path: url.pathname + url.search,
     headers,
     body: body ?? null,
+    idempotent,
     // The time limit of an attempt is the caller's.
     headersTimeout: 0,
     bodyTimeout: 0

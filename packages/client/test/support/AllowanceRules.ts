@@ -5,7 +5,7 @@
 import { expect, it, type Vitest } from "@effect/vitest"
 import { type Failures, RateLimit } from "@plaza/client"
 import {
-  Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Scope, TestClock
+  Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Logger, Scope, TestClock
 } from "effect"
 import type { TestContext } from "vitest"
 import * as CountingServer from "./CountingServer.js"
@@ -29,7 +29,7 @@ export const takeAll = (limit: RateLimit.RateLimit["Type"], requests: number) =>
 type Send = <A, E, R>(
   limit: RateLimit.RateLimit["Type"],
   request: Effect.Effect<A, E, R>
-) => Effect.Effect<A, E | Failures.RateLimitWaitExceeded, R>
+) => Effect.Effect<A, E | Failures.RateLimitWaitExceeded | Failures.ClientClosed, R>
 
 /** Both ways to send a request, which must not differ in what comes of it. */
 const ways: ReadonlyArray<readonly [name: string, send: Send]> = [
@@ -166,17 +166,45 @@ const waitingRules = (layerOf: LayerOf): void => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.scoped("leaves a caller's patience as it is: one that nobody can serve in time gives up when it ends", () =>
+  it.scoped("fails who waits as soon as no slot can come free in time, and says when one can", () =>
     Effect.gen(function*() {
       const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* Effect.fork(withSlot(patient, Effect.never))
-      yield* TestClock.adjust("0 seconds")
-      const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20), Effect.void)))
-      yield* TestClock.adjust("19 seconds")
-      expect(waiting.unsafePoll()).toBeNull()
       yield* TestClock.adjust("1 second")
-      expect(Either.isLeft(yield* Fiber.join(waiting))).toBe(true)
+      const waiting = yield* Effect.fork(Effect.flip(withSlot(Duration.seconds(20), Effect.void)))
+      yield* TestClock.adjust("9 seconds")
+      expect(waiting.unsafePoll()).toBeNull()
+      // The slot in flight would serve nobody before 22 s now, were its request answered at once.
+      yield* TestClock.adjust("2 seconds")
+      expect(waiting.unsafePoll()).not.toBeNull()
+      const failure = yield* Fiber.join(waiting)
+      expect(failure._tag === "RateLimitWaitExceeded" && DateTime.toEpochMillis(failure.retryAt)).toBeGreaterThan(21_000)
+      expect(failure._tag === "RateLimitWaitExceeded" && DateTime.toEpochMillis(failure.retryAt)).toBeLessThanOrEqual(22_001)
     }))
+
+  it.scoped.prop(
+    "fails at once who can't be served in time, with a moment before which nobody in its place is served",
+    [fc.integer({ min: 1, max: 5 }), fc.integer({ min: 0, max: 30 }), fc.constantFrom(0, 0, 150)],
+    ([limit, ahead, latency]) =>
+      Effect.gen(function*() {
+        const { withSlot } = yield* makeFrom(layerOf({ limit, window: "6 seconds" }))
+        const request = Effect.sleep(Duration.millis(latency))
+        yield* Effect.forkAll(Array.from({ length: limit }, () => withSlot(patient, request)))
+        yield* Effect.sleep("1 second")
+        yield* Effect.forkAll(Array.from({ length: ahead }, () => withSlot(patient, request)))
+        yield* Effect.sleep("1 second")
+        const failure = yield* Effect.flip(withSlot(Duration.seconds(1), Effect.void))
+        expect(yield* Clock.currentTimeMillis).toBeLessThan(2_100)
+        const served = yield* withSlot(patient, Clock.currentTimeMillis)
+        const retryAt = failure._tag === "RateLimitWaitExceeded" ? DateTime.toEpochMillis(failure.retryAt) : Number.NaN
+        expect(retryAt).toBeLessThanOrEqual(served)
+        if (latency === 0) {
+          // No request takes any time, so that the bound is the moment itself, but for what a database adds.
+          expect(retryAt).toBeGreaterThanOrEqual(served - 150 * (1 + ahead / limit))
+        }
+      }).pipe(Effect.scoped, SimulatedTime.run),
+    { fastCheck: { numRuns: 20 } }
+  )
 
   it.scoped("fails at once who would stand too far back in the line", () =>
     Effect.gen(function*() {
@@ -257,10 +285,121 @@ const closingRules = (layerOf: LayerOf): void => {
       const late = yield* Effect.either(withSlot(Duration.minutes(5), Effect.void))
       for (const result of [yield* Fiber.join(waiting), late]) {
         expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimitWaitExceeded" } })
-        expect(Either.isLeft(result) && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
+        expect(Either.isLeft(result) && "retryAt" in result.left && DateTime.toEpochMillis(result.left.retryAt)).toBe(7_201_000)
       }
       expect(yield* Clock.currentTimeMillis).toBe(1_000)
     }))
+}
+
+const operationRules = (layerOf: LayerOf): void => {
+  it.scoped("pauses one operation alone where its quota is used up, those that wait included", () =>
+    Effect.gen(function*() {
+      const { closeFor, status, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      yield* withSlot(patient, Effect.void)
+      const call = (operation: string, maxWait: Duration.DurationInput) =>
+        Effect.fork(Effect.either(withSlot(Duration.decode(maxWait), Clock.currentTimeMillis, { operation })))
+      const short = yield* call("comment", "1 minute")
+      const long = yield* call("comment", "3 hours")
+      const other = yield* call("like", "1 minute")
+      yield* TestClock.adjust("1 second")
+      yield* closeFor(Duration.hours(2), "comment")
+      const late = yield* call("comment", "1 minute")
+      yield* TestClock.adjust("1 second")
+
+      for (const waiting of [short, late]) {
+        const result = yield* Fiber.join(waiting)
+        expect(Either.getLeft(result)).toMatchObject({
+          value: { _tag: "RateLimitWaitExceeded", message: "the quota of comment is used up; come back at 1970-01-01T02:00:01.000Z" }
+        })
+      }
+      expect(yield* status).toMatchObject({
+        pausedUntil: undefined,
+        pausedOperations: [{ operation: "comment", until: DateTime.unsafeMake(7_201_000) }]
+      })
+      yield* TestClock.adjust("10 seconds")
+      expect(Either.getOrThrow(yield* Fiber.join(other))).toBeLessThanOrEqual(10_300)
+      expect(long.unsafePoll()).toBeNull()
+      yield* TestClock.adjust("2 hours")
+      expect(Either.getOrThrow(yield* Fiber.join(long))).toBeGreaterThanOrEqual(7_201_000)
+      expect((yield* status).pausedOperations).toEqual([])
+    }))
+
+  it.scoped("takes a Retry-After beyond a window for a quota of the operation, and a shorter one for the key's rate", () =>
+    Effect.gen(function*() {
+      const { status, withSlot } = yield* makeFrom(layerOf({ limit: 5, window: "10 seconds" }))
+      const refused = (operation: string, seconds: number) =>
+        Effect.ignore(withSlot(patient, Effect.fail("refused"), {
+          operation,
+          refusal: () => ({ retryAfter: Duration.seconds(seconds), counted: false })
+        }))
+      yield* refused("comment", 36_000)
+      expect(yield* withSlot(patient, Clock.currentTimeMillis, { operation: "like" })).toBe(0)
+      expect((yield* status).pausedOperations).toMatchObject([{ operation: "comment", until: DateTime.unsafeMake(36_000_000) }])
+      yield* refused("like", 10)
+      expect(yield* status).toMatchObject({ free: 0, pausedUntil: DateTime.unsafeMake(10_000) })
+    }))
+
+  it.scoped("reports each pause once, and a long wait once for all who wait", () =>
+    Effect.gen(function*() {
+      const events: Array<string> = []
+      const logger = Logger.make(({ annotations, logLevel, message }) => {
+        events.push(`${logLevel.label} ${String(message)} ${JSON.stringify(Object.fromEntries([...annotations].toSorted(([a], [b]) => a.localeCompare(b))))}`)
+      })
+      yield* Effect.gen(function*() {
+        const { closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
+        yield* withSlot(patient, Effect.void)
+        yield* TestClock.adjust("1 second")
+        yield* closeFor(Duration.seconds(20))
+        yield* closeFor(Duration.seconds(25))
+        yield* closeFor(Duration.hours(10), "comment")
+        yield* closeFor(Duration.hours(10), "comment")
+        yield* Effect.forkAll(Array.from({ length: 20 }, () => withSlot(patient, Effect.void)))
+        yield* TestClock.adjust("10 seconds")
+      }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(events.slice(0, 2)).toEqual([
+        "INFO rate_limit.key_paused {\"seconds\":20}",
+        "WARN rate_limit.operation_paused {\"operation\":\"comment\",\"seconds\":36000}"
+      ])
+      expect(events.slice(2)).toHaveLength(1)
+      expect(events[2]).toMatch(/^INFO rate_limit.waiting/)
+    }))
+}
+
+const endRules = (layerOf: LayerOf): void => {
+  it.scoped("leaves nobody waiting when its layer is released", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const limit = yield* Scope.extend(makeFrom(layerOf({ limit: 1, window: "1 minute" })), scope)
+      const inFlight = yield* Effect.fork(limit.withSlot(patient, Effect.sleep("30 seconds")))
+      yield* TestClock.adjust("1 second")
+      yield* limit.closeFor(Duration.minutes(10), "comment")
+      const waiting = yield* Effect.fork(Effect.flip(limit.withSlot(patient, Effect.void)))
+      const paused = yield* Effect.fork(Effect.flip(limit.withSlot(patient, Effect.void, { operation: "comment" })))
+      yield* TestClock.adjust("1 second")
+      const release = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* TestClock.adjust("3 seconds")
+      yield* Fiber.join(release)
+      expect((yield* Fiber.join(waiting))._tag).toBe("ClientClosed")
+      expect((yield* Fiber.join(paused))._tag).toBe("ClientClosed")
+      expect((yield* Effect.flip(limit.withSlot(patient, Effect.void)))._tag).toBe("ClientClosed")
+      expect((yield* Effect.flip(Effect.scoped(limit.reserve(patient))))._tag).toBe("ClientClosed")
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(inFlight)
+    }))
+
+  it.scoped("does not keep a slot for an hour when the wall clock is set back by one", () =>
+    Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) =>
+      Effect.gen(function*() {
+        const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+        yield* withSlot(patient, Effect.void)
+        yield* TestClock.adjust("1 second")
+        setBy(-3_600_000)
+        const next = yield* Effect.fork(withSlot(patient, Effect.void))
+        yield* TestClock.adjust("8 seconds")
+        expect(next.unsafePoll()).toBeNull()
+        yield* TestClock.adjust("12 seconds")
+        expect(next.unsafePoll()).not.toBeNull()
+      }).pipe(Effect.withClock(clock))))
 }
 
 /** Every rule, in virtual time; `numRuns` times with random requests. */
@@ -270,5 +409,7 @@ export const inVirtualTime = (layerOf: LayerOf, numRuns: number): void => {
   reservedRules(layerOf)
   escapedRules(layerOf)
   closingRules(layerOf)
+  operationRules(layerOf)
+  endRules(layerOf)
   inAnyTime({ test: it.scoped, run: Virtual.run }, layerOf)
 }

@@ -24,7 +24,7 @@ export type Reply =
   | { readonly broken: string; readonly syscall?: string }
 
 export const key = `key_${"k".repeat(40)}`
-export const baseUrl = "http://service.test/open/v1"
+export const baseUrl = "https://service.test/open/v1"
 
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Reply => ({
   status,

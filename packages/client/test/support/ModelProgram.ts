@@ -2,7 +2,7 @@
  * Random programs of writes under random faults: what the model of delivery is tried on. Every fault is an honest one:
  * a 429, a 403 or a 404 comes instead of the handler's work, a 2xx after it. Knows nothing of what is right.
  */
-import { type Fault } from "@plaza/sandbox"
+import { type Fault, Latitude } from "@plaza/sandbox"
 import { FastCheck as fc } from "effect"
 
 /** The time of one attempt. */
@@ -35,11 +35,13 @@ interface Step {
 }
 
 export interface Program {
+  /** How the service differs from the default one. */
+  readonly latitude: Latitude.Change
   /** Of the jitter. */
   readonly seed: number
   /** Requests in a window, for the client. */
   readonly rateLimit: number
-  readonly patienceSeconds: number
+  readonly maxWaitSeconds: number
   readonly retries: "as shipped" | "once, at once" | "none"
   readonly steps: ReadonlyArray<Step>
 }
@@ -126,7 +128,7 @@ const effects: ReadonlyArray<fc.Arbitrary<PlannedFault>> = [
   fc.record({
     kind: fc.constant("status" as const),
     when: fc.constantFrom("before" as const, "after" as const),
-    status: fc.constantFrom(500, 503, 520)
+    status: fc.constantFrom(500, 502, 503, 504, 520)
   }),
   fc.record({ kind: fc.constant("drop" as const), when: fc.constantFrom("before" as const, "after" as const) }),
   fc.record({
@@ -152,11 +154,25 @@ const faultOn = (targets: ReadonlyArray<Target>): fc.Arbitrary<PlannedFault> =>
     fc.constantFrom(1, 1, 2, 6)
   ).map(([target, effect, times]) => ({ ...target, ...effect, times }))
 
+const fields: ReadonlyArray<string> = Object.keys(Latitude.defaults)
+
+/** Any service that the document permits, in a form that shrinks to the fields that matter. */
+const latitude: fc.Arbitrary<Latitude.Change> = fc.record({
+  seed: fc.nat(),
+  drawn: fc.oneof(
+    { weight: 1, arbitrary: fc.constant<ReadonlyArray<string>>([]) },
+    { weight: 2, arbitrary: fc.subarray([...fields]) },
+    { weight: 1, arbitrary: fc.constant(fields) }
+  )
+}).map(({ drawn, seed }) =>
+  Object.fromEntries(Object.entries(Latitude.fromSeed(seed)).filter(([name]) => drawn.includes(name))))
+
 const programOf = (write: fc.Arbitrary<Write>, targets: ReadonlyArray<Target>): fc.Arbitrary<Program> =>
   fc.record({
+    latitude,
     seed: fc.nat(1_000),
     rateLimit: fc.constantFrom(allowance, allowance, 3),
-    patienceSeconds: fc.constantFrom(300, 300, 20),
+    maxWaitSeconds: fc.constantFrom(300, 300, 20),
     retries: fc.constantFrom("as shipped" as const, "as shipped" as const, "once, at once" as const, "none" as const),
     steps: fc.array(
       fc.record({

@@ -1,25 +1,46 @@
 /**
- * What has to hold after a program of the model: the claims of the client against what the sandbox holds. It knows what
- * is right, and nothing of how the client comes to its claims.
+ * What has to hold after a program of the model: what the client claims agrees with what the service has done. The
+ * rules read the sandbox's record of commits, which no latitude changes.
  */
-import type { State } from "@plaza/sandbox"
-import { Failures } from "@plaza/client"
+import { type Commit, Latitude, type State } from "@plaza/sandbox"
 import { Predicate } from "effect"
 import { allowance, texts } from "./ModelProgram.js"
 import type { Observation, Observed } from "./ModelRun.js"
 import { carrier, mark, media, stockOf, targets, textOf } from "./ModelRun.js"
 
 /**
- * - `done`: the client says that it happened.
- * - `not done`: the client says that it did not happen.
- * - `open`: it says neither, or nobody was left to tell.
+ * - `done`: the client claims that it happened.
+ * - `not done`: the client claims that it did not happen.
+ * - `open`: the client claims neither, or the call was interrupted.
  */
-type Standing = "done" | "not done" | "open"
+type ClaimKind = "done" | "not done" | "open"
 
-const repeatable = new Set(["upload", "like", "follow", "stock"])
-const once = new Set(["comment", "message", "story"])
+type Kind = Observed["write"]["kind"]
 
-const standingOf = ({ claim, write }: Observed): Standing => {
+const operations: Readonly<Record<Kind, string>> = {
+  post: "createPost",
+  comment: "createComment",
+  message: "sendMessage",
+  story: "createStory",
+  upload: "uploadMedia",
+  like: "likePost",
+  follow: "followUser",
+  stock: "setStock",
+  ship: "shipOrder"
+}
+
+const repeatable = new Set<Kind>(["upload", "like", "follow", "stock"])
+const once = new Set<Kind>(["comment", "message", "story"])
+
+const isAmbiguous = (ended: number | string): boolean => typeof ended !== "number" || ended >= 500
+
+const writesOf = ({ sent }: Observed): ReadonlyArray<number | string> =>
+  sent.filter(({ method }) => method !== "GET").map(({ ended }) => ended)
+
+export const nameOf = ({ claim }: Observed): string => claim._tag === "Failure" ? claim.failure._tag : claim._tag
+
+const claimOf = (call: Observed): ClaimKind => {
+  const { claim, write } = call
   if (claim._tag !== "Failure") {
     return claim._tag === "Success" ? "done" : "open"
   }
@@ -30,94 +51,103 @@ const standingOf = ({ claim, write }: Observed): Standing => {
   if (failure._tag === "UnreadableSuccess") {
     return "done"
   }
-  const ambiguous = Failures.isServiceError(failure)
-    ? failure.category === "ServiceFault"
-    : failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout"
-  return ambiguous && repeatable.has(write.kind) ? "open" : "not done"
+  // A repeatable write fails as what it met last, which says nothing of the attempts before.
+  return repeatable.has(write.kind) && writesOf(call).some(isAmbiguous) ? "open" : "not done"
 }
 
-export const nameOf = ({ claim }: Observed): string => claim._tag === "Failure" ? claim.failure._tag : claim._tag
-
-const tell = (call: Observed): string =>
+const describe = (call: Observed): string =>
   `${mark(call.number)} (${call.write.kind}${"target" in call.write ? ` ${call.write.target}` : ""}, ${nameOf(call)})`
 
-/** How often something may be there, by what was claimed of the calls that could have made it. */
+/** How often something may have been done, by what is claimed of the calls that asked for it. */
 const bounds = (calls: ReadonlyArray<Observed>): readonly [least: number, most: number] => [
-  calls.filter((call) => standingOf(call) === "done").length,
-  calls.filter((call) => standingOf(call) !== "not done").length
+  calls.filter((call) => claimOf(call) === "done").length,
+  calls.filter((call) => claimOf(call) !== "not done").length
 ]
 
 const counted = (what: string, found: number, [least, most]: readonly [number, number]): ReadonlyArray<string> =>
-  found < least || found > most ? [`${what}: there ${found} times, claimed ${least} to ${most} times`] : []
+  found < least || found > most ? [`${what}: done ${found} times, claimed ${least} to ${most} times`] : []
 
 const valueOf = (call: Observed, field: string): unknown =>
   call.claim._tag === "Success" && Predicate.hasProperty(call.claim.value, field) ? call.claim.value[field] : undefined
 
-const postRules = (calls: ReadonlyArray<Observed>, { after, before }: Observation): ReadonlyArray<string> => {
-  const old = new Set(before.posts.map(({ id }) => id))
-  const made = after.posts.filter(({ id }) => !old.has(id))
-  const groupOf = (text: string, mediaCount: number) =>
-    `${texts.find((entry) => entry[1] === text)?.[0] ?? text} with ${mediaCount} media`
+const fieldOf = (payload: unknown, field: string): unknown =>
+  Predicate.hasProperty(payload, field) ? payload[field] : undefined
+
+const commitsOf = (kind: Kind, { commits }: Observation): ReadonlyArray<Commit> =>
+  commits.filter(({ operation }) => operation === operations[kind])
+
+/** Whether a fault turned a refusal of this operation into a success: then the service told the client a lie. */
+const isLie = (kind: Kind, { requests }: Observation): boolean =>
+  requests.some(({ deliveredStatus, operation, status }) =>
+    operation === operations[kind] && status !== null && status >= 400 && deliveredStatus !== null && deliveredStatus < 300)
+
+const groupOf = (text: string): string => texts.find((entry) => entry[1] === text)?.[0] ?? text
+
+const postRules = (calls: ReadonlyArray<Observed>, observation: Observation): ReadonlyArray<string> => {
+  const made = commitsOf("post", observation)
   const groups = new Map<string, Array<Observed>>()
   for (const call of calls) {
     if (call.write.kind === "post") {
-      const group = groupOf(textOf(call.write, call.number), call.write.media ? 1 : 0)
+      const group = groupOf(textOf(call.write, call.number))
       groups.set(group, [...(groups.get(group) ?? []), call])
     }
   }
+  const groupOfCommit = ({ payload }: Commit) => groupOf(String(fieldOf(payload, "text")))
   return [
-    ...made.flatMap((post) =>
-      groups.has(groupOf(post.text, post.mediaIds.length)) && post.mediaIds.every((id) => id === media)
-        ? []
-        : [`a post "${post.text}" that nobody asked for`]
-    ),
+    ...made.flatMap((commit) => groups.has(groupOfCommit(commit)) ? [] : ["a post that no call asked for"]),
     ...[...groups].flatMap(([group, members]) => {
-      const there = made.filter((post) => groupOf(post.text, post.mediaIds.length) === group)
-      const ids = members.flatMap((call) => call.claim._tag === "Success" ? [valueOf(call, "id")] : [])
+      const there = made.filter((commit) => groupOfCommit(commit) === group)
+      const claimed = members.flatMap((call) => call.claim._tag === "Success" ? [{ call, id: valueOf(call, "id") }] : [])
       return [
         ...counted(`post ${group}`, there.length, bounds(members)),
-        ...(new Set(ids).size === ids.length ? [] : [`post ${group}: two calls claim one post`]),
-        ...ids.flatMap((id) => there.some((post) => post.id === id) ? [] : [`post ${group}: ${String(id)} is claimed and isn't there`])
+        ...(new Set(claimed.map(({ id }) => id)).size === claimed.length ? [] : [`post ${group}: two calls claim one post`]),
+        ...claimed.flatMap(({ call, id }) => {
+          const commit = there.find(({ createdId }) => createdId === id)
+          return commit === undefined
+            ? [`${describe(call)}: ${String(id)} is claimed and was not made for it`]
+            : call.write.kind === "post" && call.write.media !== (fieldOf(commit.payload, "mediaIds") !== undefined)
+            ? [`${describe(call)}: the post of another call with ${media} is claimed`]
+            : []
+        })
       ]
     })
   ]
 }
 
-/** What bears the mark of its call. */
-const markedRules = (call: Observed, { after }: Observation): ReadonlyArray<string> => {
-  const own = mark(call.number)
-  const made = {
-    comment: after.comments.filter(({ text }) => text === own),
-    message: after.messages.filter(({ text }) => text === own),
-    story: after.stories.filter(({ payload }) => Predicate.hasProperty(payload, "mark") && payload.mark === own)
-  }
+/** What carries the mark of its call. */
+const markedRules = (call: Observed, observation: Observation): ReadonlyArray<string> => {
   const { kind } = call.write
-  return kind === "comment" || kind === "message" || kind === "story"
-    ? counted(tell(call), made[kind].length, bounds([call]))
-    : []
-}
-
-/** A spare upload is harmless, but not one of a call that is said not to have happened. */
-const uploadRules = (call: Observed, { after }: Observation): ReadonlyArray<string> => {
-  if (call.write.kind !== "upload") {
+  if (!once.has(kind) || isLie(kind, observation)) {
     return []
   }
   const own = mark(call.number)
-  const there = after.media.filter(({ name, size }) => name === own && size === own.length)
+  const done = commitsOf(kind, observation).filter(({ payload }) => fieldOf(payload, "text") === own || fieldOf(payload, "mark") === own)
+  return counted(describe(call), done.length, bounds([call]))
+}
+
+/** A spare upload is harmless, but not one of a call that claims that it did not happen. */
+const uploadRules = (call: Observed, observation: Observation): ReadonlyArray<string> => {
+  if (call.write.kind !== "upload" || isLie("upload", observation)) {
+    return []
+  }
+  const own = mark(call.number)
+  const done = commitsOf("upload", observation).filter(({ payload }) =>
+    fieldOf(payload, "name") === own && fieldOf(payload, "size") === own.length)
   const id = valueOf(call, "mediaId")
   return [
-    ...counted(tell(call), Math.min(1, there.length), bounds([call])),
-    ...(id === undefined || there.some((file) => file.id === id) ? [] : [`${tell(call)}: the file isn't there`])
+    ...counted(describe(call), Math.min(1, done.length), bounds([call])),
+    ...(id === undefined || done.some(({ createdId }) => createdId === id) ? [] : [`${describe(call)}: the file is not there`])
   ]
 }
 
-/** What is there or isn't, however often it was asked for. */
+/** What is there or is not, however often it was asked for. */
 const flagRules = (
   kind: "like" | "follow",
   calls: ReadonlyArray<Observed>,
+  observation: Observation,
   isThere: (target: number) => boolean
 ): ReadonlyArray<string> =>
-  [0, 1].flatMap((target) => {
+  isLie(kind, observation) ? [] : [0, 1].flatMap((target) => {
     const [least, most] = bounds(calls.filter(({ write }) => write.kind === kind && write.target === target))
     return counted(`${kind} ${target}`, isThere(target) ? 1 : 0, [Math.min(1, least), Math.min(1, most)])
   })
@@ -125,13 +155,15 @@ const flagRules = (
 const stockIn = (state: State, target: number) =>
   state.products.find(({ id }) => id === targets.stock(target))?.stock
 
-/** The last value stands: none may be there that was set before another one was begun and done. */
-const stockRules = (calls: ReadonlyArray<Observed>, { after, before }: Observation): ReadonlyArray<string> =>
-  [0, 1].flatMap((target) => {
+/** The value of the last call stands, unless the service carried out an attempt that it had given up on. */
+const stockRules = (calls: ReadonlyArray<Observed>, observation: Observation): ReadonlyArray<string> => {
+  const { after, before, latitude } = observation
+  return isLie("stock", observation) ? [] : [0, 1].flatMap((target) => {
     const sets = calls.filter(({ write }) => write.kind === "stock" && write.target === target)
-    const done = sets.filter((call) => standingOf(call) === "done")
+    const done = sets.filter((call) => claimOf(call) === "done")
+    const mayBeLate = (call: Observed) => latitude.lateCommitMillis > 0 && writesOf(call).some(isAmbiguous)
     const possible = sets.filter((call) =>
-      standingOf(call) !== "not done" && done.every((other) => other === call || other.startedAs < call.endedAs)
+      claimOf(call) !== "not done" && (mayBeLate(call) || done.every((other) => other.startedAs <= call.startedAs))
     ).map(({ number }) => stockOf(number))
     const initial = stockIn(before, target)
     const found = stockIn(after, target)
@@ -139,27 +171,27 @@ const stockRules = (calls: ReadonlyArray<Observed>, { after, before }: Observati
       ? []
       : [`stock ${target} is ${found}, and could be ${possible.join(", ")}${done.length === 0 ? `, ${initial}` : ""}`]
   })
+}
 
-const shipRules = (calls: ReadonlyArray<Observed>, { after, requests }: Observation): ReadonlyArray<string> =>
-  calls.flatMap((call) => {
+const shipRules = (calls: ReadonlyArray<Observed>, observation: Observation): ReadonlyArray<string> =>
+  isLie("ship", observation) ? [] : calls.flatMap((call) => {
     if (call.write.kind !== "ship") {
       return []
     }
     const id = targets.ship(call.write.target)
-    const shipment = after.orders.find((order) => order.id === id)?.shipment
+    const shipment = observation.after.orders.find((order) => order.id === id)?.shipment
     const own = shipment?.trackingNumber === mark(call.number) && shipment.carrier === carrier
-    // A fault that turned the refusal of this order into a success told the client a lie.
-    const lied = requests.some(({ deliveredStatus, operation, params, status }) =>
-      operation === "shipOrder" && params["id"] === id && status !== null && status >= 400 && deliveredStatus === 200
-    )
-    return lied ? [] : counted(tell(call), own ? 1 : 0, bounds([call]))
+    const { claim } = call
+    const likely = claim._tag === "Failure" && claim.failure._tag === "OutcomeUnknown" && claim.failure.likely === "done"
+    return [
+      ...counted(describe(call), own ? 1 : 0, bounds([call])),
+      ...(likely && shipment === null ? [`${describe(call)}: most likely done, and the order is not shipped`] : [])
+    ]
   })
-
-const isAmbiguous = (ended: number | string): boolean => typeof ended !== "number" || ended >= 500
 
 /** What was sent, and whether the claim follows from it. */
 const sendingRules = (call: Observed): ReadonlyArray<string> => {
-  const writes = call.sent.filter(({ method }) => method !== "GET").map(({ ended }) => ended)
+  const writes = writesOf(call)
   const answered = writes.findIndex((ended) => typeof ended === "number" && ended < 300)
   const doubtful = writes.findIndex(isAmbiguous)
   const claim = nameOf(call)
@@ -167,47 +199,49 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
     ? "sent again after a success"
     : once.has(call.write.kind) && doubtful >= 0 && doubtful < writes.length - 1
     ? "sent again without knowing"
+    : call.write.kind === "post" && writes.slice(0, -1).some((ended) => ended === 504 || ended === "given up")
+    ? "sent again while the service may still be at work"
     : answered >= 0 && !["Success", "UnreadableSuccess", "Interrupted"].includes(claim)
-    ? "the service said that it did it"
+    ? "the service reported success"
     : claim === "UnreadableSuccess" && answered < 0
-    ? "the service never said that it did it"
+    ? "the service never reported success"
     : claim === "OutcomeUnknown" && doubtful < 0
     ? "there was no doubt"
     : claim === "Success" && answered < 0 && doubtful < 0
     ? "nothing can have made it"
-    : writes.length > 5
+    : writes.filter((ended) => ended !== 429).length > 5
     ? "sent more often than five times"
     : undefined
-  return problem === undefined ? [] : [`${tell(call)}: ${problem} (${writes.join(", ")})`]
+  return problem === undefined ? [] : [`${describe(call)}: ${problem} (${writes.join(", ")})`]
 }
 
-/** An unknown outcome is right only where nothing could have told: else a client that knows nothing would pass. */
-const knowingRules = (call: Observed, { calls, requests }: Observation): ReadonlyArray<string> => {
+const isDefault = (latitude: Latitude.Latitude): boolean => JSON.stringify(latitude) === JSON.stringify(Latitude.defaults)
+
+/** Under the default latitude an unknown outcome of a post needs a reason: else a client that gives up at once would pass. */
+const knowingRules = (call: Observed, { attempts, calls, latitude, requests }: Observation): ReadonlyArray<string> => {
   const { claim, write } = call
-  if (claim._tag !== "Failure" || claim.failure._tag !== "OutcomeUnknown") {
+  if (!isDefault(latitude) || write.kind !== "post" || claim._tag !== "Failure" || claim.failure._tag !== "OutcomeUnknown") {
     return []
   }
-  const rivals = calls.filter((other) =>
-    other !== call && write.kind === "ship" && other.write.kind === "ship" && other.write.target === write.target
-  )
-  // A status alone doesn't tell which conflict it is; the code goes with the rest of an answer that is cut short.
-  const conflicted = write.kind === "ship" && rivals.length === 0 && call.sent.at(-1)?.ended === 409 &&
-    requests.every(({ delivered, operation }) => operation !== "shipOrder" || delivered !== "cut")
-  const listedWell = write.kind === "post" && claim.failure.cause._tag !== "RateLimitWaitExceeded" &&
-    requests.every(({ faults, operation }) => operation !== "listPosts" || faults.length === 0)
-  return conflicted
-    ? [`${tell(call)}: the conflict told that it took`]
-    : listedWell
-    ? [`${tell(call)}: the account's posts could tell`]
-    : []
+  const { cause } = claim.failure
+  const writes = writesOf(call)
+  const last = writes.at(-1)
+  const group = groupOf(textOf(write, call.number))
+  const hasReason = last === 504 || last === "given up" || writes.length >= attempts ||
+    (typeof last === "number" && last < 500) || cause._tag === "RateLimitWaitExceeded" ||
+    requests.some(({ faults, operation }) => operation === "listPosts" && faults.length > 0) ||
+    calls.some((other) => other !== call && other.write.kind === "post" && claimOf(other) === "open" && groupOf(textOf(other.write, other.number)) === group)
+  return hasReason ? [] : [`${describe(call)}: it could be found or sent again (${writes.join(", ")})`]
 }
 
 const window = 60_000
 
-const rateRules = ({ requests }: Observation): ReadonlyArray<string> => {
-  const moments = requests.map(({ at }) => at.epochMillis)
+const rateRules = ({ latitude, requests }: Observation): ReadonlyArray<string> => {
+  // What is refused for the rate is not counted by the sandbox.
+  const moments = requests.filter(({ deliveredStatus }) => deliveredStatus !== 429).map(({ at }) => at.epochMillis)
   return [
-    ...requests.flatMap(({ id, path, status }) => status === 429 ? [`${id} ${path} was beyond the allowance`] : []),
+    ...requests.flatMap(({ id, path, status }) =>
+      status === 429 && latitude.dailyQuota === null ? [`${id} ${path} was beyond the allowance`] : []),
     ...moments.flatMap((end) => {
       const within = moments.filter((at) => at <= end && at > end - window).length
       return within > allowance ? [`${within} requests in the window up to ${end}`] : []
@@ -219,15 +253,15 @@ const rateRules = ({ requests }: Observation): ReadonlyArray<string> => {
 export const violations = (observation: Observation): ReadonlyArray<string> => {
   const { after, calls } = observation
   return [
-    ...postRules(calls, observation),
+    ...(isLie("post", observation) ? [] : postRules(calls, observation)),
     ...calls.flatMap((call) => [
       ...markedRules(call, observation),
       ...uploadRules(call, observation),
       ...sendingRules(call),
       ...knowingRules(call, observation)
     ]),
-    ...flagRules("like", calls, (target) => after.likes.some(({ postId }) => postId === targets.like(target))),
-    ...flagRules("follow", calls, (target) =>
+    ...flagRules("like", calls, observation, (target) => after.likes.some(({ postId }) => postId === targets.like(target))),
+    ...flagRules("follow", calls, observation, (target) =>
       after.relations.some(({ follows, from, to }) =>
         follows && from === after.keys[0]?.accountId && to === targets.follow(target))),
     ...stockRules(calls, observation),

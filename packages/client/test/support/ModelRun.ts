@@ -5,7 +5,7 @@
 import { HttpClient } from "@effect/platform"
 import { Chat, type Failures, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
-import { type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
+import { type Commit, type Latitude, type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Random, Schedule } from "effect"
 import type { Call, PlannedFault, Program, Write } from "./ModelProgram.js"
 import { texts, timeoutMillis } from "./ModelProgram.js"
@@ -37,7 +37,7 @@ export const targets = {
 }
 
 /** What tells the trace of one call from those of all others. */
-export const mark = (number: number): string => `call-${number}`
+export const mark = (number: number): string => `call${number}end`
 
 export const stockOf = (number: number): number => 1_000 + number
 
@@ -93,6 +93,11 @@ export interface Observed {
 }
 
 export interface Observation {
+  readonly latitude: Latitude.Latitude
+  /** Attempts that a call may make. */
+  readonly attempts: number
+  /** What the service has really done, as it was sent. */
+  readonly commits: ReadonlyArray<Commit>
   readonly calls: ReadonlyArray<Observed>
   readonly before: State
   readonly after: State
@@ -145,21 +150,21 @@ const add = ({ retryAtSeconds, ...fault }: PlannedFault) =>
   })
 
 const retries = {
-  "as shipped": {},
-  "once, at once": { retry: Schedule.recurs(1) },
-  none: { retry: Schedule.stop }
+  "as shipped": { attempts: 5, options: {} },
+  "once, at once": { attempts: 2, options: { retry: Schedule.recurs(1) } },
+  none: { attempts: 1, options: { retry: Schedule.stop } }
 }
 
 /** The client of a program, over whatever answers. */
-const client = ({ patienceSeconds, rateLimit, retries: kind }: Program) =>
+const client = ({ maxWaitSeconds, rateLimit, retries: kind }: Program) =>
   Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) =>
     Layer.orDie(Plaza.layer({
       baseUrl,
       apiKey,
       rateLimit,
       timeout: Duration.millis(timeoutMillis),
-      patience: Duration.seconds(patienceSeconds),
-      ...retries[kind]
+      maxWait: Duration.seconds(maxWaitSeconds),
+      ...retries[kind].options
     })))).pipe(
       Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, noting)))
     )
@@ -167,11 +172,15 @@ const client = ({ patienceSeconds, rateLimit, retries: kind }: Program) =>
 /** Everything a program can wait for ends long before. */
 const longest = Duration.hours(12)
 
+/** By then the service has carried out, or given up, all that it was asked for. */
+const quiet = Duration.minutes(1)
+
 /** Runs a program on the clock that is in force. */
 export const runAsIs = (program: Program): Effect.Effect<Observation, never, Sandbox.Sandbox | HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     yield* sandbox.reset
+    const latitude = yield* sandbox.setLatitude(program.latitude)
     const before = yield* sandbox.state
     const calls: Array<Observed> = []
     let number = 0
@@ -188,7 +197,16 @@ export const runAsIs = (program: Program): Effect.Effect<Observation, never, San
       Effect.timeoutFail({ duration: longest, onTimeout: () => new Error("a call never ended") }),
       Effect.orDie
     )
-    return { calls, before, after: yield* sandbox.state, requests: yield* sandbox.requests }
+    yield* Effect.sleep(quiet)
+    return {
+      latitude,
+      attempts: retries[program.retries].attempts,
+      calls,
+      before,
+      after: yield* sandbox.state,
+      commits: yield* sandbox.commits,
+      requests: yield* sandbox.requests
+    }
   }).pipe(Effect.withRandom(Random.make(program.seed)))
 
 /** Runs a program in simulated time. */

@@ -65,7 +65,7 @@ export const provoke: Record<keyof typeof byCode, Provoked> = {
     const sandbox = yield* Sandbox.Sandbox
     const shop = yield* me
     const peer = yield* sandbox.createAccount()
-    yield* sandbox.setRelation(peer.id, shop.id, { follows: true, hasWritten: true, blocks: true })
+    yield* sandbox.setRelation(peer.id, shop.id ?? "", { follows: true, hasWritten: true, blocks: true })
     const conversation = yield* sandbox.createConversation({ peerId: peer.id })
     yield* Effect.flatMap(Chat, ({ send }) => send(conversation, "hello"))
   }),
@@ -74,7 +74,7 @@ export const provoke: Record<keyof typeof byCode, Provoked> = {
     const shop = yield* me
     const other = yield* sandbox.createAccount()
     yield* sandbox.setProduct({ id: "theirs", accountId: other.id })
-    yield* sandbox.setRelation(other.id, shop.id, { blocksFromStore: true })
+    yield* sandbox.setRelation(other.id, shop.id ?? "", { blocksFromStore: true })
     yield* setStock("theirs")
   }),
   USER_UNAVAILABLE: Effect.gen(function*() {
@@ -106,8 +106,8 @@ export const provoke: Record<keyof typeof byCode, Provoked> = {
   })
 }
 
-/** Where they do. A patience shorter than the window, so that the refusal of a rate is seen and not waited out. */
+/** Where they do. A maxWait shorter than the window, so that the refusal of a rate is seen and not waited out. */
 export const world = {
   sandbox: { assumptions: { requestsPerWindow: 8, maxFileBytes: 4_000 } },
-  client: { retry: Schedule.stop, patience: "1 second" }
+  client: { retry: Schedule.stop, maxWait: "1 second" }
 } satisfies OnSandbox.WorldOptions

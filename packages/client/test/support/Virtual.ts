@@ -1,7 +1,7 @@
 /**
  * Virtual time for tests: runs an effect while the test clock goes on by itself. Knows nothing of what is run.
  */
-import { type Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { Clock, type Duration, Effect, Fiber, Option, TestClock } from "effect"
 
 /** Runs the effect to its end, moving the clock a step whenever it waits. */
 export const run = <A, E, R>(
@@ -15,3 +15,20 @@ export const run = <A, E, R>(
     }
     return yield* Fiber.join(fiber)
   })
+
+/** A clock whose wall time can be set, while its monotonic time goes on as it does. */
+export const wallClock = Effect.map(Effect.clock, (inner) => {
+  let offset = 0
+  const clock: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: () => inner.unsafeCurrentTimeMillis() + offset,
+    unsafeCurrentTimeNanos: () => inner.unsafeCurrentTimeNanos(),
+    currentTimeMillis: Effect.map(inner.currentTimeMillis, (now) => now + offset),
+    currentTimeNanos: inner.currentTimeNanos,
+    sleep: (duration) => inner.sleep(duration)
+  }
+  const setBy = (millis: number): void => {
+    offset += millis
+  }
+  return { clock, setBy }
+})

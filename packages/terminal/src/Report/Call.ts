@@ -23,8 +23,10 @@ const clientTags: Readonly<Record<ClientFailure["_tag"], true>> = {
   OutcomeUnknown: true,
   UnreadableSuccess: true,
   RateLimitWaitExceeded: true,
+  ClientClosed: true,
   CursorRepeated: true,
-  CursorRejected: true
+  CursorRejected: true,
+  UnreadableItem: true
 }
 
 // By structure, for the classes themselves would load every schema of the domain at each start of a program.
@@ -118,10 +120,17 @@ const clientAdvice = (failure: ClientFailure): Advice.Advice | undefined => {
       return { meaning: "the service agreed, but its answer can't be read", advice: Advice.forUnreadable(failure.operation) }
     case "RateLimitWaitExceeded":
       return { meaning: Advice.byCode.RATE_LIMITED.meaning, advice: `Run this again after ${DateTime.formatIso(failure.retryAt)}.` }
+    case "ClientClosed":
+      return { meaning: "the client was closed before the request was sent", advice: "Run this again: this request did not leave." }
     case "CursorRepeated":
       return { meaning: "the list goes round and never ends", advice: "What was read of it is right; tell the service's support of the rest." }
     case "CursorRejected":
       return { meaning: "the list can't be read on", advice: "Read it again from its beginning." }
+    case "UnreadableItem":
+      return {
+        meaning: "an item of the list can't be read",
+        advice: failure.nextCursor === null ? "Report it to the service's support." : `Continue with the page after it: cursor ${failure.nextCursor}.`
+      }
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import { now } from "../Moment.js"
+import { now } from "../../Moment.js"
 import type { Claim, SqlSlots } from "./Slots.js"
 
 /** A slot that this process has. @since 0.1.0 @category models */
@@ -55,6 +55,11 @@ export class Leases {
   /** Those with requests in them. */
   get inUse(): ReadonlyArray<Claim> {
     return [...this.spent].map(({ claim }) => claim)
+  }
+
+  /** How many slots have requests of this process in them. */
+  get sent(): number {
+    return this.spent.size
   }
 
   /** When the first of them has to be renewed. */

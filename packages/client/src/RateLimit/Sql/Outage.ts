@@ -7,7 +7,7 @@
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import { now } from "../Moment.js"
+import { now } from "../../Moment.js"
 
 // Being turned away for moments is how SQLite works; a database that is away for longer is worth telling of.
 const worthTelling = 5_000

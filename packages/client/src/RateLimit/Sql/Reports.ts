@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { at } from "../Moment.js"
+import { at } from "../../Moment.js"
 import type { Claim, SqlSlots } from "./Slots.js"
 
 interface Answer {

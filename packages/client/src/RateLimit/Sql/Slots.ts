@@ -20,6 +20,11 @@ export interface Claim {
   readonly turn: number
 }
 
+/** A claim, with how many operations are paused. */
+export interface Claimed extends Claim {
+  readonly paused: number
+}
+
 /** A slot that can't be taken yet. */
 export interface BusySlot {
   /** Milliseconds until it comes free: at the latest, where it is in flight. */
@@ -33,8 +38,10 @@ export interface Look {
   readonly slots: number
   readonly free: number
   readonly busy: ReadonlyArray<BusySlot>
-  /** Milliseconds until the gate opens; not above 0 when it is open. */
+  /** Milliseconds until the key's pause ends; not above 0 when there is none. */
   readonly closedFor: number
+  /** Paused operations, with the milliseconds until each goes on. */
+  readonly operations: ReadonlyArray<{ readonly operation: string; readonly millis: number }>
   /** Other processes that wait for slots of this key. */
   readonly others: number
 }
@@ -42,7 +49,7 @@ export interface Look {
 /** @since 0.1.0 @category models */
 export interface SqlSlots {
   /** Takes free slots: as many as asked for, but no more than its share when other processes wait as well. */
-  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<Claim>, SqlError>
+  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>
   readonly look: Effect.Effect<Look, SqlError>
   /** The requests in slots ended, the last of them at a moment of the process's clock. */
   readonly answered: (claims: ReadonlyArray<Claim>, endedAt: number) => Effect.Effect<void, SqlError>
@@ -50,7 +57,8 @@ export interface SqlSlots {
   readonly giveBack: (claim: Claim) => Effect.Effect<void, SqlError>
   /** Lengthens the lease of slots that are still held, and says which those are. */
   readonly renew: (claims: ReadonlyArray<Claim>) => Effect.Effect<ReadonlyArray<Claim>, SqlError>
-  readonly closeFor: (millis: number) => Effect.Effect<void, SqlError>
+  /** Pauses the key, or one operation. */
+  readonly closeFor: (millis: number, operation?: string) => Effect.Effect<void, SqlError>
   /** Lets other processes know that this one waits for so long. */
   readonly enlist: (millis: number) => Effect.Effect<void, SqlError>
   readonly delist: Effect.Effect<void, SqlError>
@@ -72,7 +80,10 @@ export interface SqlSlotsOptions {
 }
 
 /** A slot as the database gives it, with what is the same for all of them. */
-interface SlotRow extends BusySlot {
+interface SlotRow {
+  readonly wait: number
+  readonly state: BusySlot["state"] | "paused"
+  readonly operation: string
   readonly closed: number
   readonly others: number
 }
@@ -112,9 +123,14 @@ export const make = (
       sql`(SELECT COUNT(*) FROM plaza_rate_waiting
         WHERE name = ${name} AND process <> ${process} AND waits_until > ${now})`
 
+    // Operations are paused in rows beside the key's, under its name and theirs.
+    const prefix = `${name}/`
+    const prefixLength = Array.from(prefix).length
+    const isOperation = sql`SUBSTR(name, 1, ${sql.literal(`${prefixLength}`)}) = ${prefix}`
+
     const claim = (count: number) =>
       write((now) =>
-        sql<Claim>`
+        sql<Claimed>`
           WITH picked AS ${sql.literal(dialect === "pg" ? "MATERIALIZED" : "")} (
             SELECT slot FROM plaza_rate_slots WHERE ${freeSlots(now)}
             ORDER BY free_at, slot
@@ -124,29 +140,50 @@ export const make = (
           )
           UPDATE plaza_rate_slots SET taken_by = ${process}, turn = turn + 1, free_at = ${now} + ${leaseMillis}
           WHERE name = ${name} AND slot IN (SELECT slot FROM picked)
-          RETURNING slot, turn`
+          RETURNING slot, turn,
+            CAST((SELECT COUNT(*) FROM plaza_rate_gates WHERE ${isOperation} AND closed_until > ${now}) AS INTEGER) AS paused`
       )
 
-    const look = Effect.map(
+    /**
+     * No slot is taken for longer than this at any time. What says otherwise was written before the wall clock of a SQLite
+     * file's machine was set back, and counts from now.
+     */
+    const longest = sql.literal(`CASE taken_by WHEN '' THEN ${windowMillis + safetyMillis} ELSE ${leaseMillis} END`)
+    const mend = write((now) =>
+      sql`UPDATE plaza_rate_slots SET free_at = ${now} + ${longest} WHERE name = ${name} AND free_at > ${now} + ${longest}`
+    )
+
+    const seen = Effect.map(
       read((now) =>
         sql<SlotRow>`
           SELECT free_at - ${now} AS wait,
             CASE taken_by WHEN '' THEN 'cooling' WHEN ${process} THEN 'in flight here' ELSE 'in flight elsewhere' END AS state,
+            '' AS operation,
             COALESCE((SELECT closed_until FROM plaza_rate_gates WHERE name = ${name}), 0) - ${now} AS closed,
             CAST(${others(now)} AS INTEGER) AS others
-          FROM plaza_rate_slots WHERE name = ${name} AND slot < ${limit}`
+          FROM plaza_rate_slots WHERE name = ${name} AND slot < ${limit}
+          UNION ALL
+          SELECT closed_until - ${now}, 'paused', SUBSTR(name, ${sql.literal(`${prefixLength + 1}`)}), 0, 0
+          FROM plaza_rate_gates WHERE ${isOperation} AND closed_until > ${now}`
       ),
       (rows): Look => {
-        const busy = rows.filter(({ wait }) => wait > 0)
+        const slots = rows.flatMap(({ state, wait, ...row }) => state === "paused" ? [] : [{ ...row, state, wait }])
+        const busy = slots.filter(({ wait }) => wait > 0)
         return {
-          slots: rows.length,
-          free: rows.length - busy.length,
+          slots: slots.length,
+          free: slots.length - busy.length,
           busy,
-          closedFor: rows[0]?.closed ?? 0,
-          others: rows[0]?.others ?? 0
+          operations: rows.flatMap(({ operation, state, wait }) => state === "paused" ? [{ operation, millis: wait }] : []),
+          closedFor: slots[0]?.closed ?? 0,
+          others: slots[0]?.others ?? 0
         }
       }
     )
+
+    const isAhead = ({ busy }: Look): boolean =>
+      busy.some(({ state, wait }) => wait > (state === "cooling" ? windowMillis + safetyMillis : leaseMillis) + 1)
+
+    const look = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.zipRight(mend, seen) : Effect.succeed(found))
 
     const held = ({ slot, turn }: Claim) =>
       sql`name = ${name} AND slot = ${slot} AND turn = ${turn} AND taken_by = ${process}`
@@ -171,9 +208,10 @@ export const make = (
           sql<Claim>`UPDATE plaza_rate_slots SET free_at = ${now} + ${leaseMillis}
             WHERE ${sql.or(claims.map(held))} RETURNING slot, turn`
         ),
-      closeFor: (millis) =>
+      closeFor: (millis, operation) =>
         write((now) =>
-          sql`INSERT INTO plaza_rate_gates (name, closed_until) VALUES (${name}, ${now} + ${millis})
+          sql`INSERT INTO plaza_rate_gates (name, closed_until)
+            VALUES (${operation === undefined ? name : prefix + operation}, ${now} + ${millis})
             ON CONFLICT (name) DO UPDATE
             SET closed_until = ${greatest}(plaza_rate_gates.closed_until, excluded.closed_until)`
         ),

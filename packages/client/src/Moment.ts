@@ -1,13 +1,13 @@
 /**
- * Moments, as the allowance reckons with them: milliseconds of the monotonic clock, because a wall clock that is set back
- * or forth must not open the gate.
+ * The present moment in milliseconds of the monotonic clock. Waits and time limits are measured by it, because a wall
+ * clock may be set back or forward while they run.
  *
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** Goes on with the present moment. @since 0.1.0 @category combinators */
+/** Continues with the present moment. @since 0.1.0 @category combinators */
 export const at = <A, E, R>(then: (now: number) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Clock.clockWith((clock) => then(Number(clock.unsafeCurrentTimeNanos()) / 1_000_000))
 

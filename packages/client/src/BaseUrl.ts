@@ -1,0 +1,63 @@
+/**
+ * Checks the base address of the service.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+
+/**
+ * Whether a host name stands for this machine: `localhost`, `*.localhost`, `127.0.0.0/8` or `[::1]`, as `URL` writes it.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)
+
+// `URL` removes tabs and line ends, and trims other control characters, without a word.
+const hasBlank = (text: string): boolean => /[\s\p{Cc}]/u.test(text)
+
+const parts = /^https?:\/\/([^/\\]*)(.*)$/i
+
+/** @since 0.1.0 @category models */
+export interface BaseUrlOptions {
+  /** Whether plain `http` to another machine is accepted (default: false). */
+  readonly allowInsecureHttp?: boolean | undefined
+}
+
+/**
+ * A base address that can be used, without a slash at its end, or what is wrong with it. The path of a request can be
+ * appended to it as it is: the result parses to the same origin and to both paths, one after the other.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const checkBaseUrl = (text: string, options: BaseUrlOptions = {}): Either.Either<string, string> => {
+  if (hasBlank(text)) {
+    return Either.left("must not contain blanks or line ends, not at its end either")
+  }
+  if (text.includes("?") || text.includes("#")) {
+    return Either.left("must end with its path (/open/v1), without ? or #")
+  }
+  if (!URL.canParse(text)) {
+    return Either.left("must be an address such as https://host/open/v1")
+  }
+  const url = new URL(text)
+  const [, authority, path = ""] = parts.exec(text) ?? []
+  if (authority === undefined) {
+    return Either.left("must begin with http:// or https://")
+  }
+  if (authority.includes("@")) {
+    return Either.left("must not contain a user name or a password; the key is sent in a header")
+  }
+  if ((path === "" ? "/" : path) !== url.pathname) {
+    return Either.left(`must have the path in its normal form: write ${url.pathname} instead of ${path}`)
+  }
+  if (url.protocol === "http:" && options.allowInsecureHttp !== true && !isLoopback(url.hostname)) {
+    return Either.left(
+      "must begin with https://, because plain http shows the key to the network; " +
+        "use https, or set allowInsecureHttp: true (PLAZA_ALLOW_INSECURE_HTTP=true)"
+    )
+  }
+  return Either.right(text.replace(/\/+$/, ""))
+}

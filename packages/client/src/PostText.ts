@@ -1,0 +1,97 @@
+/**
+ * Whether a listed post may be the one that was sent, by its text and media alone. Services change texts when they store
+ * them: line ends, white space, Unicode form, HTML escapes, truncation.
+ *
+ * Source: interface v1, "Resources and their fields"; what a service does to a text is not shown.
+ *
+ * @since 0.1.0
+ */
+import type { NewPost } from "@plaza/domain/Requests"
+import type { Post } from "@plaza/domain/Resources"
+
+/**
+ * - `same`: equal but for what services change.
+ * - `possible`: what is shown leaves open whether it is the same post.
+ * - `different`: another post.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Resemblance = "same" | "possible" | "different"
+
+const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: "\"", apos: "'", nbsp: " " }
+
+const reference = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|nbsp));/g
+
+const character = (code: number): string => code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd"
+
+/** Escaping once or twice makes no other text; each round is shorter than the one before. */
+const unescaped = (text: string): string => {
+  const once = text.replace(reference, (_, decimal?: string, hex?: string, name?: string) =>
+    name !== undefined
+      ? named[name] ?? ""
+      : character(decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)))
+  return once === text ? text : unescaped(once)
+}
+
+/**
+ * A text without what services change: equal for texts that can't be told apart once they are stored.
+ *
+ * @since 0.1.0
+ * @category normalisation
+ */
+export const canonical = (text: string): string => unescaped(text).normalize("NFC").replace(/\s+/g, " ").trim()
+
+/** Letters and digits alone: what is left of a text however it is changed, short of cutting it. */
+const essence = (text: string): string => unescaped(text).normalize("NFKD").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
+
+/** A text that a service has cut: without an ellipsis, and without half of an escape at its end. */
+const uncut = (text: string): string => text.replace(/(?:\u2026|\.\.\.)\s*$/, "").replace(/&#?\w{0,8}$/, "")
+
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(unescaped(text).normalize("NFKD").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+
+/** Whether most words of one text stand in the other: it may be the same text with markup, names or links changed. */
+const sharesWords = (sent: string, listed: string): boolean => {
+  const [one, other] = [wordsOf(sent), wordsOf(listed)]
+  const shared = [...one].filter((word) => other.has(word)).length
+  return shared > Math.min(one.size, other.size) / 2
+}
+
+const textResemblance = (sent: string, listed: string): Resemblance => {
+  if (canonical(sent) === canonical(listed)) {
+    return "same"
+  }
+  if (sharesWords(sent, listed)) {
+    return "possible"
+  }
+  const whole = essence(sent)
+  // An escape may be cut as it is stored, or once it is read.
+  const shown = [listed, uncut(listed), uncut(unescaped(listed)), uncut(unescaped(uncut(listed)))]
+  return shown.some((text) => whole.startsWith(essence(text))) ? "possible" : "different"
+}
+
+const mediaResemblance = (sent: ReadonlyArray<string>, listed: ReadonlyArray<string>): Resemblance =>
+  JSON.stringify([...sent].sort()) === JSON.stringify([...listed].sort())
+    ? "same"
+    : listed.length === 0 || listed.some((id) => sent.includes(id))
+    ? "possible"
+    : "different"
+
+/**
+ * Compares a post that was sent with one that is listed.
+ *
+ * @since 0.1.0
+ * @category comparison
+ */
+export const resemblance = (sent: NewPost, listed: Pick<Post, "text" | "mediaIds">): Resemblance => {
+  const listedMedia = listed.mediaIds ?? []
+  const media = mediaResemblance(sent.mediaIds ?? [], listedMedia)
+  const text = textResemblance(sent.text ?? "", listed.text ?? "")
+  if (media === "different" || text === "different") {
+    return "different"
+  }
+  // Null, omitted and empty can all mean that a list doesn't show media; a text that it shows whole tells enough.
+  const isShown = media === "same" || (listedMedia.length === 0 && canonical(sent.text ?? "") !== "")
+  return text === "same" && isShown ? "same" : "possible"
+}

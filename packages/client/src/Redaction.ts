@@ -1,0 +1,288 @@
+/**
+ * Removes the API key from everything that comes back from the service or from the HTTP client, in whatever escape it is
+ * echoed: plain, JSON (`\u0041`, `\/`), percent-encoding, HTML entities, any mixture and nesting of these, and base64.
+ *
+ * @since 0.1.0
+ */
+import * as Encoding from "effect/Encoding"
+import * as Predicate from "effect/Predicate"
+
+/** @since 0.1.0 @category models */
+export interface Redaction {
+  /**
+   * The text with `<redacted>` in place of each occurrence of the key. JSON stays JSON, as the key is replaced together with
+   * its escapes, and what is parsed from it holds the key in no value and no property name. Linear in the length of the text,
+   * and the same text when there is nothing to replace.
+   */
+  readonly text: (text: string) => string
+  /**
+   * A copy of what an HTTP client failed with, which may hold the request with its headers: name, message, stack, code and the
+   * other plain facts of errors and their causes, redacted, and nothing else.
+   */
+  readonly cause: (cause: unknown) => unknown
+}
+
+const replacement = "<redacted>"
+
+// A shorter text would occur in answers by chance, and replacing it would damage them. No key of the documented form is as
+// short: it has 40 characters behind its prefix.
+const minLength = 8
+
+// Each layer of encoding takes one pass. More layers than this aren't an echo.
+const maxPasses = 6
+
+const named: Readonly<Record<string, string>> = {
+  excl: "!", quot: `"`, QUOT: `"`, num: "#", dollar: "$", percnt: "%", amp: "&", AMP: "&", apos: "'", lpar: "(", rpar: ")",
+  ast: "*", midast: "*", plus: "+", comma: ",", period: ".", sol: "/", colon: ":", semi: ";", lt: "<", LT: "<", equals: "=",
+  gt: ">", GT: ">", quest: "?", commat: "@", lsqb: "[", lbrack: "[", bsol: "\\", rsqb: "]", rbrack: "]", Hat: "^",
+  lowbar: "_", UnderBar: "_", grave: "`", DiacriticalGrave: "`", lcub: "{", lbrace: "{", verbar: "|", vert: "|",
+  VerticalLine: "|", rcub: "}", rbrace: "}"
+}
+
+// A run of backslashes belongs to the character after it: it escapes that, or was escaped itself. The bounds keep entities
+// from being scanned far.
+const token = /\\+(?:u00([0-9a-f]{2})|[^\\]|$)|%([0-9a-f]{2})|&(?:#0{0,6}(\d{2,3})|#x0{0,6}([0-9a-f]{2})|([a-z]{2,16}));/gi
+
+const characterOf = (code: number): string | undefined => code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined
+
+const decodedToken = (match: RegExpExecArray): string | undefined => {
+  const [all, unicode, percent, decimal, hex, name] = match
+  const code = unicode ?? percent ?? hex
+  return code !== undefined
+    ? characterOf(Number.parseInt(code, 16))
+    : decimal !== undefined
+    ? characterOf(Number(decimal))
+    : name !== undefined
+    ? Object.hasOwn(named, name) ? named[name] : undefined
+    : all.replace(/^\\+/, "")
+}
+
+/** A text with one layer of escapes decoded, and where its parts stood. */
+interface Pass {
+  readonly text: string
+  /** For each decoded token: its place in the decoded text and its range in the text before. */
+  readonly at: ReadonlyArray<number>
+  readonly from: ReadonlyArray<number>
+  readonly to: ReadonlyArray<number>
+}
+
+/** One layer decoded; undefined where there is nothing to decode. */
+const pass = (text: string): Pass | undefined => {
+  const at: Array<number> = []
+  const from: Array<number> = []
+  const to: Array<number> = []
+  let out = ""
+  let copied = 0
+  token.lastIndex = 0
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const character = decodedToken(match)
+    if (character !== undefined) {
+      out += text.slice(copied, match.index)
+      copied = match.index + match[0].length
+      if (character !== "") {
+        at.push(out.length)
+        from.push(match.index)
+        to.push(copied)
+        out += character
+      }
+    }
+  }
+  return copied === 0 ? undefined : { text: out + text.slice(copied), at, from, to }
+}
+
+/** The last token at or before a place in the decoded text. */
+const tokenBefore = ({ at }: Pass, index: number): number => {
+  let low = 0
+  let high = at.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((at[middle] ?? 0) <= index) {
+      low = middle + 1
+    } else {
+      high = middle
+    }
+  }
+  return low - 1
+}
+
+/** Where the character of the decoded text began, or ended, in the text before. */
+const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
+  const before = tokenBefore(decoded, index)
+  const at = decoded.at[before]
+  return at === undefined
+    ? index + (side === "from" ? 0 : 1)
+    : at === index
+    ? decoded[side][before] ?? index
+    : (decoded.to[before] ?? 0) + index - at - 1 + (side === "from" ? 0 : 1)
+}
+
+/** Parts of a base64 text that are the same wherever the key stands in what was encoded. */
+const encodedCores = (key: string): ReadonlyArray<string> =>
+  ["", " ", "  "].flatMap((before) => {
+    const base64 = Encoding.encodeBase64(before + key)
+    // A character of base64 has 6 bits: the first ones hold bits of what stands before, and the last ones of what follows.
+    const first = Math.ceil(before.length * 8 / 6)
+    const last = Math.floor((before.length + key.length) * 8 / 6)
+    const core = base64.slice(first, last)
+    return [core, core.replaceAll("+", "-").replaceAll("/", "_")]
+  })
+
+// The first character of every escape.
+const escape = /[\\%&]/
+
+/** Which ASCII characters the key, its base64 and their escapes consist of: 1 for those. */
+const partsOf = (key: string): Uint8Array => {
+  const parts = new Uint8Array(128)
+  for (const character of `${key}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
+    parts[character.charCodeAt(0)] = 1
+  }
+  return parts
+}
+
+const layersOf = (text: string): ReadonlyArray<string> => {
+  const layers = [text]
+  for (let decoded = pass(text); decoded !== undefined && layers.length <= maxPasses; decoded = pass(decoded.text)) {
+    layers.push(decoded.text)
+  }
+  return layers
+}
+
+type Range = readonly [start: number, end: number]
+
+const replaced = (text: string, ranges: ReadonlyArray<Range>): string => {
+  let out = ""
+  let copied = 0
+  for (const [start, end] of [...ranges].sort(([a], [b]) => a - b)) {
+    if (start >= copied) {
+      out += text.slice(copied, start) + replacement
+    }
+    copied = Math.max(copied, end)
+  }
+  return out + text.slice(copied)
+}
+
+/**
+ * The end of an echo of a key that ends with backslashes, which JSON doubles: half of a pair left behind would escape what
+ * follows.
+ */
+const endOf = (text: string, end: number): number => {
+  let first = end
+  while (text[first - 1] === "\\") {
+    first--
+  }
+  let last = end
+  while (text[last] === "\\") {
+    last++
+  }
+  return first === end ? end : Math.max(end, last - (last - first) % 2)
+}
+
+// Errors nest a few levels deep; a cycle must end.
+const maxDepth = 8
+
+/**
+ * The redaction of a key.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (key: string): Redaction => {
+  if (key.length < minLength) {
+    return { text: (text) => text, cause: copyOf((text) => text) }
+  }
+  const encoded = encodedCores(key)
+  // The key may itself hold what looks like an escape, and then is decoded where it is echoed: each form is searched for.
+  const needles = [...new Set([key, ...encoded].flatMap(layersOf))]
+  const isPart = partsOf(key)
+  const shortest = Math.min(...needles.map(({ length }) => length))
+
+  const find = (text: string, offset: number, passes: ReadonlyArray<Pass>, ranges: Array<Range>) => {
+    for (const needle of needles) {
+      for (let index = text.indexOf(needle); index >= 0; index = text.indexOf(needle, index + needle.length)) {
+        let start = index
+        let end = index + needle.length
+        for (const decoded of [...passes].reverse()) {
+          end = origin(decoded, end - 1, "to")
+          start = origin(decoded, start, "from")
+        }
+        ranges.push([offset + start, offset + end])
+      }
+    }
+  }
+
+  const findEscaped = (run: string, offset: number, ranges: Array<Range>) => {
+    const passes: Array<Pass> = []
+    for (let decoded = pass(run); decoded !== undefined && passes.length < maxPasses; decoded = pass(decoded.text)) {
+      passes.push(decoded)
+      find(decoded.text, offset, passes, ranges)
+    }
+  }
+
+  const text = (given: string): string => {
+    const ranges: Array<Range> = []
+    // Only a long run of characters that the key, its base64 and their escapes consist of can hold an echo. In most responses
+    // there is none.
+    let start = 0
+    for (let index = 0; index <= given.length; index++) {
+      // Past the end there is NaN, which is in no table.
+      if (isPart[given.charCodeAt(index)] !== 1) {
+        if (index - start >= shortest) {
+          const run = given.slice(start, index)
+          find(run, start, [], ranges)
+          if (escape.test(run)) {
+            findEscaped(run, start, ranges)
+          }
+        }
+        start = index + 1
+      }
+    }
+    return ranges.length === 0 ? given : replaced(given, ranges.map(([start, end]) => [start, endOf(given, end)]))
+  }
+
+  return { text, cause: copyOf(text) }
+}
+
+// What errors of sockets, TLS, undici and fetch tell of themselves in plain values.
+const facts = ["code", "errno", "syscall", "hostname", "host", "address", "port", "reason", "status", "statusCode", "_tag"] as const
+
+const copyOf = (redacted: (text: string) => string) => {
+  const copy = (cause: unknown, depth: number): unknown => {
+    if (typeof cause === "string") {
+      return redacted(cause)
+    }
+    if (!Predicate.isObject(cause)) {
+      return typeof cause === "symbol" ? redacted(String(cause)) : cause
+    }
+    if (depth === maxDepth || Predicate.isFunction(cause)) {
+      return undefined
+    }
+    const read = (name: string): unknown => {
+      try {
+        return Predicate.hasProperty(cause, name) ? cause[name] : undefined
+      } catch {
+        // A getter that throws tells nothing.
+        return undefined
+      }
+    }
+    const textOf = (name: string): string | undefined => {
+      const found = read(name)
+      return typeof found === "string" ? redacted(found) : undefined
+    }
+    const inner = read("cause")
+    const error = new Error(textOf("message") ?? "", inner === undefined ? undefined : { cause: copy(inner, depth + 1) })
+    Object.defineProperty(error, "name", { value: textOf("name") ?? "Error", configurable: true, writable: true })
+    Object.defineProperty(error, "stack", { value: textOf("stack") ?? `${error.name}: ${error.message}`, configurable: true, writable: true })
+    for (const name of facts) {
+      const fact = read(name)
+      if (typeof fact === "string" || typeof fact === "number") {
+        Object.defineProperty(error, name, { value: typeof fact === "string" ? redacted(fact) : fact, enumerable: true })
+      }
+    }
+    const errors = read("errors")
+    if (Array.isArray(errors)) {
+      Object.defineProperty(error, "errors", { value: errors.map((one: unknown) => copy(one, depth + 1)), enumerable: true })
+    }
+    return error
+  }
+  return (cause: unknown): unknown => copy(cause, 0)
+}

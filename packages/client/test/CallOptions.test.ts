@@ -1,0 +1,87 @@
+/** Options of single calls: on Effects, on Streams, and with durations that can't be used. */
+import { describe, expect, it } from "@effect/vitest"
+import { type Failures, Plaza, Posts, Profiles } from "@plaza/client"
+import { current } from "@plaza/client/CallOptions"
+import { Duration, Effect, Layer, Redacted, Schedule, Stream } from "effect"
+import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
+
+const me = Effect.flatMap(Profiles, ({ me }) => me)
+const posts = Stream.unwrap(Effect.map(Posts, ({ list }) => list({ pageSize: 1 })))
+const page = (cursor: string | null) => Fake.json({ data: [{ id: "1" }], next_cursor: cursor })
+
+describe("the retry schedule", () => {
+  it.effect("of a stream holds for every page, the prefetched ones too, and not for what its consumer calls", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([page("a"), page("b"), { status: 503 }])
+      const consumer: Array<boolean> = []
+      const list = posts.pipe(
+        Plaza.withRetry(Schedule.stop),
+        Stream.tap(() => Effect.map(current, ({ retry }) => consumer.push(retry !== undefined)))
+      )
+      const failure = yield* Virtual.run(Effect.flip(Effect.provide(Stream.runDrain(list), layer)))
+      expect(failure).toMatchObject({ status: 503 })
+      expect(calls).toHaveLength(3)
+      expect(consumer).toEqual([false, false])
+    }))
+
+  it.effect("sees the failure", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const twice = Schedule.recurs(5).pipe(
+        Schedule.zipRight(Schedule.identity<Failures.AttemptFailure>()),
+        Schedule.whileInput((failure: Failures.AttemptFailure) => {
+          seen.push(failure._tag)
+          return failure._tag === "ConnectionLost"
+        })
+      )
+      const { calls, layer } = Fake.scripted([Fake.lost, { status: 503 }, Fake.json({ id: "1" })])
+      const failure = yield* Virtual.run(Effect.flip(Effect.provide(Plaza.withRetry(twice)(me), layer)))
+      expect(failure).toMatchObject({ status: 503, attempts: 2 })
+      expect(seen).toEqual(["ConnectionLost", "UnrecognizedError"])
+      expect(calls).toHaveLength(2)
+    }))
+})
+
+// Durations that the types don't allow come from programs in JavaScript, and from calculations.
+const wrong: ReadonlyArray<unknown> = ["30s", "soon", "-1 seconds", Number.NaN, -1, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, "Infinity", Duration.infinity, [0, -5], -1n]
+
+// The test passes what a program without types can pass.
+const untyped = (value: unknown) => value as Duration.DurationInput
+
+describe("a duration that can't be used", () => {
+  it.effect("is an option of a layer refused by its name, with an example of a right one", () =>
+    Effect.gen(function*() {
+      for (const setting of ["timeout", "maxWait", "rateWindow"]) {
+        for (const value of wrong) {
+          const layer = Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key), [setting]: untyped(value) }).pipe(
+            Layer.provide(Fake.layerHttpClient(() => Effect.succeed(Fake.json({}))))
+          )
+          const failure = yield* Effect.flip(Effect.provide(me, layer))
+          expect(failure, `${setting} ${String(value)}`).toMatchObject({ _tag: "InvalidSettings", setting })
+          expect(failure.message).toContain(`"30 seconds"`)
+        }
+      }
+    }))
+
+  it.effect("makes the calls within fail as InvalidInput before anything is sent", () =>
+    Effect.gen(function*() {
+      const { calls, layer } = Fake.scripted([page(null)])
+      for (const value of wrong) {
+        for (const [field, set] of [["maxWait", Plaza.withMaxWait(untyped(value))], ["timeout", Plaza.withTimeout(untyped(value))]] as const) {
+          const fromCall = yield* Effect.flip(Effect.provide(set(me), layer))
+          const fromList = yield* Effect.flip(Effect.provide(Stream.runDrain(set(posts)), layer))
+          expect(fromCall).toMatchObject({ _tag: "InvalidInput", field })
+          expect(fromList).toMatchObject({ _tag: "InvalidInput", field })
+        }
+      }
+      expect(calls).toHaveLength(0)
+    }))
+
+  it.effect("is not a maximum wait of zero, which means not to wait", () =>
+    Effect.gen(function*() {
+      const { layer } = Fake.scripted([Fake.json({ id: "1" })])
+      expect(yield* Effect.provide(Plaza.withMaxWait(0)(me), layer)).toEqual({ id: "1" })
+      expect(yield* Effect.provide(Plaza.withTimeout("2 seconds")(current), layer)).toMatchObject({ timeout: Duration.seconds(2) })
+    }))
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Chat, Profiles, RateLimit } from "@plaza/client"
+import { fromOptions, Settings } from "@plaza/client/Settings"
+import * as Plaza from "@plaza/client/Plaza"
+import { ConversationId } from "@plaza/domain"
+import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
+import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
+
+const built = <R, E>(layer: Layer.Layer<R, E>) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const context = yield* Scope.extend(Layer.build(layer), scope)
+    return { context, release: Scope.close(scope, Exit.void) }
+  })
+
+describe("a client whose layer is released", () => {
+  it.effect("ends what is in flight, as of unknown outcome where it was a write", () =>
+    Effect.gen(function*() {
+      const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed("hang")))
+      const { me } = Context.get(context, Profiles)
+      const { send } = Context.get(context, Chat)
+      const read = yield* Effect.fork(Effect.flip(me))
+      const write = yield* Effect.fork(Effect.flip(send(ConversationId.make("c"), "hello")))
+      yield* TestClock.adjust("1 second")
+      yield* release
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* Fiber.join(write)).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "ConnectionLost", reason: "CLOSED" } })
+      expect((yield* Fiber.join(read))._tag).toBe("ClientClosed")
+    }))
+
+  it.effect("fails every later call, and those that wait for a slot", () =>
+    Effect.gen(function*() {
+      const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed(Fake.json({ id: "1" })), { rateLimit: 1 }))
+      const { me } = Context.get(context, Profiles)
+      yield* me
+      const waiting = yield* Effect.fork(Effect.flip(me))
+      yield* TestClock.adjust("1 second")
+      yield* release
+      expect((yield* Fiber.join(waiting))._tag).toBe("ClientClosed")
+      expect((yield* Effect.flip(me))._tag).toBe("ClientClosed")
+    }))
+
+  it.scoped("fails those that wait for a slot of an allowance that goes on", () =>
+    Effect.gen(function*() {
+      const limit = Context.get(yield* Layer.build(RateLimit.layerMemory({ limit: 1 })), RateLimit.RateLimit)
+      const options = { apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }
+      const { context, release } = yield* built(Plaza.layerWithoutRateLimit.pipe(
+        Layer.provide(Layer.succeed(RateLimit.RateLimit, limit)),
+        Layer.provide(Layer.effect(Settings, fromOptions(options))),
+        Layer.provide(Fake.layerHttpClient(() => Effect.succeed(Fake.json({ id: "1" }))))
+      ))
+      const { me } = Context.get(context, Profiles)
+      yield* me
+      const waiting = yield* Effect.fork(Effect.flip(me))
+      yield* TestClock.adjust("1 second")
+      yield* release
+      expect((yield* Fiber.join(waiting))._tag).toBe("ClientClosed")
+      const other = yield* Effect.fork(limit.withSlot(Duration.minutes(2), Clock.currentTimeMillis))
+      yield* TestClock.adjust("2 minutes")
+      expect(yield* Fiber.join(other)).toBe(60_001)
+    }))
+})
+
+describe("a time limit", () => {
+  it.effect("is kept when the wall clock is set back by an hour", () =>
+    Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) =>
+      Effect.gen(function*() {
+        const layer = Fake.layerPlaza(() => Effect.succeed("hang"), { timeout: "1 second" })
+        const call = yield* Effect.fork(
+          Effect.flip(Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer))
+        )
+        yield* TestClock.adjust("500 millis")
+        setBy(-3_600_000)
+        // Five attempts of a second each, and the delays between them.
+        yield* TestClock.adjust("20 seconds")
+        expect((yield* Fiber.join(call))._tag).toBe("AttemptTimeout")
+      }).pipe(Effect.withClock(clock))))
+})

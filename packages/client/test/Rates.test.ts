@@ -1,0 +1,166 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Plaza, Profiles, Store } from "@plaza/client"
+import { ProductId } from "@plaza/domain"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
+import { Clock, Effect, Either } from "effect"
+import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
+
+const window = 60_000
+const limit = 120
+const getMe = Effect.flatMap(Profiles, ({ me }) => me)
+
+/** Counts a request at a moment: 0 where it is accepted, otherwise the seconds of `Retry-After`. */
+type RateServer = (at: number) => number
+
+const seconds = (millis: number) => Math.max(1, Math.ceil(millis / 1_000))
+
+const bucket = (burst: number): RateServer => {
+  let tokens = burst
+  let last = 0
+  return (at) => {
+    tokens = Math.min(burst, tokens + ((at - last) * limit) / window)
+    last = at
+    if (tokens < 1) {
+      return seconds(((1 - tokens) * window) / limit)
+    }
+    tokens -= 1
+    return 0
+  }
+}
+
+const gcra = (burst: number): RateServer => {
+  const interval = window / limit
+  let nextAt = 0
+  return (at) => {
+    const earliest = nextAt - (burst - 1) * interval
+    if (at < earliest) {
+      return seconds(earliest - at)
+    }
+    nextAt = Math.max(nextAt, at) + interval
+    return 0
+  }
+}
+
+const fixed = (): RateServer => {
+  let index = -1
+  let count = 0
+  return (at) => {
+    const current = Math.floor((at + 20_000) / window)
+    count = current === index ? count : 0
+    index = current
+    return count < limit ? (count++, 0) : seconds((index + 1) * window - 20_000 - at)
+  }
+}
+
+const sliding = (): RateServer => {
+  const accepted: Array<number> = []
+  return (at) => {
+    while (accepted[0] !== undefined && accepted[0] <= at - window) {
+      accepted.shift()
+    }
+    return accepted.length < limit ? (accepted.push(at), 0) : seconds((accepted[0] ?? at) + window - at)
+  }
+}
+
+/** 240 calls at once, each with a latency that differs from call to call, and what came of them. */
+const run = (server: RateServer, latency: number) =>
+  Effect.suspend(() => {
+    let refused = 0
+    let requests = 0
+    const layer = Fake.layerPlaza(() =>
+      Effect.gen(function*() {
+        const share = (requests++ * 7 % 20) / 20
+        yield* Effect.sleep(Math.round(latency * share))
+        const wait = server(yield* Clock.currentTimeMillis)
+        yield* Effect.sleep(Math.round(latency * (1 - share)))
+        if (wait > 0) {
+          refused++
+          return Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": String(wait) })
+        }
+        return Fake.json({ id: "1" })
+      }))
+    return Effect.replicateEffect(Effect.either(getMe), 240, { concurrency: "unbounded" }).pipe(
+      Effect.provide(layer),
+      Effect.flatMap((results) =>
+        Effect.map(Clock.currentTimeMillis, (took) => ({ failed: results.filter(Either.isLeft).length, refused, took }))),
+      SimulatedTime.run
+    )
+  })
+
+describe("240 calls at once", () => {
+  const services = {
+    "a token bucket of 10": { server: () => bucket(10), ideal: 115_000 },
+    "GCRA with a burst of 10": { server: () => gcra(10), ideal: 115_000 },
+    "a token bucket of 120": { server: () => bucket(120), ideal: 60_000 },
+    "a fixed window": { server: fixed, ideal: 60_000 },
+    "a sliding window": { server: sliding, ideal: 60_000 }
+  }
+  for (const [name, { ideal, server }] of Object.entries(services)) {
+    for (const latency of [0, 200]) {
+      it(`succeed against ${name} that takes ${latency} ms, in about the ideal time`, { timeout: 120_000 }, async () => {
+        const { failed, refused, took } = await Effect.runPromise(run(server(), latency))
+        const small = name.includes("10") && !name.includes("120")
+        expect(failed).toBe(0)
+        expect(took).toBeLessThanOrEqual(ideal * 1.2)
+        // Those that are in flight when the first refusal comes are refused with it; what follows is paced.
+        expect(refused).toBeLessThan(small ? limit : 1)
+      })
+    }
+  }
+})
+
+describe("a refusal for the rate", () => {
+  const refused = (retryAfter?: string) =>
+    Fake.refusal(429, "RATE_LIMITED", {}, retryAfter === undefined ? {} : { "retry-after": retryAfter })
+  const me = Fake.json({ id: "1" })
+
+  const outcome = <A, E>(call: Effect.Effect<A, E, Plaza.Services>, replies: ReadonlyArray<Fake.Reply>) => {
+    const { calls, layer } = Fake.scripted(replies)
+    return Effect.map(
+      Virtual.run(Effect.either(Effect.zip(call, Clock.currentTimeMillis)).pipe(Effect.provide(layer)), "1 second"),
+      (result) => ({ result, calls: calls.length })
+    )
+  }
+
+  it.effect("is waited out within the call's maximum wait, however often it comes", () =>
+    Effect.gen(function*() {
+      const { calls, result } = yield* outcome(getMe, [...Array.from({ length: 12 }, () => refused("5")), me])
+      expect(calls).toBe(13)
+      expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(60_000)
+    }))
+
+  it.effect("uses up the maximum wait of the call, not of each attempt", () =>
+    Effect.gen(function*() {
+      const { calls, result } = yield* outcome(Plaza.withMaxWait("12 seconds")(getMe), [refused("5")])
+      expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimited" } })
+      expect(calls).toBe(3)
+    }))
+
+  it.effect("without Retry-After is waited out for longer and longer", () =>
+    Effect.gen(function*() {
+      const { calls, result } = yield* outcome(getMe, [refused(), refused(), refused(), refused(), me])
+      expect(calls).toBe(5)
+      expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(7_500)
+    }))
+
+  it.effect("for ten hours stops the operation that met it and no other", () =>
+    Effect.gen(function*() {
+      const setStock = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 1))
+      const layer = Fake.layerPlaza(({ method }) => Effect.succeed(method === "PATCH" ? refused("36000") : me))
+      yield* Effect.gen(function*() {
+        expect(yield* Effect.flip(setStock)).toMatchObject({ _tag: "RateLimited" })
+        expect(yield* Effect.flip(setStock)).toMatchObject({ _tag: "RateLimitWaitExceeded", message: expect.stringContaining("setStock") as unknown })
+        expect(yield* getMe).toMatchObject({ id: "1" })
+        expect(yield* Clock.currentTimeMillis).toBe(0)
+      }).pipe(Effect.provide(layer))
+    }))
+
+  it.effect("a Retry-After of a 503 is waited out as well, by every call of the key", () =>
+    Effect.gen(function*() {
+      const busy = Fake.refusal(503, "BUSY", {}, { "retry-after": "30" })
+      const { calls, result } = yield* outcome(getMe, [busy, me])
+      expect(calls).toBe(2)
+      expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(30_000)
+    }))
+})

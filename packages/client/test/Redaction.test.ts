@@ -1,0 +1,106 @@
+/** The key is found in whatever escape it is echoed, and nothing else is touched. */
+import { describe, expect, it } from "@effect/vitest"
+import * as Redaction from "@plaza/client/Redaction"
+import { FastCheck as fc } from "effect"
+import { inspect } from "node:util"
+import * as Fake from "./support/FakeService.js"
+
+const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
+// A backslash at the end of a key may stay behind in some escape; see below.
+const key = fc.string({ unit: printable, minLength: 41, maxLength: 60 }).filter((text) => !text.endsWith("\\"))
+const hex = (code: number) => code.toString(16).padStart(2, "0")
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&apos;", "/": "&sol;", "_": "&lowbar;" }
+
+/** Each way in which a character may be written, in a text that isn't JSON. */
+const forms: ReadonlyArray<(character: string) => string> = [
+  (character) => character,
+  (character) => `\\u00${hex(character.charCodeAt(0))}`,
+  (character) => `\\u00${hex(character.charCodeAt(0)).toUpperCase()}`,
+  (character) => `%${hex(character.charCodeAt(0))}`,
+  (character) => `%25${hex(character.charCodeAt(0)).toUpperCase()}`,
+  (character) => `&#${character.charCodeAt(0)};`,
+  (character) => `&#x${hex(character.charCodeAt(0))};`,
+  (character) => entities[character] ?? character,
+  (character) => character === "/" ? "\\/" : character
+]
+
+const write = (text: string, choices: ReadonlyArray<number>) =>
+  Array.from(text, (character, index) => forms[(choices[index % choices.length] ?? 0) % forms.length]?.(character) ?? character).join("")
+
+/** JSON of a text in which any character may be escaped. */
+const json = (text: string, choices: ReadonlyArray<number>) =>
+  Array.from(text, (character, index) =>
+    (choices[index % choices.length] ?? 0) % 3 === 0
+      ? `\\u00${hex(character.charCodeAt(0))}`
+      : character === "/" && (choices[index % choices.length] ?? 0) % 3 === 1
+      ? "\\/"
+      : JSON.stringify(character).slice(1, -1)).join("")
+
+const choices = fc.array(fc.nat({ max: 1_000 }), { minLength: 1, maxLength: 60 })
+// Without a character that an escape of the key could merge with.
+const around = fc.string({ unit: fc.constantFrom("a", "Z", " ", "é", "\"", ":", "{", "\n", "💡"), maxLength: 20 })
+
+describe("the key", () => {
+  it.prop("is removed from a text in any mixture of escapes", [key, choices, around, around], ([key, choices, before, after]) => {
+    const { text } = Redaction.make(key)
+    expect(text(`${before} ${write(key, choices)} ${after}`)).toBe(`${before} <redacted> ${after}`)
+  })
+
+  it.prop("is removed from JSON in any mixture of its escapes, as a value and as a name, and JSON it remains", [key, choices], ([key, choices]) => {
+    const { text } = Redaction.make(key)
+    const echo = json(key, choices)
+    const parsed: unknown = JSON.parse(text(`{"error":{"code":"X","Bearer ${echo}":"a\\n${echo}\\n\\"","list":["${echo}"]}}`))
+    expect(parsed).toEqual({ error: { code: "X", "Bearer <redacted>": "a\n<redacted>\n\"", list: ["<redacted>"] } })
+  })
+
+  it.prop("is removed from base64 of what holds it, at any alignment", [key, fc.nat({ max: 5 }), fc.boolean()], ([key, shift, url]) => {
+    const { text } = Redaction.make(key)
+    const encoded = Buffer.from(`${"x".repeat(shift)} ${key} y`).toString(url ? "base64url" : "base64")
+    const left = text(encoded)
+    expect(left).toContain("<redacted>")
+    // What remains at the ends holds a character of the key at most.
+    expect(left.length).toBeLessThan(encoded.length - key.length + "<redacted>".length)
+  })
+
+  it.prop("is removed from what an HTTP client failed with, at any depth, and code and message stay", [key, choices], ([key, choices]) => {
+    const { cause } = Redaction.make(key)
+    const request = { method: "GET", headers: { authorization: `Bearer ${key}` } }
+    const inner = Object.assign(new Error(`connect to ${write(key, choices)}`), { code: "ECONNRESET", request, [`x${key}`]: 1, cause: `again ${key}` })
+    const outer = Object.assign(new TypeError("fetch failed", { cause: inner }), { config: request, errors: [inner] })
+    const copied = cause(outer)
+    const shown = inspect(copied, { depth: 20, showHidden: true }) + JSON.stringify(copied)
+    expect(shown).not.toContain(key)
+    expect(shown).not.toContain(JSON.stringify(key).slice(1, -1))
+    expect(copied).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNRESET", message: "connect to <redacted>" } })
+  })
+
+  it.prop("that ends with a backslash is removed as well, and JSON remains JSON", [key, fc.integer({ min: 1, max: 3 }), fc.constantFrom("", "\"", " ")], ([key, count, after]) => {
+    const whole = key + "\\".repeat(count)
+    const left = Redaction.make(whole).text(JSON.stringify({ [whole + after]: [`${whole}${after}`] }))
+    expect(left).not.toContain(key)
+    // Backslashes may stay behind, in pairs.
+    expect(JSON.parse(left.replaceAll("\\\\", ""))).toEqual({ [`<redacted>${after}`]: [`<redacted>${after}`] })
+    expect(() => JSON.parse(left) as unknown).not.toThrow()
+  })
+
+  it("in a cause that goes round does not hang", () => {
+    const error = new Error("round")
+    Object.assign(error, { cause: error })
+    expect(Redaction.make(Fake.key).cause(error)).toMatchObject({ message: "round" })
+  })
+})
+
+describe("a text without the key", () => {
+  it.prop("is the same text", [fc.string({ unit: "binary", maxLength: 300 })], ([given]) => {
+    expect(Redaction.make(Fake.key).text(given)).toBe(given)
+  })
+
+  it("of nothing but escapes is read in steps that grow with its length alone", () => {
+    const { text } = Redaction.make(Fake.key)
+    for (const unit of ["\\", "%25", "&amp;", "k", "key_", "\\u006b", "%6b"]) {
+      const given = unit.repeat(20_000)
+      expect(text(given)).toBe(given)
+    }
+  })
+})
