@@ -31,8 +31,8 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--base-url", "--carrier", "--concurrency", "--conversations", "--data", "--delimiter", "--field", "--fixtures", "--follows",
-    "--format", "--header", "--input", "--limit", "--media", "--media-id", "--orders", "--people", "--port", "--posts", "--products",
+    "--assumptions", "--base-url", "--carrier", "--concurrency", "--conversations", "--data", "--delimiter", "--field", "--fixtures",
+    "--follows", "--format", "--header", "--input", "--latitude", "--limit", "--media", "--media-id", "--orders", "--people", "--port", "--posts", "--products",
     "--profile", "--report", "--seed", "--text", "--tracking-number"
   ],
   repeated: ["--field", "--header", "--media", "--media-id"],

@@ -59,7 +59,7 @@ const checkReport = (file: string, report: string | undefined) =>
     yield* fs.access(Path.dirname(Path.resolve(report)), { writable: true })
   })
 
-const isInPlace = (past: Journal.Past) => ({ id }: Item): boolean => ["sent", "already"].includes(past.of(id))
+const isInPlace = (past: Journal.Past) => ({ id }: Item): boolean => Journal.isSettled(past.of(id))
 
 const dryRun = (options: Options, items: ReadonlyArray<Item>, past: Journal.Past) =>
   Effect.gen(function*() {
@@ -86,20 +86,22 @@ const watch = (kind: Kind, rows: number, { settings }: ImportClient, tally: Run.
     const begun = yield* Clock.currentTimeMillis
     const allowance = { limit: settings.rateLimit, windowMillis: Duration.toMillis(settings.rateWindow) }
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const done = tally.sent + tally.already.length + tally.failed.length
+      const done = tally.sent + tally.already.length + tally.unverified.length + tally.failed.length
       return Effect.zipRight(bar.set(done), bar.status(Pace.words(rows, done, tally.failed.length, now - begun, allowance)))
     })
   })
 
 /**
- * By which account journals are told apart: all keys of an account go on with one another's imports. A key that may not see its own
- * account goes on with its own alone.
+ * The account that journals belong to: all keys of an account continue each other's imports. A key that may not read its
+ * account, or whose account has neither id nor username, continues its own alone.
  */
-const accountOf = ({ profiles, settings: { apiKey } }: ImportClient) =>
-  profiles.me.pipe(
-    Effect.map(({ id }) => `account ${id}`),
-    Effect.catchTag("InsufficientScope", () => Effect.succeed(`key ${Place.digest([Redacted.value(apiKey)])}`))
+const accountOf = ({ profiles, settings: { apiKey } }: ImportClient) => {
+  const byKey = `key ${Place.digest([Redacted.value(apiKey)])}`
+  return profiles.me.pipe(
+    Effect.map(({ id, username }) => id !== undefined ? `account ${id}` : username !== undefined ? `username ${username}` : byKey),
+    Effect.catchTag("InsufficientScope", () => Effect.succeed(byKey))
   )
+}
 
 /** Removes the journals of imports that this one overwrites in part: what they say is in place is so no more. */
 const supersede = (items: ReadonlyArray<Item>, place: Place.Place) =>

@@ -19,11 +19,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Client } from "./Connection.js"
+import { name, version } from "./version.js"
 import * as Wire from "./Wire.js"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.zipWith(
-  Layer.build(Layer.provide(Plaza.layerConfig, Wire.layer)),
+  Layer.build(Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), Wire.layer)),
   config,
   (services, settings) => ({
     profiles: Context.get(services, Profiles),

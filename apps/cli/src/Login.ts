@@ -5,7 +5,8 @@
  * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { checkBaseUrl } from "@plaza/client/Settings"
+import { checkBaseUrl } from "@plaza/client/BaseUrl"
+import { allowInsecureHttp } from "@plaza/client/Settings"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
 import type { Streams } from "@plaza/terminal/Streams"
@@ -44,7 +45,7 @@ const addressOf = (flags: Flags, renewed: Option.Option<Profiles.Profile>) =>
       : (yield* Prompt.isTerminal)
       ? yield* Prompt.ask("The service's base address (it ends with /open/v1): ")
       : yield* refuse(`the service's address is not known: give --base-url or set ${variables.baseUrl}`)
-    return yield* Either.mapLeft(checkBaseUrl(written), (why) => new UsageError({ message: `the base address ${why}` }))
+    return yield* Either.mapLeft(checkBaseUrl(written, { allowInsecureHttp: yield* allowInsecureHttp }), (why) => new UsageError({ message: `the base address ${why}` }))
   })
 
 // Never an argument, which every user of the machine can see, nor an option's default.
@@ -75,7 +76,7 @@ export const login = (flags: Flags): Effect.Effect<LoggedIn, UsageError | Config
         ({ profiles }) => profiles.me
       )
     ).pipe(Effect.mapError((cause) => new Explained({ cause, advice: "Nothing is kept." })))
-    const profile = { baseUrl, apiKey, account: { id, ...(username === undefined ? {} : { username }) } }
+    const profile = { baseUrl, apiKey, account: { ...(id === undefined ? {} : { id }), ...(username === undefined ? {} : { username }) } }
     const after = yield* File.update(path, (profiles) => Profiles.put(profiles, name, profile))
     return { name, profile, isDefault: after.default === name }
   })

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
-const Account = Schema.Struct({ id: Schema.String, username: Schema.optionalWith(Schema.String, { exact: true }) })
+const Account = Schema.Struct({ id: Schema.optionalWith(Schema.String, { exact: true }), username: Schema.optionalWith(Schema.String, { exact: true }) })
 
 /**
  * An account at an address.
@@ -69,12 +69,15 @@ export const get = (profiles: Profiles, name: string): Either.Either<Profile, Us
     return new UsageError({ message: `there is no profile "${name}", ${there}: make it with plaza auth login --profile ${form.test(name) ? name : "NAME"}` })
   })
 
+// The document doesn't show that a profile always has an id. What both lack doesn't tell accounts apart.
+const accountOf = ({ account: { id, username } }: Profile): string => id ?? username ?? "unknown"
+
 const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Either<void, UsageError> =>
-  before.account.id === after.account.id
+  accountOf(before) === accountOf(after)
     ? Either.void
     : Either.left(
       new UsageError({
-        message: `profile ${name} is of account ${before.account.id}, and this key is of account ${after.account.id}: name another profile with --profile, ` +
+        message: `profile ${name} is of account ${accountOf(before)}, and this key is of account ${accountOf(after)}: name another profile with --profile, ` +
           `or log out first with plaza auth logout --profile ${name}`
       })
     )
@@ -120,10 +123,16 @@ export const remove = (profiles: Profiles, name: string): Either.Either<Profiles
     }
   })
 
+// A shorter text isn't a key of the documented form, and four characters would be much of it.
+const shownFrom = 20
+
 /**
- * A key as it may be shown: by its last four characters.
+ * A key as it may be shown: its last four characters, none of a short one.
  *
  * @since 0.1.0
  * @category text
  */
-export const masked = (key: Redacted.Redacted): string => `****${Redacted.value(key).slice(-4)}`
+export const masked = (key: Redacted.Redacted): string => {
+  const text = Redacted.value(key)
+  return text.length < shownFrom ? "****" : `****${text.slice(-4)}`
+}

@@ -3,12 +3,16 @@
  *
  * @since 0.1.0
  */
-import { Sandbox } from "@plaza/sandbox"
+import { Latitude, Sandbox } from "@plaza/sandbox"
 import type { SandboxError } from "@plaza/sandbox/SandboxError"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 
@@ -18,9 +22,14 @@ export interface Address {
   readonly controlUrl: string
   /** Where its pages are. */
   readonly webUrl: string
-  /** A key of the sandbox, which is no secret: it follows from the seed, and opens nothing else. */
+  /** The ready key, which is public: it follows from the seed. It opens nothing but sandboxes. */
   readonly apiKey: string
 }
+
+/** A sandbox that fails on its own side says so, also where no level of logging was asked for. */
+const reportFailures = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
+    level === LogLevel.None ? Logger.withMinimumLogLevel(effect, LogLevel.Error) : effect)
 
 /**
  * Serves until the scope closes. What keeps it from starting is a port or a file, which is for the user to change.
@@ -28,7 +37,7 @@ export interface Address {
  * @since 0.1.0
  * @category running
  */
-export const serve = (settings: {
+export const serve = ({ latitude, ...settings }: {
   readonly port: number
   readonly data?: string
   /** The path of a file. */
@@ -36,9 +45,20 @@ export const serve = (settings: {
   readonly seed?: number
   /** Nothing beside the interface's document is answered. */
   readonly assumptions?: false
+  /** A change to the kind and exact service as plain data, and where it comes from. */
+  readonly latitude?: { readonly origin: string; readonly value: unknown } | undefined
+  /** The path of a file. */
+  readonly assumptionsFile?: string
 }): Effect.Effect<Address, UsageError, Scope.Scope> =>
-  Layer.build(Sandbox.layerServer(settings)).pipe(
-    Effect.mapError((error: SandboxError) => new UsageError({ message: error.message })),
+  Effect.flatMap(
+    latitude === undefined ? Either.right({}) : Either.mapLeft(
+      Latitude.decode(latitude.value),
+      (problem) => new UsageError({ message: `the latitude ${latitude.origin} can't be used: ${problem}` })
+    ),
+    (change) => Layer.build(Sandbox.layerServer({ ...settings, latitude: change }))
+  ).pipe(
+    reportFailures,
+    Effect.mapError((error: SandboxError | UsageError) => new UsageError({ message: error.message })),
     Effect.map((services) => {
       const { apiKey, baseUrl, controlUrl, webUrl } = Context.get(services, Sandbox.Sandbox)
       return { baseUrl, controlUrl, webUrl, apiKey: Redacted.value(apiKey) }

@@ -34,6 +34,7 @@ const variables: ManPage.Section = {
     { name: "PLAZA_API_KEY", said: "The account's key." },
     { name: "PLAZA_PROFILE", said: "The name of the account to act on." },
     { name: "PLAZA_TIMEOUT", said: "Time for one attempt, as \"30 seconds\"." },
+    { name: "PLAZA_ALLOW_INSECURE_HTTP", said: "true accepts plain http to another machine, which shows the key to the network (default: false)." },
     { name: "PLAZA_RATE_LIMIT, PLAZA_RATE_WINDOW", said: "Requests in a window; 120 in \"60 seconds\" unless told." },
     { name: "PLAZA_LOG_LEVEL", said: "Log lines on standard error, as Debug; none unless told." },
     { name: "PLAZA_DEBUG", said: "Anything: where a failure came from, on standard error." },

@@ -127,10 +127,10 @@ layer(NodeContext.layer)("the doctor", (it) => {
       const base = yield* answering(401, `{"error":{"code":"INVALID_API_KEY","message":"AUTHORIZATION"}}`)
       const without = { ...good, key: "failed", account: "unknown", writes: "unknown" }
       expect(statuses(yield* diagnose({ PLAZA_BASE_URL: base }))).toEqual(without)
-      const short = yield* diagnose({ PLAZA_BASE_URL: base, PLAZA_API_KEY: "key_secretbutshort" })
-      expect(statuses(short)).toEqual(without)
-      expect(JSON.stringify(short)).not.toContain("secret")
-      expect(of(short, "key")?.message).toContain("what comes from PLAZA_API_KEY is not a key")
+      const unsafe = yield* diagnose({ PLAZA_BASE_URL: base, PLAZA_API_KEY: "key_secret with a space" })
+      expect(statuses(unsafe)).toEqual(without)
+      expect(JSON.stringify(unsafe)).not.toContain("secret")
+      expect(of(unsafe, "key")?.message).toContain("what comes from PLAZA_API_KEY is not a key")
     }))
 
   it.scoped("says what is missing when nothing is told", () =>
@@ -184,21 +184,24 @@ layer(NodeContext.layer)("the doctor on", (it) => {
     ["http://127.9.9.9/open/v1", "ok"],
     ["http://[::1]:1/open/v1", "ok"],
     ["http://shop.localhost/open/v1", "ok"],
-    ["http://host/open/v1", "warning"],
-    ["http://127.0.0.1.evil.example/open/v1", "warning"],
+    ["http://host/open/v1", "failed"],
+    ["http://127.0.0.1.evil.example/open/v1", "failed"],
     ["https://host", "failed"],
     ["https://host/open/v2", "failed"],
     ["host/open/v1", "failed"],
     ["ftp://host/open/v1", "failed"],
     ["https://a:b@host/open/v1", "failed"],
     ["", "failed"]
-  ] as const)("the address %s: %s", ([address, status]) => Effect.sync(() => expect(Local.address(told(address))[0].status).toBe(status)))
+  ] as const)("the address %s: %s", ([address, status]) => Effect.sync(() => expect(Local.address(told(address), false)[0].status).toBe(status)))
+
+  it.effect.each(["http://host/open/v1", "http://127.0.0.1.evil.example/open/v1"])("the address %s, where plain http is allowed: warning", (address) =>
+    Effect.sync(() => expect(Local.address(told(address), true)[0].status).toBe("warning")))
 
   it.effect("a key of a profile that is sent to another address", () =>
     Effect.sync(() => {
       const other = { ...told("https://other/open/v1"), profile: "shop", profileBaseUrl: "https://host/open/v1", apiKey: { value: Redacted.make(key), from: "profile shop" } }
-      expect(Local.address(other)[0]).toMatchObject({ status: "warning", message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown })
-      expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" })[0].status).toBe("ok")
+      expect(Local.address(other, false)[0]).toMatchObject({ status: "warning", message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown })
+      expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" }, false)[0].status).toBe("ok")
     }))
 
   it.effect.each([["v20.18.0", "ok"], ["v20.17.9", "failed"], ["v18.20.0", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s", ([version, status]) =>

@@ -41,7 +41,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         [["stories", "create", "--input", "no/such.json"], {}, "plaza: there is no file no/such.json: check the path"],
         [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url can't be used: must begin with http:// or https://"],
         [["me"], { PLAZA_BASE_URL: "" }, "plaza: PLAZA_BASE_URL can't be used: must be an address such as https://host/open/v1"],
-        [["me"], { PLAZA_API_KEY: "key_short" }, "plaza: PLAZA_API_KEY can't be used: is not a key: an API key is a prefix, an underscore and 40 characters, without spaces"],
+        [["me"], { PLAZA_API_KEY: "key_1 key_2" }, "plaza: PLAZA_API_KEY can't be used: is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"],
         [["me"], { PLAZA_LOG_LEVEL: "loud" }, `plaza: PLAZA_LOG_LEVEL can't be used: Expected a log level but received "loud"`]
       ]
       const ends = yield* Effect.forEach(cases, ([argv, env]) => both(argv, env))

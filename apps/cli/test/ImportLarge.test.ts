@@ -107,7 +107,7 @@ describe("an import that is cut off again and again", () => {
       expect(minutes).toBeLessThan(seen.requests / 120 * 1.05 + 2 * (cutOff + 2))
     }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { products: tenThousand.map((id) => ({ id, stock: 1_000_000 })) } })), SimulatedTime.run), patience)
 
-  it.live("ships a thousand orders, and knows each to be its own", () =>
+  it.live("ships a thousand orders, each with its own number", () =>
     Effect.gen(function*() {
       const { cutOff, seen, state, summaries } = yield* importAll("orders", ordersOf(aThousand), "/store/orders/*", 170)
       expect(summaries.at(-1)).toMatchObject({ rows: 1_000, failed: 0, left: 0, alreadyShipped: [] })

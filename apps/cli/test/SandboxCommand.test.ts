@@ -4,6 +4,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
+import { Latitude } from "@plaza/sandbox"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { dist, finished, run, start, written } from "./support/Plaza.js"
@@ -75,16 +76,47 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(yield* read("--document-only")).toMatchObject({ code: 3, stdout: "" })
     }))
 
+  it.scoped("takes a latitude as a number or as a file of fields, and says what is wrong with one", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
+      yield* fs.writeFileString(`${cwd}/odd.json`, `{"keyPrefix":"sk-live_","listOrder":"oldestFirst"}`)
+      yield* fs.writeFileString(`${cwd}/unknown.json`, `{"listLag":700}`)
+      yield* fs.writeFileString(`${cwd}/wrong.json`, `{"listOrder":"random"}`)
+      yield* fs.writeFileString(`${cwd}/list.json`, `[]`)
+      const read = (latitude: string) =>
+        Effect.gen(function*() {
+          const running = yield* start(["sandbox", "start", "--port", "0", "--quiet", "--latitude", latitude], { cwd })
+          const { PLAZA_API_KEY, PLAZA_BASE_URL } = exported(yield* written(running, /\n/))
+          const inForce: unknown = yield* Effect.promise(() => fetch(PLAZA_BASE_URL.replace("/open/v1", "/sandbox/latitude")).then((answer) => answer.json()))
+          return { PLAZA_API_KEY, inForce }
+        })
+      const set = yield* read("odd.json")
+      expect(set.PLAZA_API_KEY).toMatch(/^sk-live_/)
+      expect(set.inForce).toEqual({ ...Latitude.defaults, keyPrefix: "sk-live_", listOrder: "oldestFirst" })
+      expect((yield* read("42")).inForce).toEqual(Latitude.fromSeed(42))
+
+      const ends = yield* Effect.forEach(["unknown.json", "wrong.json", "list.json", "missing.json", "1.5"], (latitude) =>
+        run(["sandbox", "start", "--port", "0", "--latitude", latitude], { cwd }))
+      for (const { code, stderr, stdout } of ends) {
+        expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+        expect(stderr).toMatch(/^plaza: .+\n$/)
+      }
+      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(/unknown\.json.*"listLag" is not one of its fields\n.*wrong\.json.*"listOrder" must be one of newestFirst, oldestFirst, shuffled\n.*list\.json.*\n.*missing\.json.*\n.*1\.5.*\n/)
+    }))
+
   it.scoped("says what to change when the port is taken, the file is none of its own or a number is none", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
       yield* fs.writeFileString(`${cwd}/notes.txt`, "not a database ".repeat(1_000))
+      yield* fs.writeFileString(`${cwd}/misspelt.json`, `{ "maxStok": 1 }`)
+      yield* fs.writeFileString(`${cwd}/wrong.json`, `{ "maxStock": "many" }`)
       const running = yield* start(["sandbox", "start", "--port", "0", "--quiet"], { cwd })
       const port = new URL(exported(yield* written(running, /\n/)).PLAZA_BASE_URL).port
 
       const ends = yield* Effect.forEach(
-        [["--port", port], ["--port", "0", "--data", "notes.txt"], ["--port", "0", "--data", "no/such/folder/x.sqlite"], ["--port", "0", "--fixtures", "notes.txt"], ["--port", "70000"], ["--seed", "one"]],
+        [["--port", port], ["--port", "0", "--data", "notes.txt"], ["--port", "0", "--data", "no/such/folder/x.sqlite"], ["--port", "0", "--fixtures", "notes.txt"], ["--port", "70000"], ["--seed", "one"], ["--port", "0", "--assumptions", "misspelt.json"], ["--port", "0", "--assumptions", "wrong.json"]],
         (argv) => run(["sandbox", "start", ...argv], { cwd }),
         { concurrency: 2 }
       )
@@ -92,6 +124,6 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
         expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
         expect(stderr).toMatch(/^plaza: .+\n$/)
       }
-      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(new RegExp(`${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*fixtures notes\\.txt.*\n.*--port.*\n.*--seed.*\n`))
+      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(new RegExp(`${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*fixtures notes\\.txt.*\n.*--port.*\n.*--seed.*\n.*"maxStok".*\n.*"maxStock".*\n`))
     }))
 })

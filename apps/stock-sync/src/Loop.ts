@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import { accountOf } from "./AccountOf.js"
 import { Ledger, type LedgerFault, type LedgerInUse, type OtherAccount, type Terms } from "./Ledger.js"
 import * as Assertions from "./Loop/Assertions.js"
 import * as Failing from "./Loop/Failing.js"
@@ -74,7 +75,7 @@ export const run = <R>(
       const ledger = Context.get(yield* Layer.build(options.ledger), Ledger)
       openedAt = yield* Moment.now
       yield* standing.tell({ _tag: "LedgerIs", ledger: { _tag: "Open", since: yield* Clock.currentTimeMillis, ledger } })
-      const owner = { baseUrl: options.baseUrl, id: (yield* gate.owner).id }
+      const owner = { baseUrl: options.baseUrl, id: accountOf(yield* gate.owner) }
       yield* ledger.bind(owner)
       yield* standing.tell({ _tag: "Bound", owner })
       yield* Effect.all([

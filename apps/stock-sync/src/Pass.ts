@@ -26,6 +26,7 @@ import {
   type SnapshotHeld,
   type Terms
 } from "./Ledger.js"
+import { accountOf } from "./AccountOf.js"
 import * as Plan from "./Plan.js"
 import * as Verdict from "./Verdict.js"
 
@@ -98,7 +99,7 @@ export const run = <E, R>(
     const profiles = yield* Profiles
     const store = yield* Store
     const me = yield* profiles.me
-    const account = { baseUrl: options.baseUrl, id: me.id }
+    const account = { baseUrl: options.baseUrl, id: accountOf(me) }
     yield* ledger.bind(account)
     const received = yield* ledger.receive(options.rows, options.terms)
     const before = yield* ledger.counts

@@ -72,6 +72,7 @@ export const of = (failure: SendFailure): Verdict => {
     case "RateLimitWaitExceeded":
       return closed
     case "ConnectionFailed":
+    case "ClientClosed":
       return { ...unsure, state: "pending" }
     case "ConnectionLost":
     case "AttemptTimeout":

@@ -10,7 +10,7 @@ import Database from "better-sqlite3"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { products } from "./support/looping.js"
 import { account, parsed, run, start } from "./support/program.js"
-import * as SmallDisk from "./support/smallDisk.js"
+import * as SmallDisk from "@plaza/testing/SmallDisk"
 import { arrived, held } from "./support/world.js"
 
 const limit = 100_000

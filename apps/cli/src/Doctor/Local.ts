@@ -6,7 +6,8 @@
  *
  * @since 0.1.0
  */
-import { checkBaseUrl, config } from "@plaza/client/Settings"
+import { checkBaseUrl, isLoopback } from "@plaza/client/BaseUrl"
+import { config } from "@plaza/client/Settings"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import * as Limits from "@plaza/domain/Limits"
 import { ofFailure } from "@plaza/terminal/Report"
@@ -15,7 +16,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { isIPv4 } from "node:net"
 import { masked } from "../Profiles.js"
 import { type Target, variables } from "../Target.js"
 import { type Check, failed, ok, unknown, warning } from "./Check.js"
@@ -30,8 +30,6 @@ export const node = (version: string): Check => {
     : failed("node", `Node ${version} is too old`, `Install Node ${least.join(".")} or a later version.`)
 }
 
-const isLoopback = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || (isIPv4(host) && host.startsWith("127."))
-
 /** Where every address of the service ends, by the document. */
 const versionSegment = "/open/v1"
 
@@ -39,15 +37,15 @@ const otherAddress = ({ apiKey, profile, profileBaseUrl }: Target, baseUrl: stri
   profileBaseUrl !== undefined && apiKey?.from === `profile ${profile}` && profileBaseUrl.replace(/\/+$/, "") !== baseUrl
 
 /**
- * The address, and whether it can be used.
+ * The address, and whether it can be used; plain `http` beyond this machine where it is allowed.
  *
  * @since 0.1.0
  * @category checks
  */
-export const address = (target: Target): readonly [check: Check, url: URL | undefined] => {
+export const address = (target: Target, allowInsecureHttp: boolean): readonly [check: Check, url: URL | undefined] => {
   const { baseUrl } = target
   if (baseUrl === undefined) return [failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`), undefined]
-  return Either.match(checkBaseUrl(baseUrl.value), {
+  return Either.match(checkBaseUrl(baseUrl.value, { allowInsecureHttp }), {
     onLeft: (why) => [failed("address", `the address from ${baseUrl.from} ${why}`, `Correct it in ${baseUrl.from}.`), undefined],
     onRight: (text) => {
       const url = new URL(text)

@@ -10,6 +10,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Node from "@plaza/client/node"
+import * as Redaction from "@plaza/client/Redaction"
 import { reasonOf } from "@plaza/client/TransportReason"
 import { toError } from "@plaza/domain/ErrorAnswer"
 import * as Resources from "@plaza/domain/Resources"
@@ -40,7 +41,8 @@ const ask = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<Answer
     const body = yield* text
     const receivedAt = yield* Clock.currentTimeMillis
     // A proxy that echoes the request may echo the key with it.
-    return { status, headers, body: key === undefined ? body : body.replaceAll(Redacted.value(key), "<redacted>"), askedAt, receivedAt }
+    const redacted = key === undefined ? body : Redaction.make(Redacted.value(key)).text(body)
+    return { status, headers, body: redacted, askedAt, receivedAt }
   })
 
 const most = Duration.seconds(30)
@@ -65,7 +67,10 @@ const account = (answer: Answer): Check => {
   }
   return Either.match(decode(answer.body), {
     onLeft: () => failed("account", `what answers with status ${answer.status} is not the service`, Advice.forUnreadable("getMe")),
-    onRight: ({ id, username }) => ok("account", username === undefined ? `account ${id}` : `${username} (account ${id})`)
+    onRight: ({ id, username }) =>
+      id === undefined && username === undefined
+        ? ok("account", "the service accepts the key, and shows neither id nor username of its account")
+        : ok("account", username === undefined ? `account ${id}` : id === undefined ? username : `${username} (account ${id})`)
   })
 }
 

@@ -32,6 +32,8 @@ export interface Summary {
   readonly sent: number
   /** Orders that were shipped before, and not by this import: perhaps with another carrier or number. */
   readonly alreadyShipped: ReadonlyArray<string>
+  /** Orders that are shipped, but perhaps with another carrier or number: an earlier attempt was of unknown outcome. */
+  readonly unverified: ReadonlyArray<string>
   readonly failed: number
   /** Not tried. */
   readonly left: number
@@ -41,15 +43,16 @@ export interface Summary {
 
 /** @since 0.1.0 @category constructors */
 export const summary = (kind: Kind, rows: number, inPlace: number, tally: Tally, report: string | undefined): Summary => {
-  const { already, failed, sent } = tally
+  const { already, failed, sent, unverified } = tally
   return {
     import: kind.name,
     rows,
     inPlace,
     sent,
     alreadyShipped: already,
+    unverified,
     failed: failed.length,
-    left: rows - inPlace - sent - already.length - failed.length,
+    left: rows - inPlace - sent - already.length - unverified.length - failed.length,
     report: report ?? null
   }
 }
@@ -63,11 +66,12 @@ const counted = (count: number): string => count === 1 ? "1 row" : `${grouped(co
  * @since 0.1.0
  * @category text
  */
-export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent }: Summary): string => {
+export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, unverified }: Summary): string => {
   const parts = [
     `${grouped(sent)} of ${counted(rows)} sent`,
     ...(inPlace > 0 ? [`${grouped(inPlace)} in place since an earlier run`] : []),
     ...(alreadyShipped.length > 0 ? [`${grouped(alreadyShipped.length)} shipped before`] : []),
+    ...(unverified.length > 0 ? [`${grouped(unverified.length)} shipped, not verified`] : []),
     ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
     ...(left > 0 ? [`${grouped(left)} not tried`] : [])
   ]
@@ -80,8 +84,8 @@ export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent }: 
  * @since 0.1.0
  * @category text
  */
-export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent }: Summary): string =>
-  `${grouped(inPlace + sent + alreadyShipped.length)} of ${counted(rows)} are in place and nothing is lost: run the same command to go on.` +
+export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: Summary): string =>
+  `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${counted(rows)} are in place and nothing is lost: run the same command to go on.` +
   (report === null ? "" : ` What failed until then (${counted(failed)}) is in ${report}.`)
 
 /**

@@ -20,15 +20,16 @@ import type * as Scope from "effect/Scope"
  * - `sending`: it is about to be sent.
  * - `sent`: the service confirmed it.
  * - `already`: it was shipped before, by somebody else.
+ * - `unverified`: it is shipped, by an attempt of unknown outcome or by somebody else.
  * - `failed`: it has not happened.
  * - `unknown`: it may have happened.
  *
  * @since 0.1.0
  * @category models
  */
-export type Word = "sending" | "sent" | "already" | "failed" | "unknown"
+export type Word = "sending" | "sent" | "already" | "unverified" | "failed" | "unknown"
 
-const Entry = Schema.parseJson(Schema.Struct({ at: Schema.DateFromString, id: Schema.String, is: Schema.Literal("sending", "sent", "already", "failed", "unknown") }))
+const Entry = Schema.parseJson(Schema.Struct({ at: Schema.DateFromString, id: Schema.String, is: Schema.Literal("sending", "sent", "already", "unverified", "failed", "unknown") }))
 const decode = Schema.decodeUnknownEither(Entry)
 const encode = Schema.encodeSync(Entry)
 
@@ -37,12 +38,20 @@ const encode = Schema.encodeSync(Entry)
  *
  * - `open`: it has not happened.
  * - `doubtful`: it may have happened.
- * - `sent`, `already`: it is in place.
+ * - `sent`, `already`, `unverified`: it is in place.
  *
  * @since 0.1.0
  * @category models
  */
-export type Standing = "open" | "doubtful" | "sent" | "already"
+export type Standing = "open" | "doubtful" | "sent" | "already" | "unverified"
+
+/**
+ * Whether a row needs no further request.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isSettled = (standing: Standing): boolean => standing !== "open" && standing !== "doubtful"
 
 /** @since 0.1.0 @category models */
 export interface Past {
@@ -76,7 +85,7 @@ const pastOf = (text: string): Past => {
     known.set(id, row)
     // A doubt goes only when it is known to be in place: that it failed later says nothing of the first time.
     if (is === "unknown" || (is === "sending" && row.sending)) row.standing = "doubtful"
-    if (is === "sent" || is === "already") row.standing = is
+    if (is === "sent" || is === "already" || is === "unverified") row.standing = is
     row.sending = is === "sending"
   }
   return {

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Client } from "../Connection.js"
 import type { Failure, Item } from "./Item.js"
-import type { Journal } from "./Journal.js"
+import { isSettled, type Journal } from "./Journal.js"
 import * as Verdict from "./Verdict.js"
 
 /** @since 0.1.0 @category models */
@@ -26,6 +26,8 @@ export interface Tally {
   sent: number
   /** Orders that were shipped before, and not by this import. */
   readonly already: Array<string>
+  /** Orders that are shipped, perhaps with another carrier or number: by an attempt of unknown outcome or by somebody else. */
+  readonly unverified: Array<string>
   /** Rows that were tried and are not known to be in place. */
   readonly failed: Array<Failed>
   /** What ended the run before every row was tried. */
@@ -33,7 +35,7 @@ export interface Tally {
 }
 
 /** @since 0.1.0 @category constructors */
-export const nothing = (): Tally => ({ sent: 0, already: [], failed: [], stop: undefined })
+export const nothing = (): Tally => ({ sent: 0, already: [], unverified: [], failed: [], stop: undefined })
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -69,10 +71,10 @@ export const run = ({ client: { rateLimit, store }, concurrency, items, journal,
     /** Sends a row once it has a slot: what is only waiting for one when the program is killed was surely not sent. */
     const sent = (item: Item, restore: Restore) =>
       Effect.scoped(Effect.gen(function*() {
-        const slot = yield* restore(turn.withPermits(1)(rateLimit.reserve(Verdict.patience)))
+        const slot = yield* restore(turn.withPermits(1)(rateLimit.reserve(Verdict.maxWait)))
         if (tally.stop !== undefined) return undefined
         yield* journal.note(item.id, "sending")
-        return yield* restore(Effect.either(item.send(store).pipe(RateLimit.inSlot(slot), Plaza.withPatience(Verdict.patience))))
+        return yield* restore(Effect.either(item.send(store).pipe(RateLimit.inSlot(slot), Plaza.withMaxWait(Verdict.maxWait))))
       }))
 
     // What has an outcome has it in the journal as well, whatever interrupts the import.
@@ -80,7 +82,8 @@ export const run = ({ client: { rateLimit, store }, concurrency, items, journal,
 
     const settleIn = (item: Item, doubtful: boolean, restore: Restore): Effect.Effect<void, PlatformError> =>
       Effect.gen(function*() {
-        const end = yield* Effect.catchTag(sent(item, restore), "RateLimitWaitExceeded", (failure) => Effect.succeed(Either.left(failure)))
+        const end = yield* Effect.catchAll(sent(item, restore), (failure) =>
+          failure._tag === "RateLimitWaitExceeded" || failure._tag === "ClientClosed" ? Effect.succeed(Either.left(failure)) : Effect.fail(failure))
         if (end === undefined) return
         const verdict = Either.isRight(end) ? { is: "sent" as const } : Verdict.of(end.left, doubtful)
         if (verdict.is === "wait") {
@@ -97,13 +100,13 @@ export const run = ({ client: { rateLimit, store }, concurrency, items, journal,
         } else {
           troubles = 0
           if (verdict.is === "sent") tally.sent++
-          else tally.already.push(item.id)
+          else tally[verdict.is].push(item.id)
         }
         yield* onRow
       })
 
     yield* Effect.forEach(
-      items.filter(({ id }) => !["sent", "already"].includes(journal.past.of(id))),
+      items.filter(({ id }) => !isSettled(journal.past.of(id))),
       // Looked at when the row's turn comes: what is on its way is let finish, nothing new is begun.
       (item) => Effect.suspend(() => tally.stop === undefined ? settle(item, journal.past.of(item.id) === "doubtful") : Effect.void),
       { concurrency, discard: true }

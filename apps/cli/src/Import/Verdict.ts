@@ -11,7 +11,8 @@ import type { Failure } from "./Item.js"
 
 /**
  * - `sent`: it is in place.
- * - `already`: the order was shipped before, and not by this import; perhaps with other words.
+ * - `already`: the order was shipped before, and not by this import; perhaps with another carrier or number.
+ * - `unverified`: the order is shipped, by an earlier attempt of this import or by somebody else.
  * - `wait`: the allowance is used up by others; it goes on by itself.
  * - `failed`: it has not happened.
  * - `unknown`: it may have happened.
@@ -20,7 +21,7 @@ import type { Failure } from "./Item.js"
  * @category models
  */
 export type Verdict =
-  | { readonly is: "sent" | "already" }
+  | { readonly is: "sent" | "already" | "unverified" }
   | { readonly is: "wait"; readonly unknown: boolean; readonly time: Duration.Duration }
   | { readonly is: "failed" | "unknown"; readonly failure: Failure; readonly reach: Reach }
 
@@ -40,7 +41,7 @@ export type Reach = "row" | "trouble" | "account"
  * @since 0.1.0
  * @category constants
  */
-export const patience: Duration.Duration = Duration.minutes(15)
+export const maxWait: Duration.Duration = Duration.minutes(15)
 
 // Where a 429 doesn't tell how long: what is counted by the minute is free again by then.
 const unlessTold = Duration.minutes(1)
@@ -61,7 +62,8 @@ const ofAccount: ReadonlySet<string> = new Set([
   "ProfileIncomplete",
   "StoreBlocked",
   "RateLimited",
-  "RateLimitWaitExceeded"
+  "RateLimitWaitExceeded",
+  "ClientClosed"
 ])
 
 const reachOf = (cause: Failures.Failure | Failures.Inconclusive): Reach => {
@@ -71,7 +73,7 @@ const reachOf = (cause: Failures.Failure | Failures.Inconclusive): Reach => {
 }
 
 /**
- * Judges the end of a send. `doubtful` says that an earlier one may have happened: a conflict then says that it did.
+ * Judges the end of a send. `doubtful` says that an earlier one may have happened: a conflict then shows that the order is shipped, not by whom.
  *
  * @since 0.1.0
  * @category judging
@@ -81,10 +83,10 @@ export const of = (failure: Failure, doubtful: boolean): Verdict => {
   if (failure._tag === "UnreadableSuccess") return { is: "sent" }
   const cause = failure._tag === "OutcomeUnknown" ? failure.cause : failure
   const unknown = failure._tag === "OutcomeUnknown"
-  if (cause._tag === "Conflict") return { is: doubtful || unknown ? "sent" : "already" }
+  if (cause._tag === "Conflict") return { is: doubtful || unknown ? "unverified" : "already" }
   if ("category" in cause && cause.category === "RateLimited") {
     const time = cause.retryAfter ?? unlessTold
-    if (Duration.lessThanOrEqualTo(time, patience)) return { is: "wait", unknown, time }
+    if (Duration.lessThanOrEqualTo(time, maxWait)) return { is: "wait", unknown, time }
   }
   const mayHaveHappened = unknown || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" ||
     ("category" in failure && failure.category === "ServiceFault")

@@ -19,7 +19,12 @@ import { profileTold, target, variables } from "../Target.js"
 // With them comes the reading of files and keys, which no other command waits for.
 const modules = Effect.promise(() => Promise.all([import("../Profiles.js"), import("../ProfilesFile.js")]))
 
-const nameOf = ({ id, username }: { readonly id: string; readonly username?: string }): string => username === undefined ? `account ${id}` : `${username} (account ${id})`
+const nameOf = ({ id, username }: { readonly id?: string; readonly username?: string }): string =>
+  id === undefined
+    ? username ?? "an account that the service shows neither id nor username of"
+    : username === undefined
+    ? `account ${id}`
+    : `${username} (account ${id})`
 
 /** A login that something stronger hides would look as if it hadn't worked. */
 const noteStronger = Effect.gen(function*() {
@@ -59,7 +64,7 @@ const status = Command.make("status", flags, (flags) =>
     yield* output.one(
       {
         profile: found.profile ?? null,
-        account: { id, ...(username === undefined ? {} : { username }) },
+        account: { ...(id === undefined ? {} : { id }), ...(username === undefined ? {} : { username }) },
         key: { masked: key, from: apiKey.from },
         baseUrl: { value: baseUrl.value, from: baseUrl.from }
       },

@@ -19,7 +19,7 @@ import { flags, limitOf, paging, text, withOutput } from "../Flags.js"
 import * as Uploads from "../Uploads.js"
 
 // Without the milliseconds, which say nothing to eyes; --json has them.
-const moment = (time: DateTime.Utc): string => DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
+const moment = (time: DateTime.Utc | undefined): string | undefined => time && DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
 
 const columns = [{ head: "id", whole: true }, { head: "created", whole: true }, { head: "media", align: "right" }, { head: "text" }] as const
 const row = (post: Post) => [post.id, moment(post.createdAt), post.mediaIds?.length ?? 0, post.text]

@@ -29,27 +29,45 @@ const wholeNumber = (option: string, most: number) => (written: string) =>
     ? Effect.succeed(Number(written))
     : Effect.fail(new UsageError({ message: `${option} has to be a whole number from 0 to ${most}, and "${written}" is none` }))
 
+/** A file whose name is a number is given with its folder, such as `./42`. */
+const readLatitude = (given: string) =>
+  /^-?\d{1,15}$/.test(given)
+    ? Effect.succeed({ origin: given, value: { seed: Number(given) } })
+    : Effect.mapBoth(Input.json(given), {
+      onFailure: (error) =>
+        error instanceof UsageError ? error : new UsageError({ message: `the latitude ${given} can't be read: give a whole number or the name of a JSON file` }),
+      onSuccess: (value) => ({ origin: given, value })
+    })
+
 const start = Command.make("start", {
   port: Options.optional(text("port", "N", `The port to listen on; ${defaultPort} unless told, 0 for any that is free.`)),
   data: Options.optional(text("data", "FILE", "A file that keeps the state; without it, the state goes when the sandbox ends.")),
   seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from; 1 unless told.")),
   fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file of what new state holds beside that.")),
+  assumptions: Options.optional(text("assumptions", "FILE", "A JSON file of what the sandbox assumes other than by default.")),
   documentOnly: Options.boolean("document-only").pipe(
     Options.withDescription("Answer exactly what the interface's document shows, and no path that is assumed.")
   ),
+  latitude: Options.optional(text(
+    "latitude",
+    "SEED|FILE",
+    "Use what the document leaves open otherwise: a whole number draws a service, a JSON file sets fields (docs/sandbox.md#latitude)."
+  )),
   ...output
-}, ({ data, documentOnly, fixtures, port, seed, ...flags }) =>
+}, ({ assumptions, data, documentOnly, fixtures, latitude, port, seed, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     yield* Program.untilStopped
     const settings = {
       port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
       ...(documentOnly ? { assumptions: false as const } : {}),
+      ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
       ...(Option.isNone(data) ? {} : { data: data.value }),
       ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
       ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
     }
+    const latitudeGiven = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
     const { serve } = yield* Effect.promise(() => import("../Serve.js"))
-    const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve(settings)
+    const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve({ ...settings, latitude: latitudeGiven })
     const output = yield* Output
     yield* output.note(`The sandbox listens at ${baseUrl} until Ctrl-C.\nIts pages are at ${webUrl} for a browser. In another terminal:\n`)
     yield* output.json
@@ -57,9 +75,10 @@ const start = Command.make("start", {
       : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
     return yield* Effect.never
   }))).pipe(Command.withDescription(about(
-    "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key opens nothing but this sandbox.",
+    "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key follows from the seed, so anyone can compute it; it opens nothing but sandboxes.",
     "sandbox start",
-    "sandbox start --port 0 --data shop.sqlite --json"
+    "sandbox start --port 0 --data shop.sqlite --json",
+    "sandbox start --latitude 42"
   )))
 
 /** Where the control of a sandbox is: beside the base address of the service that it plays. */

@@ -98,7 +98,7 @@ export const confirmedIn = (state: string) =>
     const journals = names.filter((name) => name.startsWith("plaza/imports/") && name.endsWith(".ndjson"))
     const texts = yield* Effect.forEach(journals, (name) => fs.readFileString(`${state}/${name}`))
     const words = yield* Effect.forEach(texts.join("\n").split("\n"), (line) => Effect.option(Schema.decode(Line)(line)))
-    return words.flatMap((word) => word._tag === "Some" && word.value.is === "sent" ? [word.value.id] : [])
+    return words.flatMap((word) => word._tag === "Some" && (word.value.is === "sent" || word.value.is === "unverified") ? [word.value.id] : [])
   })
 
 export const inProcess = (options: Sandbox.Options = {}) => Layer.merge(Sandbox.layerHttpClient(options), NodeFileSystem.layer)

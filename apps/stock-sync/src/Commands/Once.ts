@@ -23,6 +23,7 @@ import * as OpenLedger from "../Ledger/Open.js"
 import * as Pass from "../Pass.js"
 import * as Show from "../Show.js"
 import * as Open from "../Source/Open.js"
+import { name, version } from "../version.js"
 
 /** @since 0.1.0 @category models */
 export interface Options extends Open.SourceOptions {
@@ -60,7 +61,7 @@ export const run = (options: Options) =>
     const output = yield* Output
     // Before the ledger is opened, and with it made: a missing variable leaves no file behind.
     const { baseUrl } = yield* ClientSettings.config
-    const client = yield* Layer.build(Layer.provide(Plaza.layerConfig, NodeClient.layer))
+    const client = yield* Layer.build(Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), NodeClient.layer))
     const opened = yield* Layer.build(OpenLedger.layer(options.ledger))
     const watcher = yield* progress
     const result = yield* Pass.run({

@@ -18,6 +18,7 @@ import * as Seen from "../Seen.js"
 import * as Address from "../Source/Address.js"
 import * as Open from "../Source/Open.js"
 import * as Standing from "../Standing.js"
+import { name, version } from "../version.js"
 
 /** @since 0.1.0 @category models */
 export interface Options extends Open.SourceOptions, LoopSettings {
@@ -36,7 +37,7 @@ export const run = (options: Options) =>
     }
     // Before the ledger is opened, and with it made: a missing variable leaves no file behind.
     const { baseUrl, rateLimit, rateWindow } = yield* ClientSettings.config
-    const around = Layer.merge(Layer.provide(Plaza.layerConfig, NodeClient.layer), Open.layer(options)).pipe(
+    const around = Layer.merge(Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), NodeClient.layer), Open.layer(options)).pipe(
       Layer.provideMerge(Seen.layer({ ...options.seen, poll: options.poll, rateLimit, rateWindow })),
       Layer.provideMerge(Standing.layer)
     )

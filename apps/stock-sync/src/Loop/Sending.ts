@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import { withRetry } from "@plaza/client/CallOptions"
+import { withMaxWait, withRetry } from "@plaza/client/CallOptions"
 import { inSlot, RateLimit, type Slot } from "@plaza/client/RateLimit"
 import { Store } from "@plaza/client/Store"
 import * as Cause from "effect/Cause"
@@ -122,6 +122,8 @@ export const run = (options: Options): Effect.Effect<void, LedgerFault, RateLimi
       store.setStock(taken.productId, taken.value).pipe(
         // Another attempt would carry this value past a newer one, and this product past a more urgent one.
         withRetry(Schedule.stop),
+        // Nor is a 429 waited for in here: the gate closes until the service wants requests again.
+        withMaxWait(0),
         inSlot(slot),
         Effect.interruptible,
         Effect.exit,
