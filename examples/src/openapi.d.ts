@@ -409,7 +409,7 @@ export interface components {
             [key: string]: unknown;
         };
         NewPost: {
-            text: string;
+            text?: string | null;
             mediaIds?: string[] | null;
         } & {
             [key: string]: unknown;
@@ -455,7 +455,8 @@ export interface components {
             id: string;
             text?: string | null;
             mediaIds?: string[] | null;
-            createdAt: components["schemas"]["Timestamp"];
+            /** @description When the post was created */
+            createdAt?: components["schemas"]["Timestamp"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -466,7 +467,7 @@ export interface components {
             [key: string]: unknown;
         };
         Profile: {
-            id: string;
+            id?: string | null;
             username?: string | null;
         } & {
             [key: string]: unknown;

@@ -16,7 +16,7 @@ export interface Task {
 /** @since 0.1.0 @category models */
 export interface Reader {
   /** Calls back for each item. */
-  readonly items: (baseUrl: string, onItem: (item: { readonly id: string; readonly createdAt: unknown }) => void) => Promise<void>
+  readonly items: (baseUrl: string, onItem: (item: { readonly id: string; readonly createdAt?: unknown }) => void) => Promise<void>
   /** Waits so long for each page before the next is asked for by the one who reads. */
   readonly pages: (baseUrl: string, workMillis: number) => Promise<void>
 }

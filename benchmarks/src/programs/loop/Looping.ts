@@ -36,7 +36,7 @@ export const service = () => {
       return HttpClientResponse.fromWeb(request, new Response(JSON.stringify({ id: product ?? "1" })))
     }))
   const layer = Layer.provide(
-    Plaza.layer({ baseUrl: "http://service/open/v1", apiKey: Redacted.make(apiKey) }),
+    Plaza.layer({ baseUrl: "https://service/open/v1", apiKey: Redacted.make(apiKey) }),
     Layer.succeed(HttpClient.HttpClient, client)
   )
   return { requests, layer }
@@ -76,7 +76,7 @@ export const concurrency = 8
 /** The loop, as the program starts it unless told. @since 0.1.0 @category running */
 export const loop = (ledger: Ledger["Type"], from: Source["Type"], share: number) =>
   Loop.run({
-    baseUrl: "http://service/open/v1",
+    baseUrl: "https://service/open/v1",
     ledger: Layer.succeed(Ledger, ledger),
     terms,
     concurrency,
