@@ -1,7 +1,7 @@
 /**
  * Options of single calls and lists, instead of those of the layer.
  */
-import { Failures, Plaza, Posts, Store } from "@plaza/client"
+import { type Failures, Plaza, Posts, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Effect, Schedule, Stream } from "effect"
 
