@@ -93,13 +93,23 @@ layer(NodeContext.layer)("the doctor", (it) => {
     ["a key that is revoked", 401, `{"error":{"code":"INVALID_API_KEY","message":"it is revoked"}}`, "the service doesn't accept the key: 401 INVALID_API_KEY: it is revoked", ""],
     ["an account without access", 403, `{"error":{"code":"DEVELOPER_ACCESS_REVOKED","message":"suspended"}}`, "the account's developer access is suspended or revoked: 403", ""],
     ["an echo of the request", 500, "got AUTHORIZATION", "the service can't be reached behind what answers for it: 500", ""],
-    ["an account without an id", 200, `{"username":"x"}`, "what answers with status 200 is not the service", ""]
+    ["JSON that is no object", 200, `["x"]`, "what answers with status 200 is not the service", ""]
   ] as const)("tells %s", ([_, status, body, message, more]) =>
     Effect.gen(function*() {
       const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(status, body), PLAZA_API_KEY: key })
       expect(statuses(checks)).toEqual({ ...good, account: "failed" })
       expect(of(checks, "account")?.message).toContain(message)
       expect(of(checks, "account")?.message).toContain(more)
+    }))
+
+  it.scoped.each([
+    [`{"username":"corner-shop"}`, "corner-shop"],
+    [`{"id":"1001"}`, "account 1001"],
+    ["{}", "the service accepts the key, and shows neither id nor username of its account"]
+  ] as const)("accepts a profile such as %s, of which the document requires no field", ([body, message]) =>
+    Effect.gen(function*() {
+      const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(200, body), PLAZA_API_KEY: key })
+      expect(of(checks, "account")).toMatchObject({ status: "ok", message })
     }))
 
   it.scoped.each([

@@ -6,6 +6,7 @@
 import type { ResponseError } from "@effect/platform/HttpClientError"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Body } from "./Exchange.js"
 
@@ -54,6 +55,8 @@ export const read = (response: HttpClientResponse, maxBytes: number): Effect.Eff
       })).pipe(
         // How the platform's fetch reports a response without a body.
         Effect.catchIf((error) => error.reason === "EmptyBody", () => Effect.void),
+        // The runtime would log a failure of the stream by itself, with the address of the request and the ids in it.
+        Effect.withUnhandledErrorLogLevel(Option.none()),
         Effect.map(() => ({ text: textOf(chunks), isCut: bytesLeft < 0 }))
       )
   })

@@ -68,15 +68,10 @@ describe("refused before anything is sent, by the name of what is wrong", () => 
   const settings: ReadonlyArray<readonly [setting: string, options: Partial<Plaza.Options>]> = [
     ...[
       "",
-      "key",
-      "key_",
-      `key_${"k".repeat(39)}`,
-      `key_${"k".repeat(41)}`,
-      `_${"k".repeat(40)}`,
-      `${"k".repeat(40)}`,
       ` ${Fake.key}`,
       `${Fake.key}\n`,
-      `Bearer ${Fake.key}`
+      `Bearer ${Fake.key}`,
+      `${Fake.key}\u00e9`
     ].map((apiKey) => ["apiKey", { apiKey: Redacted.make(apiKey) }] as const),
     ...["", "/open/v1", "host/open/v1", "ftp://host/open/v1", "http://", "https://user@host/open/v1", "https://host/open/v1#x"].map(
       (baseUrl) => ["baseUrl", { baseUrl }] as const

@@ -275,6 +275,7 @@ layer(layerInProcess())("the inspector", (it) => {
       for (const inputs of [
         { kind: "delay", millis: "1.5" },
         { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
+        { kind: "status", status: "302", location: "https://elsewhere.test/" },
         { kind: "drop", when: "after", rate: "0.25" },
         { kind: "cut", status: "200", code: "LATER", message: "m" },
         { kind: "slow", millis: "20" },
@@ -285,6 +286,7 @@ layer(layerInProcess())("the inspector", (it) => {
       assert.deepStrictEqual((yield* sandbox.faults).map(({ fault }) => fault), [
         { kind: "delay", when: "before", millis: 1.5 },
         { kind: "status", when: "before", status: 503, retryAfter: "soon", method: "GET", path: "/me", times: 3 },
+        { kind: "status", when: "before", status: 302, location: "https://elsewhere.test/" },
         { kind: "drop", when: "after", rate: 0.25 },
         { kind: "cut", when: "before", status: 200, code: "LATER", message: "m" },
         { kind: "slow", when: "before", millis: 20 },

@@ -6,7 +6,10 @@
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as Plaza from "@plaza/client/CallOptions"
+import type * as Failures from "@plaza/client/Failures"
 import * as RateLimit from "@plaza/client/RateLimit"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Client } from "../Connection.js"
@@ -56,6 +59,11 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 // Failures in a row that may concern every row. Each has been tried again by the client already.
 const enough = 5
 
+/** Whether a wait for a slot ended only because the service asked for one pause after another. */
+const goesOn = (failure: Failures.RateLimitWaitExceeded | Failures.ClientClosed): Effect.Effect<boolean> =>
+  Effect.map(DateTime.now, (now) =>
+    failure._tag === "RateLimitWaitExceeded" && Duration.lessThanOrEqualTo(DateTime.distanceDuration(now, failure.retryAt), Verdict.maxWait))
+
 /**
  * Sends what isn't in place, until every row was tried or something concerns all of them. A 429 is waited for.
  *
@@ -71,7 +79,7 @@ export const run = ({ client: { rateLimit, store }, concurrency, items, journal,
     /** Sends a row once it has a slot: what is only waiting for one when the program is killed was surely not sent. */
     const sent = (item: Item, restore: Restore) =>
       Effect.scoped(Effect.gen(function*() {
-        const slot = yield* restore(turn.withPermits(1)(rateLimit.reserve(Verdict.maxWait)))
+        const slot = yield* restore(turn.withPermits(1)(Effect.retry(rateLimit.reserve(Verdict.maxWait), { while: goesOn })))
         if (tally.stop !== undefined) return undefined
         yield* journal.note(item.id, "sending")
         return yield* restore(Effect.either(item.send(store).pipe(RateLimit.inSlot(slot), Plaza.withMaxWait(Verdict.maxWait))))

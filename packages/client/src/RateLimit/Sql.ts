@@ -248,6 +248,7 @@ export const make = (
           return Effect.void
         }
         outlook.closeUntil(now + millis)
+        line.sweep(now, forecastAt(now))
         wake.unsafeOpen()
         const close = slots.closeFor(Math.ceil(millis))
         return Effect.zipRight(

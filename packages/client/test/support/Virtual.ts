@@ -1,7 +1,7 @@
 /**
  * Virtual time for tests: runs an effect while the test clock goes on by itself. Knows nothing of what is run.
  */
-import { Clock, type Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { type Duration, Effect, Fiber, Option, TestClock } from "effect"
 
 /** Runs the effect to its end, moving the clock a step whenever it waits. */
 export const run = <A, E, R>(
@@ -19,14 +19,17 @@ export const run = <A, E, R>(
 /** A clock whose wall time can be set, while its monotonic time goes on as it does. */
 export const wallClock = Effect.map(Effect.clock, (inner) => {
   let offset = 0
-  const clock: Clock.Clock = {
-    [Clock.ClockTypeId]: Clock.ClockTypeId,
-    unsafeCurrentTimeMillis: () => inner.unsafeCurrentTimeMillis() + offset,
-    unsafeCurrentTimeNanos: () => inner.unsafeCurrentTimeNanos(),
-    currentTimeMillis: Effect.map(inner.currentTimeMillis, (now) => now + offset),
-    currentTimeNanos: inner.currentTimeNanos,
-    sleep: (duration) => inner.sleep(duration)
-  }
+  const changed: ReadonlyMap<string | symbol, unknown> = new Map<string, unknown>([
+    ["unsafeCurrentTimeMillis", () => inner.unsafeCurrentTimeMillis() + offset],
+    ["currentTimeMillis", Effect.map(inner.currentTimeMillis, (now) => now + offset)]
+  ])
+  // All else is the inner clock's, with what the test clock is adjusted by.
+  const clock = new Proxy(inner, {
+    get: (target, name): unknown => {
+      const value: unknown = changed.get(name) ?? Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    }
+  })
   const setBy = (millis: number): void => {
     offset += millis
   }

@@ -31,6 +31,7 @@ export const fields: ReadonlyArray<Form.Field> = [
   { name: "code", label: "Code", hint: "Of its envelope." },
   { name: "message", label: "Message", hint: "Of its envelope." },
   { name: "retryAfter", label: "Retry-After", hint: "Seconds, a date, or nonsense." },
+  { name: "location", label: "Location", hint: "Where a redirect leads." },
   { name: "body", label: "Body", hint: "All of it, instead of the envelope." },
   { name: "contentType", label: "Content type", hint: "Of the body." }
 ]
