@@ -1,7 +1,7 @@
 /**
- * One attempt: a slot of the allowance, then the request, seen in a span and in the metrics. A 429 is a definite refusal,
- * so the attempt waits as long as the service asks and sends again, within the call's maximum wait. Every other failure is
- * `Deliver`'s business.
+ * One attempt: a slot of the allowance, then the request, with a span and metrics. A 429 is a definite refusal, so the
+ * attempt waits as long as the service asks and sends again, within the call's maximum wait and as long as the body can be
+ * repeated. `Deliver` decides about every other failure.
  *
  * @since 0.1.0
  */
@@ -115,7 +115,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
 
     const attempt = (call: Call, again: boolean): Effect.Effect<Answer, AttemptFailure> =>
       Effect.catchAll(sendIn(call, again), (failure) =>
-        isRateLimited(failure)
+        isRateLimited(failure) && call.outgoing.canRepeat?.() !== false
           ? Effect.zipRight(
             Metric.increment(Measures.retries),
             // Where the wait is too long, the caller learns what the service said.

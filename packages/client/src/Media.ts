@@ -13,24 +13,21 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
-import * as CallOptions from "./CallOptions.js"
 import type { FailureOf } from "./Contract.js"
 import { ConnectionLost, InvalidInput } from "./Failures.js"
 import * as FileContent from "./FileContent.js"
 import * as Multipart from "./Multipart.js"
 import { Operations } from "./Operations.js"
 import * as SentContent from "./SentContent.js"
-import { Settings } from "./Settings.js"
 
 /** @since 0.1.0 @category models */
 export interface UploadOptions {
-  /** Guessed by the file name's ending unless told. */
+  /** Default: guessed by the file name's ending. */
   readonly contentType?: string | undefined
-  /** Told how many bytes of the content have gone out, again from nothing when the upload is repeated. */
+  /** Receives how many bytes of the content were sent; counts from zero again when the upload is repeated. */
   readonly onProgress?: ((bytesSent: number) => Effect.Effect<void>) | undefined
 }
 
@@ -41,7 +38,8 @@ export interface Upload<E = never> extends UploadOptions {
   /**
    * Whether a stream can be run again for a repeat (default: true). Set it to false for one that is made from a
    * `ReadableStream`, an `AsyncIterable` or anything else that is used up by reading it: the upload is then not repeated
-   * once its content has begun to go out, and ends with the failure of that attempt.
+   * once any of its content was read, and ends with the failure of that attempt, a 429 included. Another `upload` of the
+   * same source sends only what is left of it.
    */
   readonly rerunnable?: boolean | undefined
   /** Bytes of a stream, where they are known: some servers take no upload of unknown length. */
@@ -53,7 +51,7 @@ export interface Upload<E = never> extends UploadOptions {
 export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
    * Uploads a file. Repeatable: sent again after an ambiguous failure, for which a stream is run again; a spare upload
-   * is harmless. A stream that fails, or isn't as long as told, ends it at once with that failure. So does one that gives
+   * is harmless. A stream that fails, or isn't as long as its size, ends it at once with that failure. So does one that gives
    * other bytes when it is run again: `InvalidInput` for `content`, and the attempts before may have stored the file.
    * Source: interface v1, "Endpoints", POST /media.
    */
@@ -98,6 +96,8 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
       ? Option.some([bytes.subarray(start, start + pieceLength), start + pieceLength])
       : Option.none())
 
+const notTwice = refuse("content", "can't be run again, and the HTTP client repeats requests by itself; give the client one that doesn't")
+
 interface Source<E> {
   /** A stream of it never fails. */
   readonly part: Multipart.FilePart<never>
@@ -117,10 +117,10 @@ const notTheSame = refuse(
     "anew, or set rerunnable: false"
 )
 
-/** Tells of progress, and sees to it that a source which fails or isn't as long as said is reported as just that. */
+/** Reports progress, and the failure of a source that fails, has another length than its size, or is run again and can't be. */
 const watch = <E>(
   part: Multipart.FilePart<E>,
-  onProgress: UploadOptions["onProgress"],
+  { onProgress, rerunnable }: Pick<Upload, "onProgress" | "rerunnable">,
   sentContent: SentContent.SentContent | undefined,
   otherLength: (size: number) => InvalidInput
 ): Effect.Effect<Source<E>> => {
@@ -142,6 +142,10 @@ const watch = <E>(
         () => Effect.sync(() => readers.delete(fiber))
       ))
     const counted = Stream.suspend(() => {
+      // An HTTP client of the caller's may repeat requests by itself.
+      if (hasBegun && rerunnable === false) {
+        return Stream.fail(notTwice)
+      }
       isUnfinished = true
       hasBegun = true
       const run = sentContent?.begin()
@@ -188,16 +192,10 @@ const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionL
     : failure
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Media, never, Operations | Settings> = Layer.effect(
+export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
   Media,
   Effect.gen(function*() {
     const { send } = yield* Operations
-    const settings = yield* Settings
-
-    /** Repeats as the caller wants it, until the content of a source that can be run once has begun to go out. */
-    const whileUnread = (hasBegun: () => boolean) => (sent: Effect.Effect<MediaResource, FailureOf<"uploadMedia">>) =>
-      Effect.flatMap(CallOptions.current, ({ retry = settings.retry }) =>
-        CallOptions.withRetry(Schedule.whileInput(retry, () => !hasBegun()))(sent))
 
     const uploadPart = <E>(
       file: Upload<E>,
@@ -205,11 +203,11 @@ export const layer: Layer.Layer<Media, never, Operations | Settings> = Layer.eff
       otherLength: (size: number) => InvalidInput
     ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
       Effect.gen(function*() {
-        const source = yield* watch(yield* checked(file), file.onProgress, sentContent, otherLength)
+        const source = yield* watch(yield* checked(file), file, sentContent, otherLength)
         const body = yield* Multipart.body(source.part)
-        const repeated = send("uploadMedia", {}, { body })
+        const canRepeat = file.rerunnable === false ? () => !source.hasBegun() : undefined
         const sent = Effect.mapError(
-          file.rerunnable === false ? whileUnread(source.hasBegun)(repeated) : repeated,
+          send("uploadMedia", {}, { body, canRepeat }),
           (failure) => source.isUnfinished() ? explained(failure) : failure
         )
         return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)

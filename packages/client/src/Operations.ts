@@ -1,6 +1,6 @@
 /**
- * How every operation is sent: encoded by the contract, delivered by its class, its answer decoded. What the services
- * of the areas are made of. Knows nothing of any area.
+ * Sends every operation: encoded by the contract, delivered by its class, its response decoded. The services of the areas
+ * are built on it.
  *
  * @since 0.1.0
  */
@@ -14,6 +14,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
+import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
@@ -56,6 +57,8 @@ export interface SendOptions<A> {
   readonly check?: Check<A>
   /** The body, where it isn't JSON. */
   readonly body?: HttpBody.HttpBody
+  /** As {@link Outgoing.canRepeat}. */
+  readonly canRepeat?: (() => boolean) | undefined
 }
 
 /**
@@ -173,7 +176,7 @@ interface Parts {
 const outgoingOf = (
   operation: Contract.Operation,
   parts: Parts,
-  body: HttpBody.HttpBody | undefined
+  { body, canRepeat }: Pick<SendOptions<unknown>, "body" | "canRepeat"> = {}
 ): Either.Either<Outgoing, InvalidInput> =>
   Either.map(
     Either.all({
@@ -189,7 +192,8 @@ const outgoingOf = (
       listed: operation.listed,
       path,
       query,
-      body
+      body,
+      canRepeat
     })
   )
 
@@ -228,7 +232,12 @@ export const make: Effect.Effect<
                   noteDate(answer),
                   Either.mapLeft(read(answer.body, reader), (why) => unreadable(outgoing, number, answer, why))
                 )),
-            { operation: outgoing.operation, delivery: outgoing.delivery, retry, check: seenUnder(span, check) }
+            {
+              operation: outgoing.operation,
+              delivery: outgoing.delivery,
+              retry: outgoing.canRepeat === undefined ? retry : Schedule.whileInput(retry, outgoing.canRepeat),
+              check: seenUnder(span, check)
+            }
           )
         }
       ))
@@ -241,7 +250,7 @@ export const make: Effect.Effect<
       known: options.known
     }
     return Effect.flatMap(
-      outgoingOf(operation, parts, options.body),
+      outgoingOf(operation, parts, options),
       (outgoing) => sendOpen(outgoing, reader, options.check)
     )
   }
@@ -254,7 +263,7 @@ export const make: Effect.Effect<
         decode ??= Pagination.pageDecoder(item)
         const reader = { decode }
         return Effect.flatMap(
-          outgoingOf(Contract.operation(name), { urlParams }, undefined),
+          outgoingOf(Contract.operation(name), { urlParams }),
           (outgoing) => sendOpen(outgoing, reader)
         )
       })

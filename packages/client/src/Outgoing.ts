@@ -1,6 +1,5 @@
 /**
- * A request as it goes out, already encoded, and its answer as it came in, not yet decoded: what the attempts and the
- * delivery rules work on, whichever operation it is. Knows nothing of the contract.
+ * The encoded request and the undecoded response of any operation, for the attempts and the delivery rules.
  *
  * @since 0.1.0
  */
@@ -19,6 +18,8 @@ export interface Outgoing {
   readonly path: string
   readonly query: Readonly<Record<string, string | undefined>>
   readonly body: HttpBody.HttpBody
+  /** Whether the body can be sent once more at this moment (default: always). Where it can't, the last failure ends the call. */
+  readonly canRepeat?: (() => boolean) | undefined
   /** The codes that the contract lists for the operation; all documented ones where it is not in the contract. */
   readonly listed?: ReadonlySet<string> | undefined
 }

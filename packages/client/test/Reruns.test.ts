@@ -1,8 +1,9 @@
+import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Media } from "@plaza/client"
 import type { Upload } from "@plaza/client/Media"
 import * as SentContent from "@plaza/client/SentContent"
-import { Effect, FastCheck as fc, Schedule, Stream } from "effect"
+import { Context, Effect, FastCheck as fc, Layer, Schedule, Stream } from "effect"
 import * as RawServer from "./support/RawServer.js"
 import { runtimes } from "./support/Runtimes.js"
 
@@ -15,6 +16,7 @@ const nextOf = (pieces: Array<Uint8Array>): IteratorResult<Uint8Array, undefined
   const value = pieces.shift()
   return value === undefined ? { done: true, value } : { done: false, value }
 }
+const onceLength = 5 * 50_000
 const once = () => Stream.orDie(Stream.fromAsyncIterable(usedUp(), (error) => error))
 
 /** A stream that is another one each time it is run. */
@@ -24,15 +26,15 @@ const changing = (contents: ReadonlyArray<ReadonlyArray<Uint8Array>>) => {
 }
 
 for (const [client, http] of runtimes) {
-  describe(`an upload whose first attempt met a 500, by ${client},`, () => {
-    const uploaded = (file: Omit<Upload, "fileName">) =>
+  describe(`an upload whose first attempt was refused, by ${client},`, () => {
+    const uploaded = (file: Omit<Upload, "fileName">, firstStatus = 500, httpClient = http) =>
       Effect.gen(function*() {
         let whole = 0
         const server = yield* RawServer.make((request, response) => {
-          request.resume().on("end", () => RawServer.answerJson(response, { mediaId: "1" }, ++whole === 1 ? 500 : 200))
+          request.resume().on("end", () => RawServer.answerJson(response, { mediaId: "1" }, ++whole === 1 ? firstStatus : 200))
         })
         const upload = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", ...file }))
-        const layer = RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.recurs(2) })
+        const layer = RawServer.layerPlaza(server.baseUrl, httpClient, { retry: Schedule.recurs(2) })
         const result = yield* Effect.either(Effect.provide(upload, layer))
         return { result, whole, seen: server.seen.length }
       })
@@ -57,6 +59,50 @@ for (const [client, http] of runtimes) {
         const { result, seen } = yield* uploaded({ content: once(), rerunnable: false })
         expect(result).toMatchObject({ _tag: "Left", left: { category: "ServiceFault", status: 500 } })
         expect(seen).toBe(1)
+      }))
+
+    it.scopedLive("ends with a 429 when its source can't be run again", () =>
+      Effect.gen(function*() {
+        const { result, seen } = yield* uploaded({ content: once(), rerunnable: false }, 429)
+        expect(result).toMatchObject({ _tag: "Left", left: { category: "RateLimited", status: 429 } })
+        expect(seen).toBe(1)
+      }))
+
+    it.scopedLive("stores no part of a source that can't be run again, when a 429 comes before all of it was sent", () =>
+      Effect.gen(function*() {
+        const stored: Array<number> = []
+        const server = yield* RawServer.make((request, response) => {
+          if (server.seen.length === 1) {
+            RawServer.answerJson(response, {}, 429, { "retry-after": "0", connection: "close" })
+            return
+          }
+          let length = 0
+          request.on("data", (chunk: Buffer) => length += chunk.length).on("end", () => {
+            stored.push(length)
+            RawServer.answerJson(response, { mediaId: "1" })
+          })
+        })
+        const upload = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", content: once(), rerunnable: false }))
+        const layer = RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.recurs(2) })
+        const result = yield* Effect.either(Effect.provide(upload, layer))
+        expect(result).toMatchObject(stored.length === 0 ? { _tag: "Left" } : { _tag: "Right" })
+        expect(stored.every((length) => length > onceLength)).toBe(true)
+      }))
+
+    it.scopedLive("is repeated after a 429 by a source that can be run again", () =>
+      Effect.gen(function*() {
+        const { result, whole } = yield* uploaded({ content: Stream.make(new Uint8Array(9)) }, 429)
+        expect(result).toMatchObject({ _tag: "Right" })
+        expect(whole).toBe(2)
+      }))
+
+    it.scopedLive("is not completed by a source that can't be run again, where the HTTP client repeats requests by itself", () =>
+      Effect.gen(function*() {
+        const repeating = Layer.map(http, (context) =>
+          Context.make(HttpClient.HttpClient, HttpClient.retryTransient(Context.get(context, HttpClient.HttpClient), { times: 2 })))
+        const { result, whole } = yield* uploaded({ content: once(), rerunnable: false }, 500, repeating)
+        expect(result).toMatchObject({ _tag: "Left", left: { _tag: "InvalidInput", field: "content" } })
+        expect(whole).toBe(1)
       }))
 
     it.scopedLive("is repeated by a source that gives the same in other pieces", () =>
