@@ -157,8 +157,8 @@ export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
 }> {}
 
 /**
- * The service took a list's first page and then refused the cursor that it had given itself: too old, or its place is
- * gone. The list has to be read again from its beginning.
+ * The service refused a page that was asked for with a cursor, as an invalid request or as not found: the cursor is too
+ * old, or its place is gone. Read the list again from its beginning.
  * Source: interface v1, "List behaviour", rule 6.
  *
  * @since 0.1.0

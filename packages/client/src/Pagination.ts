@@ -15,11 +15,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { decoder } from "./Contract.js"
-import { CursorRejected, CursorRepeated, InvalidInput, UnreadableItem } from "./Failures.js"
+import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "./Failures.js"
 
 /** @since 0.1.0 @category models */
 export interface ListOptions {
@@ -102,10 +101,10 @@ const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: n
     : Effect.succeed({ limit, pageSize })
 }
 
-// An endpoint may not list the code; then it comes as an unrecognized error that carries it.
-const isInvalid = (failure: unknown): failure is ServiceError =>
-  Predicate.hasProperty(failure, "category") && Predicate.hasProperty(failure, "code") &&
-  failure.code === "VALIDATION_ERROR"
+// By category, because a service may have a code of its own for it. A redirect and a 408 say nothing of what was asked for.
+const isRefusedCursor = (failure: unknown): failure is ServiceError =>
+  isServiceError(failure) && (failure.category === "InvalidRequest" || failure.category === "NotFound") &&
+  failure.status >= 400 && failure.status !== 408
 
 /** Of a request that differs from the last good one by its cursor, only the cursor can be wrong. */
 const rejected = (operation: string, number: number, cause: ServiceError) =>
@@ -139,7 +138,7 @@ export const pages = <A, E, R>(
       fetch({ limit: Math.min(pageSize, next.remaining), ...(next.cursor === undefined ? {} : { cursor: next.cursor }) }).pipe(
         Effect.mapBoth({
           onFailure: (failure) =>
-            next.cursor !== undefined && isInvalid(failure) ? rejected(operation, next.number, failure) : failure,
+            next.cursor !== undefined && isRefusedCursor(failure) ? rejected(operation, next.number, failure) : failure,
           onSuccess: (page) => ({ page, next })
         }),
         Effect.forkIn(scope)

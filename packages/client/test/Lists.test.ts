@@ -47,7 +47,7 @@ describe("a list", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.effect("asks for 100 a page unless told", () =>
+  it.effect("asks for 100 a page by default", () =>
     Effect.gen(function*() {
       const calls: Array<Fake.Call> = []
       yield* Effect.provide(ids(), holding(150, calls))
@@ -99,6 +99,21 @@ describe("a list", () => {
       expect(yield* endOf([invalid])).toMatchObject({ status: 400, code: "VALIDATION_ERROR" })
       expect(yield* endOf([page, Fake.refusal(403, "FORBIDDEN")])).toMatchObject({ status: 403 })
       expect(yield* endOf([page, invalid])).toMatchObject({ _tag: "CursorRejected", cause: { status: 400 } })
+      for (const status of [302, 408, 413]) {
+        expect(yield* endOf([page, { status }])).toMatchObject({ _tag: "UnrecognizedError", status })
+      }
+    }))
+
+  it.effect("takes every refusal of a page as one of its cursor that means an invalid request or that something is not there", () =>
+    Effect.gen(function*() {
+      const page = Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })
+      const conversations = Effect.flatMap(Chat, ({ list }) => Stream.runDrain(list()))
+      for (const refusal of [Fake.refusal(400, "CURSOR_EXPIRED"), Fake.refusal(404, "NOT_FOUND"), Fake.refusal(410, "GONE"), { status: 422, body: "no" }]) {
+        for (const list of [ids(), conversations, Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))]) {
+          expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([page, refusal]).layer))).toMatchObject({ _tag: "CursorRejected" })
+          expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({ category: expect.any(String) as unknown })
+        }
+      }
     }))
 
   it.effect("goes on from a failed page's own cursor, without repeating items", () =>
