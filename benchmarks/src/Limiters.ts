@@ -37,7 +37,7 @@ const limit = Limits.requestsPerWindow
 const window = Limits.rateWindow
 const windowMillis = Duration.toMillis(window)
 
-const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(RateLimit.makeMemory(), (limit) => (call) =>
+const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(Effect.orDie(RateLimit.makeMemory()), (limit) => (call) =>
   Effect.orDie(limit.withSlot(
     Duration.days(1),
     // As the client does: a refusal closes the gate for everyone that waits.

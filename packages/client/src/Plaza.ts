@@ -75,7 +75,8 @@ export const layerWithoutRateLimit: Layer.Layer<
 const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.provideMerge(
   layerWithoutRateLimit,
   Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
-    RateLimit.layerMemory({ limit: rateLimit, window: rateWindow })))
+    // The settings are checked by now, under their own names.
+    Layer.orDie(RateLimit.layerMemory({ limit: rateLimit, window: rateWindow }))))
 )
 
 /**
@@ -115,7 +116,7 @@ export interface OpenRequest<A, I> {
   readonly payload?: unknown
   /** What the answer's JSON is decoded by; an answer without a body is `undefined` to it. */
   readonly response: Schema.Schema<A, I>
-  /** What may be done after an ambiguous failure: `Read` for GET and `Once` for all else unless told. */
+  /** What may be done after an ambiguous failure (default: `Read` for GET, `Once` for all else). */
   readonly delivery?: Exclude<DeliveryClass, "Checkable"> | undefined
 }
 

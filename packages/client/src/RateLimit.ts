@@ -1,7 +1,7 @@
 /**
  * The key's allowance: at most 120 requests in any 60 seconds as the service counts them, whatever its kind of window.
  * A slot is taken before a request is sent and comes free a whole window after its answer, because the service counted
- * the request somewhere between the two. Knows nothing of requests.
+ * the request somewhere between the two.
  *
  * Source: interface v1, "Limits".
  *
@@ -23,9 +23,9 @@ import * as Memory from "./RateLimit/Memory.js"
 
 /** @since 0.1.0 @category models */
 export interface Allowance {
-  /** Requests in a window; 120 unless told. */
+  /** Requests in a window (default: 120). */
   readonly limit?: number
-  /** 60 seconds unless told. */
+  /** Length of the window (default: 60 seconds). */
   readonly window?: Duration.DurationInput
 }
 
@@ -174,7 +174,8 @@ export const takeReserved: Effect.Effect<Slot | undefined> = Effect.flatMap(
  * @since 0.1.0
  * @category constructors
  */
-export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], never, Scope.Scope> = Memory.make
+export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> =
+  Memory.make
 
 /**
  * Keeps the allowance in the memory of this process. Two processes with one key use up the allowance twice as fast.
@@ -182,7 +183,7 @@ export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Typ
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit> =>
+export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit, InvalidSettings> =>
   Layer.scoped(RateLimit, makeMemory(allowance))
 
 /**

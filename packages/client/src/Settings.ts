@@ -1,5 +1,5 @@
 /**
- * What a client is made with, checked before anything is sent. Knows nothing of HTTP.
+ * The options of a client, checked before anything is sent.
  *
  * @since 0.1.0
  */
@@ -14,9 +14,10 @@ import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
 import { checkBaseUrl } from "./BaseUrl.js"
 import * as Durations from "./Durations.js"
-import { InvalidSettings } from "./Failures.js"
+import type { InvalidSettings } from "./Failures.js"
 import type { AttemptFailure } from "./Failures.js"
 import { defaultRetry } from "./Retry.js"
+import { named, parseCount } from "./Setting.js"
 import { userAgent } from "./UserAgent.js"
 
 /** @since 0.1.0 @category parsing */
@@ -30,22 +31,22 @@ export interface Options {
   readonly allowInsecureHttp?: boolean | undefined
   /** Printable ASCII without spaces; the service decides whether it is valid. */
   readonly apiKey: Redacted.Redacted
-  /** Time for one attempt, from sending to the end of the answer; for an upload, without progress. 30 seconds unless told. */
+  /** Time limit of one attempt, from sending to the end of the response; of an upload, the time without progress (default: 30 seconds). */
   readonly timeout?: Duration.DurationInput | undefined
   /** When another attempt follows, where the delivery class allows one. The schedule's input is the failure. */
   readonly retry?: Schedule.Schedule<unknown, AttemptFailure> | undefined
-  /** The longest wait for the key's allowance that a call puts up with. 5 minutes unless told. */
+  /** The longest time that a call waits for the key's allowance (default: 5 minutes). */
   readonly maxWait?: Duration.DurationInput | undefined
   /**
    * How long a service may take to finish a request that failed, or to show a new post in its list. A post whose outcome
    * is unknown is looked for until then (default: 15 seconds).
    */
   readonly settleTime?: Duration.DurationInput | undefined
-  /** Requests in a window; 120 unless told. */
+  /** Requests in a window (default: 120). */
   readonly rateLimit?: number | undefined
-  /** Length of the window; 60 seconds unless told. */
+  /** Length of the window (default: 60 seconds). */
   readonly rateWindow?: Duration.DurationInput | undefined
-  /** Whether requests carry the headers of the trace that they are part of. Not unless told: they go to a third party. */
+  /** Whether requests carry the headers of their trace, which go to a third party (default: false). */
   readonly propagateTrace?: boolean | undefined
   /** The longest body of a response that is read, in bytes (default: 16 MiB). */
   readonly maxResponseBytes?: number | undefined
@@ -72,9 +73,6 @@ export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
 const checkApiKey = (text: string): Either.Either<Redacted.Redacted, string> =>
   Either.mapLeft(ApiKey.parse(text), (malformed) => `is not a key: ${malformed.message}`)
 
-const checkCount = (count: number): Either.Either<number, string> =>
-  Number.isSafeInteger(count) && count >= 1 ? Either.right(count) : Either.left("must be a whole number of at least 1")
-
 const defaults = {
   timeout: Duration.seconds(30),
   maxWait: Duration.minutes(5),
@@ -90,23 +88,20 @@ const defaults = {
  * @since 0.1.0
  * @category constructors
  */
-export const fromOptions = (options: Options): Either.Either<Settings["Type"], InvalidSettings> => {
-  const named = <A>(setting: string, checked: Either.Either<A, string>) =>
-    Either.mapLeft(checked, (message) => new InvalidSettings({ setting, message: `${setting} ${message}` }))
-  return Either.all({
+export const fromOptions = (options: Options): Either.Either<Settings["Type"], InvalidSettings> =>
+  Either.all({
     baseUrl: named("baseUrl", checkBaseUrl(options.baseUrl, options)),
     apiKey: named("apiKey", checkApiKey(Redacted.value(options.apiKey))),
     timeout: named("timeout", Durations.parsePositive(options.timeout ?? defaults.timeout)),
     retry: Either.right(options.retry ?? defaultRetry),
     maxWait: named("maxWait", Durations.parse(options.maxWait ?? defaults.maxWait)),
     settleTime: named("settleTime", Durations.parse(options.settleTime ?? defaults.settleTime)),
-    rateLimit: named("rateLimit", checkCount(options.rateLimit ?? defaults.rateLimit)),
+    rateLimit: named("rateLimit", parseCount(options.rateLimit ?? defaults.rateLimit)),
     rateWindow: named("rateWindow", Durations.parsePositive(options.rateWindow ?? defaults.rateWindow)),
     propagateTrace: Either.right(options.propagateTrace ?? false),
-    maxResponseBytes: named("maxResponseBytes", checkCount(options.maxResponseBytes ?? defaults.maxResponseBytes)),
+    maxResponseBytes: named("maxResponseBytes", parseCount(options.maxResponseBytes ?? defaults.maxResponseBytes)),
     userAgent: named("application", userAgent(options.application))
   })
-}
 
 const checked = <A, B>(config: Config.Config<A>, check: (value: A) => Either.Either<B, string>): Config.Config<B> =>
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (message) => ConfigError.InvalidData([], message)))
@@ -141,7 +136,7 @@ export const configFor = (application: string | undefined): Config.Config<Settin
   retry: Config.succeed(defaultRetry),
   maxWait: Config.succeed(defaults.maxWait),
   settleTime: Config.succeed(defaults.settleTime),
-  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), checkCount), defaults.rateLimit),
+  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
   rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), Durations.parsePositive), defaults.rateWindow),
   propagateTrace: Config.succeed(false),
   maxResponseBytes: Config.succeed(defaults.maxResponseBytes),

@@ -1,6 +1,5 @@
 /**
- * What the client needs of Node: the HTTP client on undici. This module and the folder of its name alone import anything
- * of Node.
+ * The HTTP client on undici. Only this module and the folder `node` import anything of Node.
  *
  * @since 0.1.0
  */
@@ -12,10 +11,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Durations from "./Durations.js"
 import * as Exchange from "./Exchange.js"
-import { InvalidSettings } from "./Failures.js"
+import type { InvalidSettings } from "./Failures.js"
 import * as Connections from "./node/Connections.js"
 import * as UndiciExchange from "./node/UndiciExchange.js"
+import * as Setting from "./Setting.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -62,20 +63,15 @@ const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Connections.Proxies, 
     ? Effect.succeed({ http: "", https: "", except: "" })
     : isProxy(proxy)
     ? Effect.succeed({ http: proxy, https: proxy, except: "" })
-    : new InvalidSettings({ setting: "proxy", message: `proxy ${wrongProxy}` })
-
-const positive = (setting: string, duration: Duration.Duration): Effect.Effect<Duration.Duration, InvalidSettings> =>
-  Duration.greaterThan(duration, Duration.zero) && Duration.isFinite(duration)
-    ? Effect.succeed(duration)
-    : new InvalidSettings({ setting, message: `${setting} must be longer than nothing, as in "4 seconds", and finite` })
+    : Setting.invalid("proxy", wrongProxy)
 
 const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = defaults.keepAlive, proxy }: Options) =>
   Effect.gen(function*() {
     const dispatcher = yield* Connections.make({
       proxies: yield* proxiesOf(proxy),
       ca: typeof ca === "string" ? [ca] : ca,
-      keepAlive: yield* positive("keepAlive", Duration.decode(keepAlive)),
-      connectTimeout: yield* positive("connectTimeout", Duration.decode(connectTimeout))
+      keepAlive: yield* Setting.named("keepAlive", Durations.parsePositive(keepAlive)),
+      connectTimeout: yield* Setting.named("connectTimeout", Durations.parsePositive(connectTimeout))
     })
     return Exchange.offer(NodeHttpClient.makeUndici(dispatcher), UndiciExchange.make(dispatcher))
   })

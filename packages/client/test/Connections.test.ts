@@ -131,6 +131,9 @@ describe("a proxy", () => {
         ["proxy", { proxy: "proxy:3128" }],
         ["proxy", { proxy: "" }],
         ["keepAlive", { keepAlive: 0 }],
+        // The test passes what a program without types can pass.
+        ["keepAlive", { keepAlive: "4s" as "4 seconds" }],
+        ["connectTimeout", { connectTimeout: -1 }],
         ["connectTimeout", { connectTimeout: Number.POSITIVE_INFINITY }]
       ]
       for (const [setting, options] of wrong) {

@@ -1,11 +1,21 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Profiles, RateLimit } from "@plaza/client"
-import { Effect } from "effect"
-import { inVirtualTime, patient } from "./support/AllowanceRules.js"
+import { Effect, Layer } from "effect"
+import { inVirtualTime, patient, unusable } from "./support/AllowanceRules.js"
 import * as Fake from "./support/FakeService.js"
 
 describe("the allowance of a key, in memory", () => {
-  inVirtualTime(RateLimit.layerMemory, 30)
+  inVirtualTime((allowance) => Layer.orDie(RateLimit.layerMemory(allowance)), 30)
+
+  for (const [setting, values] of Object.entries(unusable)) {
+    for (const value of values) {
+      it.scoped(`is refused with a ${setting} of ${String(value)}, and the setting is named`, () =>
+        Effect.gen(function*() {
+          const failure = yield* Effect.flip(Layer.build(RateLimit.layerMemory({ [setting]: value })))
+          expect(failure).toMatchObject({ _tag: "InvalidSettings", setting, message: expect.stringMatching(`^${setting} must`) as unknown })
+        }))
+    }
+  }
 })
 
 describe("a slot that is reserved", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles, RateLimit } from "@plaza/client"
 import { fromOptions, Settings } from "@plaza/client/Settings"
 import { Clock, Duration, Effect, Layer } from "effect"
-import { inVirtualTime } from "./support/AllowanceRules.js"
+import { inVirtualTime, unusable } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
 import { apiKey } from "./support/Sharing.js"
 import * as Virtual from "./support/Virtual.js"
@@ -46,10 +46,13 @@ describe("a shared allowance that can't be", () => {
 
   it.scoped("is refused with the setting that is wrong", () =>
     Effect.gen(function*() {
-      expect(yield* failureOf({ apiKey, limit: 0 })).toMatchObject({ _tag: "InvalidSettings", setting: "limit" })
-      expect(yield* failureOf({ apiKey, limit: 1.5 })).toMatchObject({ _tag: "InvalidSettings", setting: "limit" })
-      expect(yield* failureOf({ apiKey, window: 0 })).toMatchObject({ _tag: "InvalidSettings", setting: "window" })
-      expect(yield* failureOf({ apiKey, window: Duration.infinity })).toMatchObject({ _tag: "InvalidSettings", setting: "window" })
+      for (const [setting, values] of Object.entries(unusable)) {
+        for (const value of values) {
+          expect(yield* failureOf({ apiKey, [setting]: value })).toMatchObject({ _tag: "InvalidSettings", setting })
+        }
+      }
+      // The test passes what a program without types can pass.
+      expect(yield* failureOf({ apiKey, lease: "90s" as "90 seconds" })).toMatchObject({ _tag: "InvalidSettings", setting: "lease" })
       expect(yield* failureOf({ apiKey, lease: "1 minute" })).toMatchObject({ _tag: "InvalidSettings", setting: "lease" })
       expect(yield* failureOf({ name: "" })).toMatchObject({ _tag: "InvalidSettings", setting: "name" })
     }))

@@ -3,16 +3,16 @@
  *
  * @since 0.1.0
  */
-import * as Limits from "@plaza/domain/Limits"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Closing from "../Closing.js"
-import type { ClientClosed, RateLimitWaitExceeded } from "../Failures.js"
+import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../Failures.js"
 import { at } from "../Moment.js"
 import type { Allowance, RateLimit, WaitOptions } from "../RateLimit.js"
+import * as CheckedAllowance from "./CheckedAllowance.js"
 import type { Forecast, Granted } from "./Line.js"
 import { Line, waitExceeded } from "./Line.js"
 import { Pace } from "./Pace.js"
@@ -34,12 +34,11 @@ const granted = Effect.succeed(Option.some<void>(undefined))
  * @since 0.1.0
  * @category constructors
  */
-export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"], never, Scope.Scope> =>
+export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const closing = yield* Closing.make
-    const limit = allowance.limit ?? Limits.requestsPerWindow
-    const windowMillis = Duration.toMillis(allowance.window ?? Limits.rateWindow)
+    const { limit, windowMillis } = yield* CheckedAllowance.check(allowance)
     const slots = new Slots(limit, windowMillis)
     const pace = new Pace(limit, windowMillis)
     const pauses = new Pauses()

@@ -1,15 +1,16 @@
 /**
- * What an allowance that processes share is made with, checked, and the name by which a database knows its key. Knows
- * nothing of databases.
+ * The checked settings of an allowance that processes share, and the name by which a database knows its key.
  *
  * @since 0.1.0
  */
-import * as Limits from "@plaza/domain/Limits"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { InvalidSettings } from "../Failures.js"
+import * as Durations from "../Durations.js"
+import type { InvalidSettings } from "../Failures.js"
 import type { Allowance } from "../RateLimit.js"
+import * as Setting from "../Setting.js"
+import * as CheckedAllowance from "./CheckedAllowance.js"
 
 /**
  * The same limit and window in every process that shares it.
@@ -22,8 +23,8 @@ export type SharedAllowance =
   & {
     /**
      * How long a slot stays taken when its process dies before the answer: an attempt's timeout, within which the service
-     * may still count the request, and a window. 30 seconds and a window unless told; give more where an attempt may
-     * take longer than 30 seconds.
+     * may still count the request, and a window (default: 30 seconds and a window). Set a longer one where an attempt
+     * may take longer than 30 seconds.
      */
     readonly lease?: Duration.DurationInput
   }
@@ -41,14 +42,12 @@ export type SharedAllowance =
   )
 
 /** @since 0.1.0 @category models */
-export interface Checked {
+export interface Checked extends CheckedAllowance.CheckedAllowance {
   readonly name: string
-  readonly limit: number
-  readonly windowMillis: number
   readonly leaseMillis: number
 }
 
-// The attempt's timeout of a client that isn't told another one.
+// The default timeout of an attempt.
 const defaultGrace = Duration.seconds(30)
 
 // Of a key with 40 characters; nobody finds them by trying.
@@ -58,26 +57,17 @@ const hashOf = (key: string): Effect.Effect<string> =>
     (hash) => Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("")
   )
 
-const invalid = (setting: string, message: string) =>
-  new InvalidSettings({ setting, message: `${setting} ${message}` })
-
 /** @since 0.1.0 @category constructors */
 export const checked = (allowance: SharedAllowance): Effect.Effect<Checked, InvalidSettings> =>
   Effect.gen(function*() {
-    const limit = allowance.limit ?? Limits.requestsPerWindow
-    const windowMillis = Math.ceil(Duration.toMillis(allowance.window ?? Limits.rateWindow))
-    const leaseMillis = Math.ceil(Duration.toMillis(allowance.lease ?? Duration.sum(Duration.millis(windowMillis), defaultGrace)))
-    if (!Number.isInteger(limit) || limit < 1) {
-      return yield* invalid("limit", "must be a whole number of at least 1")
-    }
-    if (!Number.isFinite(windowMillis) || windowMillis <= 0) {
-      return yield* invalid("window", `must be longer than nothing and come to an end, as "60 seconds"`)
-    }
-    if (!Number.isFinite(leaseMillis) || leaseMillis <= windowMillis) {
-      return yield* invalid("lease", "must be longer than the window, by the time that an attempt may take")
+    const { limit, windowMillis } = yield* CheckedAllowance.check(allowance)
+    const lease = allowance.lease ?? Duration.sum(Duration.millis(windowMillis), defaultGrace)
+    const leaseMillis = Math.ceil(Duration.toMillis(yield* Setting.named("lease", Durations.parsePositive(lease))))
+    if (leaseMillis <= windowMillis) {
+      return yield* Setting.invalid("lease", "must be longer than the window, by the time that an attempt may take")
     }
     if (allowance.apiKey === undefined && allowance.name === "") {
-      return yield* invalid("name", "must not be empty")
+      return yield* Setting.invalid("name", "must not be empty")
     }
     const name = allowance.apiKey === undefined
       ? `name:${allowance.name}`

@@ -154,8 +154,8 @@ export const make = (options: ConnectionOptions): Effect.Effect<Dispatcher, neve
       const keepAlive = Duration.toMillis(options.keepAlive)
       return new Connections(
         agentOf(options, { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: Math.max(keepAlive, longestHint) }),
-        // No pipelining is how undici is told to close a connection behind its request. The time-out is for one that was
-        // made for a request which was given up meanwhile.
+        // Without pipelining, undici closes a connection after its request. The timeout closes one that was made for a
+        // request which was given up meanwhile.
         agentOf(options, { pipelining: 0, keepAliveTimeout: 1, keepAliveMaxTimeout: 1 })
       )
     }),

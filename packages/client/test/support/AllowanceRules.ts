@@ -1,6 +1,5 @@
 /**
- * What holds of a key's allowance wherever it is kept, as tests that are written once and run over each layer. Knows
- * nothing of how it is kept, nor of other processes.
+ * What holds of a key's allowance wherever it is kept, as tests that are written once and run over each layer.
  */
 import { expect, it, type Vitest } from "@effect/vitest"
 import { type Failures, RateLimit } from "@plaza/client"
@@ -14,6 +13,12 @@ import * as Virtual from "./Virtual.js"
 
 /** Makes an allowance of its own each time. */
 export type LayerOf = (allowance: RateLimit.Allowance) => Layer.Layer<RateLimit.RateLimit>
+
+/** Values that the types don't allow come from programs in JavaScript, and from calculations. */
+export const unusable: Readonly<Record<"limit" | "window", ReadonlyArray<unknown>>> = {
+  limit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "120"],
+  window: ["60s", "soon", 0, -1, Number.NaN, Duration.infinity]
+}
 
 export const patient = Duration.hours(1)
 
