@@ -1,6 +1,6 @@
 /**
- * Everything a call can fail with beside the service's own errors, and how a program tells of it: each failure says in
- * one sentence what to do, and none ever holds the key. Knows nothing of how failures come about.
+ * Everything a call can fail with beside the service's own errors. Each message says in one sentence what to do. The key
+ * is removed from what the service or the HTTP client echoes, in the escapes that `Redaction` lists.
  *
  * @since 0.1.0
  */

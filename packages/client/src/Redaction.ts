@@ -1,6 +1,14 @@
 /**
- * Removes the API key from everything that comes back from the service or from the HTTP client, in whatever escape it is
- * echoed: plain, JSON (`\u0041`, `\/`), percent-encoding, HTML entities, any mixture and nesting of these, and base64.
+ * Removes the API key from everything that comes back from the service or from the HTTP client. An echo is recognised
+ *
+ * - plain,
+ * - with JSON escapes (`\u0041`, `\/`, `\\`),
+ * - percent-encoded (`%41`),
+ * - with HTML entities, by number or name, with or without semicolon and with leading zeros (`&#65;`, `&#x041`, `&amp`),
+ * - in any mixture of these, nested up to six levels deep,
+ * - in base64 or base64url of a text that holds it.
+ *
+ * Other encodings, such as `\x41`, hexadecimal or quoted-printable, and a key in parts are not recognised.
  *
  * @since 0.1.0
  */
@@ -39,14 +47,27 @@ const named: Readonly<Record<string, string>> = {
   VerticalLine: "|", rcub: "}", rbrace: "}"
 }
 
-// A run of backslashes belongs to the character after it: it escapes that, or was escaped itself. The bounds keep entities
-// from being scanned far.
-const token = /\\+(?:u00([0-9a-f]{2})|[^\\]|$)|%([0-9a-f]{2})|&(?:#0{0,6}(\d{2,3})|#x0{0,6}([0-9a-f]{2})|([a-z]{2,16}));/gi
+// The entities of ASCII that HTML reads without a semicolon as well.
+const unclosed = "amp|lt|gt|quot"
+
+// A run of backslashes belongs to the character after it: it escapes that, or was escaped itself. Without a semicolon, an
+// entity of printable ASCII ends where its number can't go on.
+const token = new RegExp(
+  [
+    /\\+(?:u00([0-9a-f]{2})|[^\\]|$)/.source,
+    /%([0-9a-f]{2})/.source,
+    /&#0*(1[01]\d|12[0-6]|[3-9]\d);?/.source,
+    /&#x0*([2-7][0-9a-f]);?/.source,
+    `&(?:(${Object.keys(named).join("|")});|(${unclosed}))`
+  ].join("|"),
+  "gi"
+)
 
 const characterOf = (code: number): string | undefined => code > 0x20 && code < 0x7f ? String.fromCharCode(code) : undefined
 
 const decodedToken = (match: RegExpExecArray): string | undefined => {
-  const [all, unicode, percent, decimal, hex, name] = match
+  const [all, unicode, percent, decimal, hex, closedName, unclosedName] = match
+  const name = closedName ?? unclosedName
   const code = unicode ?? percent ?? hex
   return code !== undefined
     ? characterOf(Number.parseInt(code, 16))

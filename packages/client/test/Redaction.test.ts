@@ -25,6 +25,22 @@ const forms: ReadonlyArray<(character: string) => string> = [
   (character) => character === "/" ? "\\/" : character
 ]
 
+const withoutSemicolon = new Set(["&", "<", ">", "\""])
+
+const entityOf = (character: string, form: number, zeros: number): string => {
+  const code = character.charCodeAt(0)
+  const name = entities[character]
+  const forms = [
+    character === "&" ? "&amp;" : character,
+    `&#${"0".repeat(zeros)}${code}`,
+    `&#X${"0".repeat(zeros)}${hex(code)}`,
+    `&#x${hex(code)};`,
+    name ?? `&#${code};`,
+    name === undefined ? `&#${code}` : withoutSemicolon.has(character) ? name.slice(0, -1) : name
+  ]
+  return forms[form] ?? character
+}
+
 const write = (text: string, choices: ReadonlyArray<number>) =>
   Array.from(text, (character, index) => forms[(choices[index % choices.length] ?? 0) % forms.length]?.(character) ?? character).join("")
 
@@ -45,6 +61,14 @@ describe("the key", () => {
   it.prop("is removed from a text in any mixture of escapes", [key, choices, around, around], ([key, choices, before, after]) => {
     const { text } = Redaction.make(key)
     expect(text(`${before} ${write(key, choices)} ${after}`)).toBe(`${before} <redacted> ${after}`)
+  })
+
+  it.prop("is removed from HTML, with and without the semicolons of its entities and with leading zeros", [key, choices, fc.nat({ max: 40 })], ([key, choices, zeros]) => {
+    // An entity without a semicolon would take one that the key has behind it.
+    const { text } = Redaction.make(key.replaceAll(";", ":"))
+    const html = Array.from(key.replaceAll(";", ":"), (character, index) => entityOf(character, (choices[index % choices.length] ?? 0) % 6, zeros))
+    expect(text(`<b>${html.join("")}</b>`)).toBe("<b><redacted></b>")
+    expect(text(`<b>${html.join("").replaceAll("&", "&amp")}</b>`)).toBe("<b><redacted></b>")
   })
 
   it.prop("is removed from JSON in any mixture of its escapes, as a value and as a name, and JSON it remains", [key, choices], ([key, choices]) => {
@@ -98,7 +122,7 @@ describe("a text without the key", () => {
 
   it("of nothing but escapes is read in steps that grow with its length alone", () => {
     const { text } = Redaction.make(Fake.key)
-    for (const unit of ["\\", "%25", "&amp;", "k", "key_", "\\u006b", "%6b"]) {
+    for (const unit of ["\\", "%25", "&amp;", "&amp", "&#0", "0", "k", "key_", "\\u006b", "%6b"]) {
       const given = unit.repeat(20_000)
       expect(text(given)).toBe(given)
     }
