@@ -151,6 +151,16 @@ const noQuery: Encode<Query> = () => Either.right({})
 // check, the reflection erases.
 const erased = <I = unknown>(schema: Schema.Schema.All): Schema.Schema<unknown, I> => schema as Schema.Schema<unknown, I>
 
+/** Whether a schema takes any object. Encoding copies such an object by property, and loses one that is called "__proto__". */
+const isAnyObject = (ast: AST.AST): boolean =>
+  AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.some(({ type }) => AST.isUnknownKeyword(type))
+
+/** As {@link encoder}, but an object of any form is sent as it is. */
+const payloadEncoder = (ast: AST.AST): Encode => {
+  const encode = encoder(erased(Schema.make(ast)))
+  return isAnyObject(ast) ? (value) => Either.map(encode(value), () => value) : encode
+}
+
 const pathOf = (template: string, schema: Option.Option<Schema.Schema.All>): Operation["path"] => {
   if (Option.isNone(schema)) {
     return () => Either.right(template)
@@ -186,7 +196,7 @@ const compile = (): ReadonlyMap<string, Operation> => {
           onNone: () => noQuery,
           onSome: (schema) => encoder(erased<Query>(schema))
         }),
-        payload: json === undefined ? undefined : encoder(erased(Schema.make(json.ast))),
+        payload: json === undefined ? undefined : payloadEncoder(json.ast),
         decode: decoder(erased(Schema.make(Option.getOrElse(body, () => AST.unknownKeyword)))),
         mayBeEmpty: successes.has(204)
       })
