@@ -202,6 +202,27 @@ describe("trouble on the way", () => {
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 100 })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(100) } })), SimulatedTime.run))
 
+  it.scoped("that claims success without a response of the service puts no row in place, and ends the import when it goes on", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(rows(20)))
+      const bodies = [["<html>Sign in to the network</html>", "text/html"], [`{"error":{"code":"NOT_FOUND","message":"no"}}`, "application/json"]] as const
+      for (const [body, contentType] of bodies) {
+        yield* addFault({ kind: "status", when: "before", status: 200, body, contentType, method: "PATCH", path: "*/P-0/stock" })
+        const one = yield* run(state, "stock", yield* write(state, "one.csv", stockOf([["P-0", 7]])), { again: true })
+        expect(summaryOf(one)).toMatchObject({ sent: 0, failed: 1, left: 0 })
+        expect(failureOf(one)).toMatchObject({ cause: { _tag: "RowsFailed", exitCode: 8 } })
+        yield* addFault({ kind: "status", when: "before", status: 200, body, contentType, method: "PATCH", times: 1_000 })
+        const ended = yield* run(state, "stock", file, { concurrency: 1 })
+        expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 5, left: 15 })
+        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "UnreadableSuccess" } })
+        yield* clearFaults
+      }
+      expect(yield* stockAt("P-0")).toBe(1_000)
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 20, inPlace: 0 })
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(20) } }))))
+
   it.live("that leaves an order unknown is told as that, and the next run finds out", () =>
     Effect.gen(function*() {
       const state = yield* home

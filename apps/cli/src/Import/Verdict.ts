@@ -1,5 +1,5 @@
 /**
- * What the end of a send says of its row and of the rows behind it. Pure; knows nothing of journals nor of how an import is run.
+ * What the end of a send says of its row and of the rows behind it.
  *
  * Source: interface v1, "Errors" and "Retry rules".
  *
@@ -43,8 +43,8 @@ export type Reach = "row" | "trouble" | "account"
  */
 export const maxWait: Duration.Duration = Duration.minutes(15)
 
-// Where a 429 doesn't tell how long: what is counted by the minute is free again by then.
-const unlessTold = Duration.minutes(1)
+// For a 429 without Retry-After: what is counted by the minute is free again by then.
+const defaultWait = Duration.minutes(1)
 
 const ofRow: ReadonlySet<string> = new Set([
   "NotFound",
@@ -79,16 +79,15 @@ const reachOf = (cause: Failures.Failure | Failures.Inconclusive): Reach => {
  * @category judging
  */
 export const of = (failure: Failure, doubtful: boolean): Verdict => {
-  // Its answer alone can't be read: the service did what was asked.
-  if (failure._tag === "UnreadableSuccess") return { is: "sent" }
   const cause = failure._tag === "OutcomeUnknown" ? failure.cause : failure
   const unknown = failure._tag === "OutcomeUnknown"
   if (cause._tag === "Conflict") return { is: doubtful || unknown ? "unverified" : "already" }
   if ("category" in cause && cause.category === "RateLimited") {
-    const time = cause.retryAfter ?? unlessTold
+    const time = cause.retryAfter ?? defaultWait
     if (Duration.lessThanOrEqualTo(time, maxWait)) return { is: "wait", unknown, time }
   }
-  const mayHaveHappened = unknown || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" ||
+  // A success that can't be read may be an error or the page of a network: it proves nothing.
+  const mayHaveHappened = unknown || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" || failure._tag === "UnreadableSuccess" ||
     ("category" in failure && failure.category === "ServiceFault")
   return { is: mayHaveHappened ? "unknown" : "failed", failure, reach: reachOf(cause) }
 }
