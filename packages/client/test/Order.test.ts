@@ -30,9 +30,17 @@ describe("of two stock values of one product, the value of the later call stands
   it.effect("when the earlier call is repeated although its value was set", () =>
     Effect.map(stored({ kind: "drop", when: "after" }), (values) => expect(values).toEqual([{ stock: 10 }, { stock: 10 }, { stock: 5 }])))
 
-  it.effect("unless the service goes on with the earlier request after it reported a 504", () =>
-    Effect.map(stored({ kind: "status", when: "before", status: 504 }, { lateCommitMillis: 5_000 }), (values) =>
-      expect(values).toEqual([{ stock: 10 }, { stock: 5 }, { stock: 10 }])))
+  const givenUp = {
+    "a 504": { kind: "status", when: "before", status: 504 },
+    "a 502": { kind: "status", when: "before", status: 502 },
+    "a lost connection": { kind: "drop", when: "before" }
+  } satisfies Record<string, Fault>
+
+  for (const [name, fault] of Object.entries(givenUp)) {
+    it.effect(`unless the service goes on with the earlier request after ${name}`, () =>
+      Effect.map(stored(fault, { lateCommitMillis: 5_000 }), (values) =>
+        expect(values).toEqual([{ stock: 10 }, { stock: 5 }, { stock: 10 }])))
+  }
 })
 
 describe("calls for different products", () => {
