@@ -1,6 +1,6 @@
 /**
- * Everything a call can fail with beside the service's own errors, and how a program tells of it: each failure says in
- * one sentence what to do, and none ever holds the key. Knows nothing of how failures come about.
+ * The failures of calls beside the service's own errors. Each has a message that says what to do. The key is removed from
+ * what the service echoes; `Redaction` names the encodings that it recognises.
  *
  * @since 0.1.0
  */
@@ -104,8 +104,8 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
 }> {}
 
 /**
- * A write to which the service responded with a 2xx, but with a body that can't be read: it most likely happened. It
- * was not sent again.
+ * A write to which the service responded with a 2xx, but with a body that can't be read: it most likely happened. The
+ * client did not send it again after that response.
  *
  * @since 0.1.0
  * @category errors

@@ -34,10 +34,11 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
    * the end of the `settleTime`. The post is sent again only if it is not among them; where that can't be decided, and
    * after a timeout or a 504, which leave the service at work, the call ends in `OutcomeUnknown`.
    *
-   * Limit: a service that finishes a failed request, or shows a new post, later than the `settleTime` (default: 15
-   * seconds) can end up with two posts.
+   * Limits: a service that finishes a failed request, or shows a new post, later than the `settleTime` (default: 15
+   * seconds), or that stores another text than the one sent, can end up with two posts. An equal post that another client
+   * of the account makes during the call is taken for this one.
    *
-   * Two calls with equal text make two posts, one after the other. A post without media and text is refused as
+   * Two calls of one client with equal text make two posts, one after the other. A post without media and text is refused as
    * `InvalidInput` before anything is sent.
    * Source: interface v1, "Endpoints", POST /posts.
    */
@@ -50,14 +51,14 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /** The same, a page at a time. */
   readonly pages: (options?: ListOptions) => Stream.Stream<Page<Post>, FailureOf<"listPosts"> | ListFailure>
   /**
-   * Comments on a post. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
+   * Comments on a post. Once: not sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
    * text is all that the document knows of a comment, so an empty one is refused as `InvalidInput` before anything is
    * sent.
    * Source: interface v1, "Endpoints", POST /posts/{id}/comments.
    */
   readonly comment: (id: PostId, text: string) => Effect.Effect<Comment, FailureOf<"createComment">>
   /**
-   * Likes a post. Repeatable: sent again after an ambiguous failure.
+   * Likes a post. Repeatable: sent again after an ambiguous failure. Assumed: a second like changes nothing.
    * Source: interface v1, "Endpoints", POST /posts/{id}/like.
    */
   readonly like: (id: PostId) => Effect.Effect<void, FailureOf<"likePost">>

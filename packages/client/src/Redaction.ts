@@ -1,6 +1,7 @@
 /**
- * Removes the API key from everything that comes back from the service or from the HTTP client, in whatever escape it is
- * echoed: plain, JSON (`\u0041`, `\/`), percent-encoding, HTML entities, any mixture and nesting of these, and base64.
+ * Removes the API key from what comes back from the service or from the HTTP client, where it stands plain, in JSON escapes
+ * (`\u0041`, `\/`), percent-encoding, HTML entities, any mixture and nesting of these, or base64. Other encodings, and parts
+ * of the key, are not recognised.
  *
  * @since 0.1.0
  */

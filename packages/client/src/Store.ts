@@ -18,9 +18,10 @@ import * as Turns from "./Turns.js"
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   /**
    * Sets the stock of a product, in pieces. Repeatable: sent again after an ambiguous failure. Calls of one client for
-   * one product run one after the other, so that the value of the last call is the last to be sent.
+   * one product run one after the other, so that the value of its last call is the last that it sends.
    *
-   * Limit: a service that goes on with a request after a timeout or a 504 can end up with that older value.
+   * Limits: a service that goes on with a request after a timeout, a lost connection or a 5xx can end up with that older
+   * value. Calls of other clients are not in this order.
    * Source: interface v1, "Endpoints", PATCH /store/products/{id}/stock.
    */
   readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>

@@ -1,6 +1,7 @@
 /**
  * Latitude: what the document permits a service to do in more than one way, as one value. The defaults are the kind and
- * exact service; a seed draws any other that the document allows. How a value takes effect is in `latitude/`.
+ * exact service; a seed draws another within these fields. A service may differ in ways that no field covers. How a value
+ * takes effect is in `latitude/`.
  *
  * Source: interface v1, all sections; each field names its own.
  *
