@@ -94,7 +94,7 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly attempts: number
   readonly operation: string
   /**
-   * `"done"` where the service's last response shows that it happened, but not that this call did it: an order that is
+   * `"done"` where the service's last response suggests that it happened, but not that this call did it: an order that is
    * shipped, perhaps with another carrier and tracking number.
    */
   readonly likely?: "done"
@@ -121,7 +121,7 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
 }> {}
 
 /**
- * Waiting for a slot of the key's allowance would take longer than the caller's maximum wait. Nothing was sent.
+ * Waiting for a slot of the key's allowance would take longer than the caller's maximum wait. No request was sent after that.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
