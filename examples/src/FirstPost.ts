@@ -1,5 +1,6 @@
 /**
- * A post with a picture: the picture is uploaded first and the post names it. The post is never made twice, whatever happens on the way.
+ * A post with a picture: the picture is uploaded first and the post names it. After a failure that leaves the outcome open, `create`
+ * looks for the post before it sends it again; its docstring names the limit.
  */
 import { Media, Posts } from "@plaza/client"
 import { Effect } from "effect"

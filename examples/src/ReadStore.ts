@@ -1,12 +1,12 @@
 /**
  * What the interface names without showing, read as the sandbox assumes it: the orders that wait for their shipment, and what is left of
- * each product. The service itself may answer other paths; then these two lines change, and nothing else.
+ * each product. The service itself may answer other paths; then change these two lines.
  */
 import { Plaza } from "@plaza/client"
 import { Order, PathSegment, Product, type ProductId } from "@plaza/domain"
 import { Effect, Stream } from "effect"
 
-/** Every order without a tracking number, page after page, however many there are. */
+/** The orders without a tracking number, of all pages. */
 export const unshipped = Plaza.paginate({ path: "/store/orders", item: Order }).pipe(
   Stream.filter(({ trackingNumber }) => trackingNumber === undefined)
 )

@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Comment on a post
-         * @description Comments on a post. Comments can't be looked up, so one is never sent twice.
+         * @description Comments on a post. Comments can't be looked up: after a failure that leaves the outcome open, check before you send the comment again.
          */
         post: operations["createComment"];
         delete?: never;
@@ -255,7 +255,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description Sends a message. Messages can't be looked up, so one is never sent twice.
+         * @description Sends a message. Messages can't be looked up: after a failure that leaves the outcome open, check before you send the message again.
          */
         post: operations["sendMessage"];
         delete?: never;

@@ -22,7 +22,7 @@ export interface Address {
   readonly controlUrl: string
   /** Where its pages are. */
   readonly webUrl: string
-  /** The ready key, which is public: it follows from the seed. It opens nothing but sandboxes. */
+  /** The ready key, which is public: it follows from the seed. */
   readonly apiKey: string
 }
 

@@ -93,7 +93,7 @@ describe("what may be typed next", () => {
   it("is a command, with what it does behind it", () => {
     expect(offered("")).toEqual(manual.page.commands.map(({ name }) => name))
     expect(offered("sand")).toEqual(["sandbox"])
-    expect(Complete.answer(manual, ["users", "fo"])).toBe("follow\tFollow a user. A second time changes nothing.\n")
+    expect(Complete.answer(manual, ["users", "fo"])).toBe("follow\tFollow a user. Sent again after a fault of the service.\n")
     expect(offered("help", "po")).toEqual(["posts"])
     expect(offered("posts", "none", "")).toEqual([])
   })

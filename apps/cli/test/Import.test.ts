@@ -170,7 +170,7 @@ describe("what fails", () => {
         yield* addFault({ kind: "status", when: "before", status, code, method: "PATCH", times: 1_000, retryAfter: "43200" })
         const ended = yield* run(state, "stock", file, { concurrency: 4 })
         expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 40 })
-        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: tag }, advice: "0 of 40 rows are in place and nothing is lost: run the same command to go on." })
+        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: tag }, advice: "0 of 40 rows are in place: run the same command to go on." })
         expect((yield* writes).length - before).toBeLessThanOrEqual(4)
         yield* clearFaults
       }

@@ -38,7 +38,7 @@ const once = Command.make("once", { ...SourceSettings.options, ...TermsSettings.
     yield* command.run({ ...reading, ledger: path, terms, concurrency: atATime })
   }).pipe(speaking(options))).pipe(described(
     "Sends what differs between the source and the store, sold out first, and tells what came of it. Needs PLAZA_BASE_URL and " +
-      "PLAZA_API_KEY. Status 0 only if everything in the source is in place.",
+      "PLAZA_API_KEY. Status 0 only if the service has confirmed every value of the source.",
     "once --source stock.csv",
     "once --source - --id-column sku --json < export.csv"
   ))
@@ -56,8 +56,8 @@ const loop = Command.make("run", { ...SourceSettings.options, ...TermsSettings.o
     const command = yield* Effect.promise(() => import("./Commands/Run.js"))
     yield* command.run({ ...reading, ...loop, seen, ledger: path, terms, concurrency: atATime })
   })).pipe(described(
-    "Keeps the store equal to the source until it is stopped: watches the source, sends what differs, sold out first, and goes on by itself " +
-      "after whatever fails. Needs PLAZA_BASE_URL and PLAZA_API_KEY.",
+    "Watches the source and sends what differs from what the service confirmed, sold out first, until it is stopped. Goes on by itself after " +
+      "failures of the source, the service and the ledger. Needs PLAZA_BASE_URL and PLAZA_API_KEY.",
     "run --source stock.csv --port 9464",
     "run --source https://shop.example/stock.json --poll \"30 seconds\" --reassert-share 5%"
   ))
@@ -100,7 +100,7 @@ const retry = Command.make("retry", { products, ledger, json, quiet }, (options)
 /** @since 0.1.0 @category commands */
 export const root = Command.make(name).pipe(
   described(
-    "Keeps the stock of a store equal to a file, an address or a database. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the " +
+    "Sends the stock of a file, an address or a database to a store. Does not see what others change there. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the " +
       "account's key. Every option can be given by the environment variable in brackets as well; options win.",
     "plan --source stock.csv",
     "once --source stock.csv",

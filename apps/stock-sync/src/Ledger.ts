@@ -1,6 +1,7 @@
 /**
- * The memory of what is wanted and what the service holds, product by product. Written before and after each send, so that a crash
- * at any moment leaves it telling the truth. Knows nothing of HTTP; `Ledger/Sqlite` keeps it in a file, `Ledger/Postgres` in a database.
+ * What is wanted, what was sent and what the service last confirmed, product by product. Written before and after each send, so that
+ * after a crash a value without a confirmation is not counted as confirmed. `Ledger/Sqlite` keeps it in a file, `Ledger/Postgres` in a
+ * database.
  *
  * @since 0.1.0
  */
@@ -198,7 +199,7 @@ export interface Backlog {
   readonly sending: number
   /** The product that waits longest, and since when (milliseconds since the epoch). */
   readonly oldest: Option.Option<{ readonly productId: ProductId; readonly since: number }>
-  /** When the oldest of all confirmations came that still hold; the drift that nobody sees is at most that old. */
+  /** When the oldest of all confirmations came that still hold. What others change in the store is not seen. */
   readonly oldestConfirmation: Option.Option<number>
 }
 

@@ -28,7 +28,7 @@ export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
     options?: ListOptions
   ) => Stream.Stream<Page<Conversation>, FailureOf<"listConversations"> | ListFailure>
   /**
-   * Sends a message. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
+   * Sends a message. Once: not sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
    * text is all that the document knows of a message, so an empty one is refused as `InvalidInput` before anything is
    * sent.
    * Source: interface v1, "Endpoints", POST /conversations/{id}/messages.

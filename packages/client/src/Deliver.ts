@@ -106,6 +106,8 @@ const goOn = <A>(
     let attempts = 1
     /** Whether any attempt until now may have succeeded. Nothing but a success takes that back. */
     let doubt = false
+    /** The last response that was a failure. */
+    let refused: AttemptFailure | undefined
 
     const unknown = (cause: Failure | Inconclusive, likely?: "done") =>
       new OutcomeUnknown({
@@ -122,7 +124,9 @@ const goOn = <A>(
      * Ends the call with its last failure, or with `OutcomeUnknown` where that failure would deny what may have happened.
      * A refusal of a repeatable write stands: the caller repeats it safely once the reason is gone.
      */
-    const end = (failure: AttemptFailure): Outcome<A> => {
+    const end = (last: AttemptFailure): Outcome<A> => {
+      // A wait for the rate limit that is too long says less than what it follows, such as a 503 with a long `Retry-After`.
+      const failure = last._tag === "RateLimitWaitExceeded" && refused !== undefined ? refused : last
       const stands = !doubt || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
         (delivery === "Repeatable" && (isRefusal(failure) || verdictOf(failure, delivery) === "ambiguous"))
       return Effect.fail(stands ? failure : unknown(failure, check?.suggestsDone?.(failure) === true ? "done" : undefined))
@@ -157,6 +161,7 @@ const goOn = <A>(
         })
 
     const after = (failure: AttemptFailure): Outcome<A> => {
+      refused = isServiceError(failure) ? failure : refused
       switch (verdictOf(failure, delivery)) {
         case "final":
           return failure._tag === "UnreadableSuccess" ? lookUp(end(failure), () => failure) : end(failure)

@@ -1,6 +1,6 @@
 /**
- * Everything a call can fail with beside the service's own errors. Each message says in one sentence what to do. The key
- * is removed from what the service or the HTTP client echoes, in the escapes that `Redaction` lists.
+ * The failures of calls beside the service's own errors. Each has a message that says what to do. The key is removed from
+ * what the service echoes; `Redaction` names the encodings that it recognises.
  *
  * @since 0.1.0
  */
@@ -94,7 +94,7 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly attempts: number
   readonly operation: string
   /**
-   * `"done"` where the service's last response shows that it happened, but not that this call did it: an order that is
+   * `"done"` where the service's last response suggests that it happened, but not that this call did it: an order that is
    * shipped, perhaps with another carrier and tracking number.
    */
   readonly likely?: "done"
@@ -104,8 +104,8 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
 }> {}
 
 /**
- * A write to which the service responded with a 2xx, but with a body that can't be read: it most likely happened. It
- * was not sent again.
+ * A write to which the service responded with a 2xx, but with a body that can't be read: it most likely happened. The
+ * client did not send it again after that response.
  *
  * @since 0.1.0
  * @category errors
@@ -121,7 +121,7 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
 }> {}
 
 /**
- * Waiting for a slot of the key's allowance would take longer than the caller's maximum wait. Nothing was sent.
+ * Waiting for a slot of the key's allowance would take longer than the caller's maximum wait. No request was sent after that.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0

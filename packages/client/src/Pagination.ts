@@ -1,6 +1,6 @@
 /**
  * Lists as streams of pages and of items, in constant memory at any length. The next page is fetched while the current one is
- * consumed.
+ * consumed. Items that are added or removed meanwhile can be missing or come twice, as the service has it.
  *
  * Source: interface v1, "List behaviour".
  *

@@ -1,8 +1,8 @@
 /**
  * Decides whether a post of unknown outcome exists, from the account's own posts. A service may change a text when it
  * stores it, leave fields out of lists, order media and lists in its own way, stamp `createdAt` by another clock than
- * its `Date`, and show a post late. So a listed post is the call's own only where text and time agree; where one of the
- * two leaves a doubt, the outcome stays unknown.
+ * its `Date`, and show a post late. So a listed post is the call's own only where text and time agree. Where one of the two
+ * leaves a doubt, or a post is new and can't be told from this one, the outcome stays unknown.
  *
  * Source: interface v1, "Retry rules": "first check that the action did not already happen".
  *
@@ -30,11 +30,9 @@ import { now } from "./Moment.js"
 export interface StampClock {
   readonly least: number
   readonly most: number
-  /** How far beyond these bounds a stamp may lie and still leave a doubt. */
-  readonly doubtful: number
 }
 
-// Stamps may be cut to whole seconds, and the servers of one service differ by about as much.
+// The servers of one service differ by about as much.
 const toleranceMillis = 2_000
 
 // `createdAt` is in UTC by the document, but a server's clock may be wrong, by as much as a time zone.
@@ -46,36 +44,44 @@ const doubtfulMillis = 26 * 3_600_000
  * @since 0.1.0
  * @category constructors
  */
-export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: number, receivedAt: number): StampClock => {
-  const stamp = DateTime.toEpochMillis(createdAt)
-  return { least: stamp - receivedAt, most: stamp - sentAt, doubtful: doubtfulMillis }
-}
+export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: number, receivedAt: number): StampClock => ({
+  least: DateTime.toEpochMillis(createdAt) - receivedAt,
+  most: latestMoment(createdAt) - sentAt
+})
 
 /**
- * The clock of the `Date` header; without one, the clock of this machine, which may be wrong by any time.
+ * The clock of the `Date` header, which counts whole seconds.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const fromDate = (date: number | undefined, receivedAt: number, wallNow: number): StampClock =>
-  date === undefined
-    ? { least: wallNow - receivedAt, most: wallNow - receivedAt, doubtful: Number.POSITIVE_INFINITY }
-    // The header counts whole seconds.
-    : { least: date - receivedAt, most: date + 1_000 - receivedAt, doubtful: doubtfulMillis }
+export const fromDate = (date: number, receivedAt: number): StampClock => ({
+  least: date - receivedAt,
+  most: date + 1_000 - receivedAt
+})
 
+/** The latest moment that a stamp may stand for: one in whole seconds may have been cut. */
+const latestMoment = (createdAt: DateTime.Utc): number => {
+  const stamp = DateTime.toEpochMillis(createdAt)
+  return stamp % 1_000 === 0 ? stamp + 999 : stamp
+}
+
+/**
+ * When a listed post was made, as far as its stamp shows: in the course of the call, surely before it, or neither of these
+ * for sure.
+ */
 type Age = "duringCall" | "doubtful" | "older"
 
-const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: number, clock: StampClock): Age => {
-  if (createdAt === undefined) {
+const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: number, clock: StampClock | undefined): Age => {
+  if (createdAt === undefined || clock === undefined) {
     return "doubtful"
   }
-  const stamp = DateTime.toEpochMillis(createdAt)
-  const earliest = startedAt + clock.least - toleranceMillis
-  return stamp < earliest
-    ? stamp < earliest - clock.doubtful ? "older" : "doubtful"
-    : stamp <= at + clock.most + toleranceMillis
-    ? "duringCall"
-    : "doubtful"
+  const earliest = startedAt + clock.least
+  return latestMoment(createdAt) < earliest - doubtfulMillis
+    ? "older"
+    : latestMoment(createdAt) < earliest || DateTime.toEpochMillis(createdAt) > at + clock.most + toleranceMillis
+    ? "doubtful"
+    : "duringCall"
 }
 
 /** @since 0.1.0 @category models */
@@ -87,10 +93,13 @@ export interface Search<E> {
   readonly settleTime: Duration.Duration
   /** Whether the post is the result of another call of this client. */
   readonly isClaimed: (id: PostId) => boolean
-  /** Posts of other calls of this client whose outcome is open. */
-  readonly rivals: () => ReadonlyArray<NewPost>
+  /** Whether the post is that of another call of this client whose outcome is open. */
+  readonly isOthers: (post: Post) => boolean
+  /** Whether it may be. */
+  readonly mayBeOthers: (post: Post) => boolean
   readonly listPosts: (request: PageRequest) => Effect.Effect<Page<Post>, E>
-  readonly stampClock: Effect.Effect<StampClock>
+  /** Undefined where no response says what time it is. */
+  readonly stampClock: Effect.Effect<StampClock | undefined>
 }
 
 // Pages read in one look at most.
@@ -129,17 +138,20 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
         descents += stamp < last ? 1 : 0
         last = stamp
         oldest = ageOf(post.createdAt, search.startedAt, at, clock)
-        const likeness = oldest === "older" || search.isClaimed(post.id) ? "different" : resemblance(search.post, post)
-        const isRivals = likeness === "same" && search.rivals().some((rival) => resemblance(rival, post) !== "different")
-        if (likeness === "same" && oldest === "duringCall" && !isRivals) {
+        if (oldest === "older" || search.isClaimed(post.id)) {
+          continue
+        }
+        const likeness = resemblance(search.post, post)
+        if (likeness === "same" && oldest === "duringCall" && !search.mayBeOthers(post)) {
           return Option.some(post)
         }
-        if (likeness !== "different") {
-          doubtHere ??= isRivals
+        // Whatever its text, a post that is new and nobody else's may be this one: services rewrite links, names and more.
+        if (likeness !== "different" || (oldest === "duringCall" && !search.isOthers(post))) {
+          doubtHere ??= likeness !== "same"
+            ? `the new post ${post.id} may be this one`
+            : oldest === "duringCall"
             ? `the post ${post.id} may be that of another call`
-            : likeness === "same"
-            ? `the equal post ${post.id} may be this one or an older one`
-            : `the new post ${post.id} may be this one`
+            : `the equal post ${post.id} may be this one or an older one`
         }
       }
       const isPast = isDescending && descents >= enoughToShowOrder && oldest === "older"

@@ -25,14 +25,26 @@ const reference = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos|n
 
 const character = (code: number): string => code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd"
 
-/** Escaping once or twice makes no other text; each round is shorter than the one before. */
-const unescaped = (text: string): string => {
-  const once = text.replace(reference, (_, decimal?: string, hex?: string, name?: string) =>
+const unescapedOnce = (text: string): string =>
+  text.replace(reference, (_, decimal?: string, hex?: string, name?: string) =>
     name !== undefined
       ? named[name] ?? ""
       : character(decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)))
-  return once === text ? text : unescaped(once)
+
+// A text that is escaped more often than this was written so, and each round reads all of it.
+const unescapingRounds = 3
+
+/** Escaping once or twice makes no other text. */
+const unescaped = (text: string): string => {
+  let plain = text
+  for (let round = 0; round < unescapingRounds; round++) {
+    plain = unescapedOnce(plain)
+  }
+  return plain
 }
+
+// HTML names some two thousand characters.
+const unknownReference = /&[A-Za-z][A-Za-z0-9]{1,30};/
 
 /**
  * A text without what services change: equal for texts that can't be told apart once they are stored.
@@ -62,7 +74,7 @@ const textResemblance = (sent: string, listed: string): Resemblance => {
   if (canonical(sent) === canonical(listed)) {
     return "same"
   }
-  if (sharesWords(sent, listed)) {
+  if (sharesWords(sent, listed) || unknownReference.test(unescaped(listed))) {
     return "possible"
   }
   const whole = essence(sent)

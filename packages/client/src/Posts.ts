@@ -8,7 +8,6 @@ import type { NewPost } from "@plaza/domain/Requests"
 import { Post } from "@plaza/domain/Resources"
 import type { Comment, Page } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,7 +20,7 @@ import { Operations } from "./Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions, PageRequest } from "./Pagination.js"
 import * as PostCheck from "./PostCheck.js"
-import { canonical } from "./PostText.js"
+import { canonical, resemblance } from "./PostText.js"
 import { now } from "./Moment.js"
 import { Settings } from "./Settings.js"
 import * as Turns from "./Turns.js"
@@ -31,13 +30,15 @@ import { checkText } from "./Written.js"
 export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /**
    * Creates a post. Checkable: after an ambiguous failure the account's posts are read, after a pause and once more at
-   * the end of the `settleTime`. The post is sent again only if it is not among them; where that can't be decided, and
-   * after a timeout or a 504, which leave the service at work, the call ends in `OutcomeUnknown`.
+   * the end of the `settleTime`. The post is sent again only if no listed post can be this one; where that can't be decided,
+   * and after a timeout or a 504, which leave the service at work, the call ends in `OutcomeUnknown`.
    *
-   * Limit: a service that finishes a failed request, or shows a new post, later than the `settleTime` (default: 15
-   * seconds) can end up with two posts.
+   * Limits: a service that finishes a failed request, or shows a new post, later than the `settleTime` (default: 15
+   * seconds) can end up with two posts. An equal post that another client of the account makes during the call, or up to
+   * two seconds before it, can be taken for this one.
    *
-   * Two calls with equal text make two posts, one after the other. A post without media and text is refused as
+   * Two calls of one client with equal text make two posts, one after the other: the
+   * second waits for the first, beyond its own `maxWait`. A post without media and text is refused as
    * `InvalidInput` before anything is sent.
    * Source: interface v1, "Endpoints", POST /posts.
    */
@@ -50,14 +51,14 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /** The same, a page at a time. */
   readonly pages: (options?: ListOptions) => Stream.Stream<Page<Post>, FailureOf<"listPosts"> | ListFailure>
   /**
-   * Comments on a post. Once: never sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
+   * Comments on a post. Once: not sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
    * text is all that the document knows of a comment, so an empty one is refused as `InvalidInput` before anything is
    * sent.
    * Source: interface v1, "Endpoints", POST /posts/{id}/comments.
    */
   readonly comment: (id: PostId, text: string) => Effect.Effect<Comment, FailureOf<"createComment">>
   /**
-   * Likes a post. Repeatable: sent again after an ambiguous failure.
+   * Likes a post. Repeatable: sent again after an ambiguous failure. Assumed: a second like changes nothing.
    * Source: interface v1, "Endpoints", POST /posts/{id}/like.
    */
   readonly like: (id: PostId) => Effect.Effect<void, FailureOf<"likePost">>
@@ -70,25 +71,28 @@ const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
     onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
   })
 
-// No call looks for a post that is older than this: its retries have ended long before.
-const rememberedMillis = 3_600_000
+// An older post is known to be older by its stamp; see `PostCheck`.
+const rememberedMillis = 26 * 3_600_000
 
-/** What happened within the last hour, by the monotonic clock. */
+// What is forgotten can only leave an outcome unknown.
+const mostRemembered = 10_000
+
+/** The last things that happened, by the monotonic clock. */
 const makeMemory = <K>() => {
   // Oldest first, as a map keeps the order of insertion.
   const moments = new Map<K, number>()
   return {
     has: (key: K) => moments.has(key),
-    keys: (): ReadonlyArray<K> => [...moments.keys()],
+    keys: () => moments.keys(),
     add: (key: K, at: number) => {
+      moments.delete(key)
+      moments.set(key, at)
       for (const [old, since] of moments) {
-        if (at - since < rememberedMillis) {
+        if (at - since < rememberedMillis && moments.size <= mostRemembered) {
           break
         }
         moments.delete(old)
       }
-      moments.delete(key)
-      moments.set(key, at)
     }
   }
 }
@@ -116,20 +120,28 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
 
     const stampClock = Effect.gen(function*() {
       const { date, receivedAt } = yield* serviceClock
-      return ownPostClock ?? PostCheck.fromDate(date, receivedAt, (yield* Clock.currentTimeMillis) - (yield* now) + receivedAt)
+      return ownPostClock ?? (date === undefined ? undefined : PostCheck.fromDate(date, receivedAt))
     })
 
-    /** Posts of other calls of which nobody knows yet whether they exist. */
-    const rivalsOf = (post: NewPost) => (): ReadonlyArray<NewPost> => [
-      ...[...open].filter((other) => other !== post),
-      ...orphaned.keys().map((text) => ({ text }))
-    ]
-
     const lookUp = (post: NewPost, startedAt: number) =>
-      Effect.suspend(() =>
-        orphaned.has(canonical(post.text ?? ""))
+      Effect.suspend(() => {
+        // Read anew for each post, since calls begin and end while this one looks.
+        const others = () => [...open].filter((other) => other !== post)
+        return orphaned.has(canonical(post.text ?? ""))
           ? new Inconclusive({ message: "an equal post of an earlier call is of unknown outcome too" })
-          : PostCheck.find({ post, startedAt, settleTime, isClaimed: claimed.has, rivals: rivalsOf(post), listPosts, stampClock }))
+          : PostCheck.find({
+            post,
+            startedAt,
+            settleTime,
+            isClaimed: claimed.has,
+            isOthers: (listed) =>
+              orphaned.has(canonical(listed.text ?? "")) || others().some((other) => resemblance(other, listed) === "same"),
+            mayBeOthers: (listed) =>
+              [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) => resemblance(other, listed) !== "different"),
+            listPosts,
+            stampClock
+          })
+      })
 
     const create = (post: NewPost) =>
       Effect.gen(function*() {

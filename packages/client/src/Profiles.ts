@@ -23,7 +23,7 @@ export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {
   /** Source: interface v1, "Endpoints", GET /users/by-username/{username}. */
   readonly find: (username: Username) => Effect.Effect<Profile, FailureOf<"getUserByUsername">>
   /**
-   * Follows a user. Repeatable: sent again after an ambiguous failure.
+   * Follows a user. Repeatable: sent again after an ambiguous failure. Assumed: a second follow changes nothing.
    * Source: interface v1, "Endpoints", POST /users/{id}/follow.
    */
   readonly follow: (id: ProfileId) => Effect.Effect<void, FailureOf<"followUser">>

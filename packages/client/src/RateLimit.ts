@@ -1,7 +1,10 @@
 /**
- * The key's allowance: at most 120 requests in any 60 seconds as the service counts them, whatever its kind of window.
- * A slot is taken before a request is sent and comes free a whole window after its answer, because the service counted
- * the request somewhere between the two.
+ * The key's allowance: at most 120 requests in any 60 seconds as the service counts them. A slot is taken before a request
+ * is sent and comes free a whole window after its response, because the service counted the request somewhere between the
+ * two.
+ *
+ * Limits: it holds for callers that share one `RateLimit`, and for a service that does not count what it refuses with 429
+ * nor a request after its caller gave it up.
  *
  * Source: interface v1, "Limits".
  *
@@ -178,7 +181,8 @@ export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Typ
   Memory.make
 
 /**
- * Keeps the allowance in the memory of this process. Two processes with one key use up the allowance twice as fast.
+ * Keeps the allowance in the memory of this process. It does not know of other processes with the same key, which then
+ * meet 429s together; see {@link layerSql}.
  *
  * @since 0.1.0
  * @category layers
@@ -188,11 +192,12 @@ export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit, Inval
 
 /**
  * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres
- * across machines. Fails when the tables can't be made. Later on nothing is sent while the database does not answer: who
- * waits fails with {@link RateLimitWaitExceeded} when its maximum wait ends, which then says so.
+ * across machines. Callers of the key that do not use it are not counted. Fails when the tables can't be made. Later on no
+ * request is sent while the database does not answer: a call fails with {@link RateLimitWaitExceeded} when its maximum
+ * wait ends, and the failure says why.
  *
- * The bookkeeping is never part of a transaction of the caller's. A call inside a transaction that has written to the
- * same SQLite file would wait for itself: give the allowance a file of its own.
+ * The bookkeeping runs outside of the caller's transactions. A call inside a transaction that has written to the same
+ * SQLite file would wait for itself: give the allowance a file of its own.
  *
  * @since 0.1.0
  * @category layers

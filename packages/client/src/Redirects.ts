@@ -1,6 +1,7 @@
 /**
- * Redirects, which the interface knows nothing of, are not followed: fetch would by itself, turning a POST into a GET
- * that answers 200, and carrying the key to wherever it is told. The other clients follow none unless asked.
+ * Keeps fetch from following redirects, which the interface does not mention: fetch would turn a POST into a GET that
+ * responds with 200, and send the key to another address. The other clients follow redirects only where the application asks
+ * for it, which stays as it is.
  *
  * @since 0.1.0
  */

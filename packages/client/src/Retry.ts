@@ -11,7 +11,7 @@ import * as Schedule from "effect/Schedule"
 
 /**
  * Exponential from a quarter of a second, jittered so that clients which failed together don't return together; four
- * times at most and within two minutes. A `Retry-After` is kept beside this, whatever it is.
+ * times at most and within two minutes. A `Retry-After` is waited for in addition, within the call's maximum wait.
  *
  * @since 0.1.0
  * @category schedules

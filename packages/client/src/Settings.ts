@@ -130,7 +130,7 @@ const baseUrl = Config.mapOrFail(
  */
 export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> => Config.all({
   baseUrl,
-  // Read as a string, because a redacted setting hides what is wrong with it as well; the check never tells the text.
+  // Read as a string, because a redacted setting hides what is wrong with it as well; the error of the check doesn't contain the text.
   apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
   timeout: Config.withDefault(checked(Config.duration("PLAZA_TIMEOUT"), Durations.parsePositive), defaults.timeout),
   retry: Config.succeed(defaultRetry),

@@ -18,15 +18,17 @@ import * as Turns from "./Turns.js"
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   /**
    * Sets the stock of a product, in pieces. Repeatable: sent again after an ambiguous failure. Calls of one client for
-   * one product run one after the other, so that the value of the last call is the last to be sent.
+   * one product run one after the other, so that the value of its last call is the last that it sends.
    *
-   * Limit: a service that goes on with a request after a timeout or a 504 can end up with that older value.
+   * Limits: a service that goes on with a request after a timeout, a lost connection, a 5xx or an interruption of the call
+   * can end up with that older value. Calls of other clients are not in this order. A call also waits for those before it,
+   * beyond its own `maxWait`.
    * Source: interface v1, "Endpoints", PATCH /store/products/{id}/stock.
    */
   readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>
   /**
    * Ships an order. Checkable: sent again after an ambiguous failure. A conflict on the first attempt is a `Conflict`. A
-   * conflict after an ambiguous failure shows that the order is shipped, but not that this carrier and tracking number
+   * conflict after an ambiguous failure suggests that the order is shipped, but not that this carrier and tracking number
    * are recorded: `OutcomeUnknown` with `likely: "done"`. Calls of one client for one order run one after the other.
    * Source: interface v1, "Endpoints", POST /store/orders/{id}/ship.
    */
@@ -50,7 +52,8 @@ export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
           send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
             whenEmpty: () => ({ id, carrier, trackingNumber }),
             known: { id },
-            check: { suggestsDone: (failure) => isServiceError(failure) && failure.category === "Conflict" }
+            // Another code with this status may stand for another state, such as a cancelled order.
+            check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
           })
         )
     }

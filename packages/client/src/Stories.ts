@@ -14,7 +14,7 @@ import { Operations } from "./Operations.js"
 export class Stories extends Context.Tag("@plaza/client/Stories")<Stories, {
   /**
    * Creates a story from any JSON object, and gives back whatever the service answers (`undefined` where that is
-   * nothing): neither payload nor answer is documented, so nothing is checked here. Once: never sent again after an
+   * nothing): neither payload nor answer is documented, so nothing is checked here. Once: not sent again after an
    * ambiguous failure.
    * Source: interface v1, "Endpoints", gaps.
    */

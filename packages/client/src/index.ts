@@ -1,5 +1,6 @@
 /**
- * How to call the interface well: services for its areas, delivered by rules that never make things worse.
+ * Services for the areas of the interface. Their calls are rate limited, and repeated only by the rules of each operation's
+ * delivery class.
  *
  * @since 0.1.0
  */

@@ -30,7 +30,7 @@ export interface Options {
   readonly ca?: string | ReadonlyArray<string> | undefined
   /**
    * How long a connection is kept for the next request, where the service doesn't say so itself (default: 4 seconds).
-   * Requests that must not be sent twice never use a kept connection, because the service may be closing it.
+   * Requests that must not be sent twice don't use a kept connection, because the service may be closing it.
    */
   readonly keepAlive?: Duration.DurationInput | undefined
   /** The longest time for making a connection, TLS included (default: 10 seconds). */

@@ -141,7 +141,7 @@ describe("a proxy", () => {
       }
       const variables = Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["HTTPS_PROXY", "nowhere"]])))
       const failure = yield* Effect.flip(Effect.scoped(Layer.build(Layer.provide(NodeClient.layerWith({}), variables))))
-      expect(String(failure)).toContain("HTTPS_PROXY")
+      expect(failure).toMatchObject({ _op: "InvalidData", path: ["HTTPS_PROXY"] })
     }))
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Failures, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, Failures, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
@@ -17,6 +17,7 @@ const follow = Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("u
 const like = Effect.flatMap(Posts, ({ like }) => like(PostId.make("x")))
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("x"), "hello"))
 const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1"), "hello"))
+const createStory = Effect.flatMap(Stories, ({ create }) => create({ text: "hello" }))
 const create = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
 
 /** What came of an operation against a script, and how many calls it took. */
@@ -49,9 +50,9 @@ describe("after an ambiguous failure", () => {
         }
       }))
 
-    it.effect(`a comment and a message are never sent again (${name})`, () =>
+    it.effect(`a comment, a message and a story are not sent again (${name})`, () =>
       Effect.gen(function*() {
-        for (const operation of [comment, send]) {
+        for (const operation of [comment, send, createStory]) {
           const { calls, tag } = yield* outcome(operation, [failure, Fake.json({ text: "hello" })])
           expect([tag, calls.length]).toEqual(["OutcomeUnknown", 1])
         }
@@ -274,6 +275,28 @@ describe("retries", () => {
       const { calls, layer } = Fake.scripted([fault], { retry: Schedule.stop })
       yield* SimulatedTime.run(Effect.either(Effect.provide(getMe, layer)))
       expect(calls.length).toBe(1)
+    }))
+
+  it.effect("repeat neither a refusal nor what may have happened once, by a schedule that has no end either", () =>
+    Effect.gen(function*() {
+      const endless = Plaza.withRetry(Schedule.spaced("1 second"))
+      for (const operation of [comment, send, createStory]) {
+        expect(yield* outcome(endless(operation), [Fake.lost])).toMatchObject({ tag: "OutcomeUnknown", calls: { length: 1 } })
+      }
+      for (const operation of [getMe, setStock, ship, comment]) {
+        expect(yield* outcome(endless(operation), [Fake.refusal(401, "INVALID_API_KEY")])).toMatchObject({ tag: "InvalidApiKey", calls: { length: 1 } })
+      }
+      const { calls, tag } = yield* outcome(endless(create), ["hang", Fake.json({ data: [], next_cursor: null })])
+      expect([tag, calls.filter(({ method }) => method === "POST").length]).toEqual(["OutcomeUnknown", 1])
+    }))
+
+  it.effect("don't count a 429, which is waited for where the schedule has ended too", () =>
+    Effect.gen(function*() {
+      const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "1" })
+      for (const [operation, reply] of [[getMe, me], [comment, Fake.json({ text: "hello" })]] as const) {
+        const ended = yield* outcome(Plaza.withRetry(Schedule.stop)(operation), [limited, limited, limited, reply])
+        expect(ended).toMatchObject({ tag: "Success", calls: { length: 4 } })
+      }
     }))
 
   it.effect("leave the last failure with all that it came with, and the number of attempts", () =>

@@ -30,6 +30,7 @@ const outline = ({ after, calls, requests }: ModelRun.Observation) => ({
 /** Without what no clock decides: which of several things that fall into one instant is first. */
 const timed = (random: Program): Program => ({
   ...random,
+  latitude: { ...random.latitude, lateCommitMillis: 0 },
   retries: "once, at once",
   steps: random.steps.flatMap((step) =>
     step.calls.map((call) => ({

@@ -113,7 +113,10 @@ it.live("Prism does find what is wrong: a status that isn't documented, and an i
     yield* Effect.flip(get(ProfileId.make("007")))
     const { findings } = yield* Prism.Prism
     // A read is repeated as long as its response can't be read.
-    expect(findings.map(({ response }) => response.length)).toEqual([1, 1, 1, 1, 1, 1])
-    expect(findings[0]?.response[0]).toContain("status code")
-    expect(findings[1]?.response[0]).toContain("id")
+    const [teapot, ...numbers] = findings.map(({ response }) => response.join())
+    expect(teapot).toContain("status code")
+    expect(numbers).toHaveLength(5)
+    for (const finding of numbers) {
+      expect(finding).toContain("'id'")
+    }
   }).pipe(Effect.provide(Prism.between(Prism.files.contract))))

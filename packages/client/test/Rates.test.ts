@@ -163,4 +163,14 @@ describe("a refusal for the rate", () => {
       expect(calls).toBe(2)
       expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(30_000)
     }))
+
+  it.effect("a Retry-After of a 503 beyond the maximum wait ends the call in that 503", () =>
+    Effect.gen(function*() {
+      const busy = Fake.refusal(503, "BUSY", {}, { "retry-after": "3600" })
+      for (const call of [getMe, setStock]) {
+        const { calls, layer } = Fake.scripted([busy])
+        expect(yield* Effect.flip(Virtual.run(Effect.provide(call, layer)))).toMatchObject({ code: "BUSY", status: 503 })
+        expect(calls).toHaveLength(1)
+      }
+    }))
 })

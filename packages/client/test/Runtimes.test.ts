@@ -72,8 +72,10 @@ for (const [client, http] of runtimes) {
             response.writeHead(status, { location: elsewhere.baseUrl }).end("moved")
           })
           expect(yield* Effect.flip(against(server, me))).toMatchObject({ _tag: "UnrecognizedError", status })
-          // The document shows no redirects, so what became of a write is open.
-          expect(yield* Effect.flip(against(server, comment))).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "UnrecognizedError", status } })
+          expect(yield* Effect.flip(against(server, comment))).toMatchObject({
+            _tag: "OutcomeUnknown",
+            cause: { _tag: "UnrecognizedError", status }
+          })
           expect(server.seen.map(({ method }) => method)).toEqual(["GET", "POST"])
           expect(elsewhere.seen).toEqual([])
         }))

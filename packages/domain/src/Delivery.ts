@@ -1,7 +1,6 @@
 /**
  * What may be done after an attempt whose outcome isn't known (a 5xx, a timeout, a connection lost after the request
- * left). It is an annotation of each endpoint and the only place where this is decided. Knows nothing of how a
- * request is sent again.
+ * left). Each endpoint is annotated with its class.
  *
  * Source: interface v1, "Retry rules".
  *
@@ -11,11 +10,12 @@ import * as Context from "effect/Context"
 
 /**
  * - `Read` changes nothing: send again.
- * - `Repeatable` leaves the same state when done twice: send again.
- * - `Checkable` can be looked up: check, then send again only if it did not happen.
- * - `Once` can't be looked up: never sent again.
+ * - `Repeatable` is taken to leave the same state when done twice: send again.
+ * - `Checkable` can be checked. A post is looked for among the account's posts and sent again only if it is not there. An
+ *   order is shipped again, because the service refuses a second shipment.
+ * - `Once` can't be checked: don't send again.
  *
- * Failures that are definite (never connected, 429) are sent again in every class; 400 401 403 404 409 413 never are.
+ * After a definite failure (not connected, 429) a request of any class may be sent again; after 400 401 403 404 409 413 none.
  *
  * @since 0.1.0
  * @category models

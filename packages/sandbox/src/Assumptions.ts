@@ -1,6 +1,6 @@
 /**
- * Everything that the document leaves open and the sandbox had to decide: values with their defaults, which whoever starts
- * a sandbox may change, and a list of what is built in.
+ * What the document leaves open and the sandbox had to decide: values with their defaults, which whoever starts a sandbox
+ * may change, and a list of what is built in.
  *
  * Source: interface v1, the lists headed "Gaps".
  *

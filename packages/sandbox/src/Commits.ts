@@ -1,6 +1,6 @@
 /**
- * What the sandbox has really done: every write that was carried out, as it was sent, whatever was answered and however
- * it is stored. Kept in memory and bounded; see {@link capacity} and {@link mostCharacters}.
+ * What the sandbox has really done: the writes that were carried out, as they were sent, independent of the response and of
+ * how they are stored. Kept in memory and bounded; see {@link capacity} and {@link mostCharacters}.
  *
  * @since 0.1.0
  */

@@ -23,7 +23,7 @@ const target = {
 
 const When = choice(Schema.Literal("before", "after"))
 /**
- * - `before`: the request never reaches its handler, nothing happens.
+ * - `before`: the request does not reach its handler, or only later where the latitude has a `lateCommitMillis`.
  * - `after`: the handler has run and its effect stands; only the answer is different.
  *
  * @since 0.1.0

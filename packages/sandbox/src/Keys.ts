@@ -77,8 +77,8 @@ export const withPrefix = (apiKey: Redacted.Redacted, keyPrefix: string): Redact
 const hashOf = (value: string): string => hash("sha256", value)
 
 /**
- * The key that a sandbox of this seed has ready. The same seed gives the same key, on any machine and after a restart:
- * the key of a sandbox opens nothing else and is no secret.
+ * The key that a sandbox of this seed has ready. The same seed gives the same key, on any machine and after a restart, so
+ * it is public.
  *
  * @since 0.1.0
  * @category keys

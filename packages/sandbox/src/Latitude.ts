@@ -1,6 +1,7 @@
 /**
  * Latitude: what the document permits a service to do in more than one way, as one value. The defaults are the kind and
- * exact service; a seed draws any other that the document allows. How a value takes effect is in `latitude/`.
+ * exact service; a seed draws another within these fields. A service may differ in ways that no field covers. How a value
+ * takes effect is in `latitude/`.
  *
  * Source: interface v1, all sections; each field names its own.
  *
@@ -108,8 +109,8 @@ export const Latitude = Schema.Struct({
   createdAtOffsetMillis: signedMillis,
   /** How far the service's clock (`Date`, `createdAt`, `Retry-After` dates) is ahead of the clock outside, in milliseconds; negative: behind. */
   clockOffsetMillis: signedMillis,
-  /** The `Date` header. The document does not mention it. `transport`: as the transport does, which adds one over a socket and none in process; with a `clockOffsetMillis` it is present. */
-  dateHeader: oneOf("transport", "present", "absent"),
+  /** The `Date` header, by the service's clock. The document does not mention it. */
+  dateHeader: oneOf("present", "absent"),
   /** How long after its commit a post appears in `GET /me/posts`, in milliseconds ("List behaviour" promises no moment). */
   listLagMillis: millis,
   /** The order of lists ("List behaviour" names none). `shuffled` gives each item a fixed place. */
@@ -198,7 +199,7 @@ export const defaults: Latitude = {
   createdAtPrecision: "milliseconds",
   createdAtOffsetMillis: 0,
   clockOffsetMillis: 0,
-  dateHeader: "transport",
+  dateHeader: "present",
   listLagMillis: 0,
   listOrder: "newestFirst",
   defaultPageSize: null,
@@ -283,7 +284,7 @@ export const fromSeed = (seed: number): Latitude => {
     createdAtPrecision: among<Latitude["createdAtPrecision"]>("milliseconds", "seconds"),
     createdAtOffsetMillis: between(0, -2_000, 2_000),
     clockOffsetMillis: among(0, -3_600_000, -600_000, -2_500, 700, 2_500, 600_000, 3_600_000),
-    dateHeader: among<Latitude["dateHeader"]>("transport", "present", "absent"),
+    dateHeader: among<Latitude["dateHeader"]>("present", "absent"),
     listLagMillis: between(0, 50, 5_000),
     listOrder: among<Latitude["listOrder"]>("newestFirst", "oldestFirst", "shuffled"),
     defaultPageSize: among<number | null>(null, 1, 2, 7, 50, 100),

@@ -47,7 +47,7 @@ export const RequestRecord = Schema.Struct({
   accountId: Schema.NullOr(Schema.String),
   /** When it arrived. */
   at: Timestamp,
-  /** What the service decided; null when the request never reached it. */
+  /** What the service decided; null when a fault kept the request from it. */
   status: Schema.NullOr(Schema.Int),
   /** What decided it, by a name that stays, such as `gate.rate` or `chat.block`; null until it is decided. */
   rule: Schema.NullOr(Schema.String),

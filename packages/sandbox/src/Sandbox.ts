@@ -83,7 +83,7 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
   readonly clock: Effect.Effect<ClockState>
   /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
   readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
-  /** Every write that was carried out, as it was sent, oldest first; a reset clears it. */
+  /** The writes that were carried out, as they were sent, oldest first; bounded as `Commits.capacity` says, and cleared by a reset. */
   readonly commits: Effect.Effect<ReadonlyArray<Commit>>
   /** How the service uses what the document leaves to it. */
   readonly latitude: Effect.Effect<Latitude.Latitude>

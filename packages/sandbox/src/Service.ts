@@ -203,12 +203,10 @@ const make = (local: Local) => Effect.gen(function*() {
             return Effect.succeed(sent)
           }
           entry.deliveredStatus = sent.answer.status
-          return latitude.isDefault
-            ? Effect.succeed({ ...sent, answer: Envelope.withHeader(sent.answer, "x-request-id", entry.id) })
-            : Effect.map(Clock.currentTimeMillis, (now) => ({
-              ...sent,
-              answer: Responses.withHeaders(latitude.value, sent.answer, { now, id: entry.id })
-            }))
+          return Effect.map(Clock.currentTimeMillis, (now) => ({
+            ...sent,
+            answer: Responses.withHeaders(latitude.value, sent.answer, { now, id: entry.id })
+          }))
         }
       })
     })

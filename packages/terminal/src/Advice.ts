@@ -101,7 +101,7 @@ export const forScope = (told: ReadonlyArray<string>): string => {
 }
 
 const reading = "Run this again: it changes nothing."
-const harmless = "Run this again: a second time changes nothing more."
+const harmless = "Run this again: a second time should change nothing more."
 const inTheWebApp = (what: string) => `Look in the web app whether ${what} before you run this again: the interface can't tell.`
 
 /**
@@ -120,9 +120,9 @@ export const byOperation: Readonly<Record<OperationName, string>> = {
   followUser: harmless,
   likePost: harmless,
   setStock: harmless,
-  uploadMedia: "Run this again: a second upload does no harm.",
+  uploadMedia: "Run this again: the service may then hold a second file that no post names.",
   createPost: "Look for the post among the newest ones (plaza posts list) before you run this again.",
-  shipOrder: "Run this again: a conflict then says that the order is shipped.",
+  shipOrder: "Run this again: a conflict then says that the order is shipped, perhaps with another carrier and number.",
   createComment: inTheWebApp("the comment is there"),
   sendMessage: inTheWebApp("the message is there"),
   createStory: inTheWebApp("the story is there")
@@ -145,7 +145,7 @@ export const forOutcome = (operation: string): string => isOperation(operation) 
  * @category advice
  */
 export const forUnreadable = (operation: string): string =>
-  forOutcome(operation) === reading ? address : "Don't run this again: it happened. Look at the result in the web app, and check what proxy stands on the way."
+  forOutcome(operation) === reading ? address : "Don't run this again: it most likely happened. Look at the result in the web app, and check what proxy stands on the way."
 
 /** What to do when a connection failed, by the system's reason. */
 const reasons: ReadonlyArray<readonly [reason: RegExp, advice: string]> = [

@@ -105,5 +105,5 @@ export const allowance: Effect.Effect<Check> = Effect.configProviderWith((enviro
 export const writes: Check = unknown(
   "writes",
   "posts, media, stories, comments, likes, follows, store and chat: the interface doesn't show whether the profile has its photo and cover, nor the scopes of the key",
-  "Look at both in the web app; or follow somebody whom the account follows already, which changes nothing: a refusal names what is missing."
+  "Look at both in the web app; or follow somebody whom the account follows already: a refusal names what is missing."
 )

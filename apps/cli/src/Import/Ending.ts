@@ -85,7 +85,7 @@ export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, un
  * @category text
  */
 export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: Summary): string =>
-  `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${counted(rows)} are in place and nothing is lost: run the same command to go on.` +
+  `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${counted(rows)} are in place: run the same command to go on.` +
   (report === null ? "" : ` What failed until then (${counted(failed)}) is in ${report}.`)
 
 /**

@@ -11,7 +11,7 @@ import type { Failure } from "./Item.js"
 
 /**
  * - `sent`: it is in place.
- * - `already`: the order was shipped before, and not by this import; perhaps with another carrier or number.
+ * - `already`: the order was shipped before, and not by this import as its journal has it; perhaps with another carrier or number.
  * - `unverified`: the order is shipped, by an earlier attempt of this import or by somebody else.
  * - `wait`: the allowance is used up by others; it goes on by itself.
  * - `failed`: it has not happened.

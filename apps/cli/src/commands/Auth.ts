@@ -44,7 +44,7 @@ const login = Command.make("login", flags, (flags) =>
     )
     yield* noteStronger
   }))).pipe(Command.withDescription(about(
-    "Keep a key and an address as a profile, once the service accepts them. The key is asked for without showing it, or piped in; it is never an argument.",
+    "Keep a key and an address as a profile, once the service accepts them. The key is asked for without showing it, or piped in; it is not taken as an argument.",
     "auth login --base-url https://api.example.com/open/v1",
     "auth login --profile shop"
   )))

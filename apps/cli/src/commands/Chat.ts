@@ -32,7 +32,7 @@ const send = Command.make(
       const output = yield* Output
       yield* output.done(message, `Sent to conversation ${conversation}.`)
     }))
-).pipe(Command.withDescription(about("Send a message. A message is never sent twice.", `chat send conv_301 --text "It is on its way"`)))
+).pipe(Command.withDescription(about("Send a message. It is not sent again after a failure that leaves its outcome open.", `chat send conv_301 --text "It is on its way"`)))
 
 /** @since 0.1.0 @category commands */
 export const chat = Command.make("chat").pipe(

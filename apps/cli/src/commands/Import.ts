@@ -64,7 +64,7 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
       const { kinds, run } = yield* Effect.promise(() => import("../Import.js"))
       yield* run({ ...options, kind: kinds[kind] }, yield* connect(flags))
     }))).pipe(Command.withDescription(about(
-      `Send the rows of a file, ${columns}. The file is checked first, and nothing is sent while a row is wrong. ` +
+      `Send the rows of a file, ${columns}. The file is checked first, and no row is sent while one is wrong. ` +
         "Interrupted, killed or out of quota, the same command goes on where it stopped.",
       ...examples
     )))

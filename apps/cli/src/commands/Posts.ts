@@ -78,7 +78,7 @@ const like = Command.make("like", { id, ...flags }, ({ id, ...flags }) =>
     yield* posts.like(PostId.make(id))
     const output = yield* Output
     yield* output.done({ postId: id, liked: true }, `The account likes post ${id}.`)
-  }))).pipe(Command.withDescription(about("Like a post. A second time changes nothing.", "posts like 9007199254741005")))
+  }))).pipe(Command.withDescription(about("Like a post. Sent again after a fault of the service.", "posts like 9007199254741005")))
 
 const comment = Command.make(
   "comment",
@@ -90,7 +90,7 @@ const comment = Command.make(
       const output = yield* Output
       yield* output.done(comment, `Commented on post ${id}.`)
     }))
-).pipe(Command.withDescription(about("Comment on a post. A comment is never sent twice.", `posts comment 9007199254741005 --text "Lovely"`)))
+).pipe(Command.withDescription(about("Comment on a post. It is not sent again after a failure that leaves its outcome open.", `posts comment 9007199254741005 --text "Lovely"`)))
 
 /** @since 0.1.0 @category commands */
 export const posts = Command.make("posts").pipe(

@@ -75,7 +75,7 @@ const start = Command.make("start", {
       : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
     return yield* Effect.never
   }))).pipe(Command.withDescription(about(
-    "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key follows from the seed, so anyone can compute it; it opens nothing but sandboxes.",
+    "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key follows from the seed, so anyone can compute it; it is a key of sandboxes, not of the service.",
     "sandbox start",
     "sandbox start --port 0 --data shop.sqlite --json",
     "sandbox start --latitude 42"

@@ -44,7 +44,7 @@ const follow = Command.make("follow", { id, ...flags }, ({ id, ...flags }) =>
     yield* profiles.follow(ProfileId.make(id))
     const output = yield* Output
     yield* output.done({ userId: id, following: true }, `The account follows user ${id}.`)
-  }))).pipe(Command.withDescription(about("Follow a user. A second time changes nothing.", "users follow 1002")))
+  }))).pipe(Command.withDescription(about("Follow a user. Sent again after a fault of the service.", "users follow 1002")))
 
 /** @since 0.1.0 @category commands */
 export const users = Command.make("users").pipe(

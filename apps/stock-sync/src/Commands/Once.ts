@@ -1,5 +1,5 @@
 /**
- * `once`: one pass, and what came of it. Ends well only if everything in the source is in place. Knows nothing of how a pass is run.
+ * `once`: one pass, and what came of it. Succeeds only if the service has confirmed every value of the source.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ export interface Options extends Open.SourceOptions {
 }
 
 /**
- * The pass is over, and not everything of the source is in place.
+ * The pass is over, and values of the source are not confirmed.
  *
  * @since 0.1.0
  * @category errors
@@ -75,7 +75,7 @@ export const run = (options: Options) =>
       Effect.provide(opened),
       Effect.ensuring(watcher.close),
       // With JSON, standard error holds one object and nothing else.
-      Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: nothing is lost, the next pass goes on from here"))
+      Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: the next pass goes on from here"))
     )
     const asides = yield* Effect.flatMap(Ledger, Show.asides).pipe(Effect.provide(opened))
     yield* show(result, asides)
@@ -116,12 +116,12 @@ const ending = ({ counts, stop }: Pass.Result): Effect.Effect<void, Incomplete |
     const { failure, reach } = stop.value
     if (reach === "account") {
       return Effect.flatMap(backAt(failure), (when) =>
-        Effect.fail(new Explained({ cause: failure, advice: `The pass has ended, and ${rest}; nothing is lost. ${when}` })))
+        Effect.fail(new Explained({ cause: failure, advice: `The pass has ended, and ${rest}. ${when}` })))
     }
     const definite = Failures.isServiceError(failure) && failure.category !== "ServiceFault"
     return Effect.fail(
       new ServiceTroubled({
-        message: `several sends in a row failed, the last with: ${failure.message}; ${rest}, nothing is lost: run it again when the service is well`,
+        message: `several sends in a row failed, the last with: ${failure.message}; ${rest}: run it again when the service is well`,
         exitCode: definite ? Failures.exitCode(failure) : 7
       })
     )

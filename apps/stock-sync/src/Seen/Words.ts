@@ -69,21 +69,21 @@ export const account = (state: AccountState): Told => {
       return {
         tone: "bad",
         name: "Paused",
-        what: `The service refuses everything since ${moment(state.since)}: ${told(state.failure)}. Nothing is lost; it is asked again at ${moment(state.nextProbe)}.`,
+        what: `The service refuses everything since ${moment(state.since)}: ${told(state.failure)}. Values wait in the ledger; the service is asked again at ${moment(state.nextProbe)}.`,
         todo: mending[state.failure.code ?? ""] ?? `Look what the service says, and mend it. ${byItself}`
       }
     case "Quota":
       return {
         tone: "note",
         name: "Out of quota",
-        what: `The key's requests or the account's quota are used up. Nothing is lost; sending goes on by itself at ${moment(state.until)}.`,
+        what: `The key's requests or the account's quota are used up. Values wait in the ledger; sending goes on by itself at ${moment(state.until)}.`,
         todo: ""
       }
     case "Trouble":
       return {
         tone: "bad",
         name: "Service in trouble",
-        what: `Nothing gets through since ${moment(state.since)}, the last failure was ${told(state.failure)}. Nothing is lost; it is tried again at ${moment(state.nextTry)}.`,
+        what: `Nothing gets through since ${moment(state.since)}, the last failure was ${told(state.failure)}. Values wait in the ledger; sending is tried again at ${moment(state.nextTry)}.`,
         todo: "Look at the machine's network and the service. " + byItself
       }
   }

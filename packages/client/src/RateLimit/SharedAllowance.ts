@@ -30,7 +30,7 @@ export type SharedAllowance =
   }
   & (
     | {
-      /** The key whose allowance it is. The database learns a hash of it, never the key itself. */
+      /** The key whose allowance it is. The database holds a hash of it, not the key. */
       readonly apiKey: Redacted.Redacted
       readonly name?: undefined
     }

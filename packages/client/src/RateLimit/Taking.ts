@@ -77,7 +77,7 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
         )
       }
       if (until > deadline) {
-        return waitExceeded(now, until, `the quota of ${options.operation} is used up`)
+        return waitExceeded(now, until, `the service asked for a pause of ${options.operation}`)
       }
       const ended = options.closing === undefined ? closing.failed : Effect.raceFirst(closing.failed, options.closing.failed)
       const wait = Effect.sleep(Duration.millis(Math.ceil(until - now)))

@@ -314,7 +314,7 @@ const operationRules = (layerOf: LayerOf): void => {
       for (const waiting of [short, late]) {
         const result = yield* Fiber.join(waiting)
         expect(Either.getLeft(result)).toMatchObject({
-          value: { _tag: "RateLimitWaitExceeded", message: "the quota of comment is used up; come back at 1970-01-01T02:00:01.000Z" }
+          value: { _tag: "RateLimitWaitExceeded", message: "the service asked for a pause of comment; come back at 1970-01-01T02:00:01.000Z" }
         })
       }
       expect(yield* status).toMatchObject({

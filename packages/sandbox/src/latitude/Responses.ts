@@ -198,7 +198,5 @@ export const withHeaders = (
   const named = requestId ? Envelope.withHeader(answer, "x-request-id", options.id) : answer
   return dateHeader === "absent"
     ? { ...named, isDateless: true }
-    : dateHeader === "present" || clockOffsetMillis !== 0
-    ? Envelope.withHeader(named, "date", new Date(options.now + clockOffsetMillis).toUTCString())
-    : named
+    : Envelope.withHeader(named, "date", new Date(options.now + clockOffsetMillis).toUTCString())
 }

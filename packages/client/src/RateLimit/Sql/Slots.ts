@@ -159,7 +159,7 @@ export const make = (
           SELECT free_at - ${now} AS wait,
             CASE taken_by WHEN '' THEN 'cooling' WHEN ${process} THEN 'in flight here' ELSE 'in flight elsewhere' END AS state,
             '' AS operation,
-            COALESCE((SELECT closed_until FROM plaza_rate_gates WHERE name = ${name}), 0) - ${now} AS closed,
+            COALESCE((SELECT closed_until - ${now} FROM plaza_rate_gates WHERE name = ${name}), 0) AS closed,
             CAST(${others(now)} AS INTEGER) AS others
           FROM plaza_rate_slots WHERE name = ${name} AND slot < ${limit}
           UNION ALL

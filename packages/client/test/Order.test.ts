@@ -1,0 +1,58 @@
+/** Values for one thing leave a client in the order of its calls, and stand in that order but for the limit that is named. */
+import { describe, expect, it } from "@effect/vitest"
+import { Store } from "@plaza/client"
+import { ProductId } from "@plaza/domain"
+import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
+import { Effect } from "effect"
+import * as OnSandbox from "./support/OnSandbox.js"
+
+const product = "CAP/RED L"
+
+/** The values that were stored, in their order, where the first of two calls meets a fault and the second begins meanwhile. */
+const stored = (fault: Fault, latitude: Latitude.Change = {}) =>
+  Effect.gen(function*() {
+    const sandbox = yield* Sandbox.Sandbox
+    const { setStock } = yield* Store
+    yield* sandbox.addFault({ ...fault, method: "PATCH" })
+    yield* Effect.all([
+      setStock(ProductId.make(product), 10),
+      Effect.delay(setStock(ProductId.make(product), 5), "10 millis")
+    ], { concurrency: 2 })
+    yield* Effect.sleep("1 minute")
+    return (yield* sandbox.commits).map(({ payload }) => payload)
+  }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess({ sandbox: { latitude } })))
+
+describe("of two stock values of one product, the value of the later call stands", () => {
+  it.effect("when the earlier call is repeated after a 503", () =>
+    Effect.map(stored({ kind: "status", when: "before", status: 503 }), (values) => expect(values).toEqual([{ stock: 10 }, { stock: 5 }])))
+
+  it.effect("when the earlier call is repeated although its value was set", () =>
+    Effect.map(stored({ kind: "drop", when: "after" }), (values) => expect(values).toEqual([{ stock: 10 }, { stock: 10 }, { stock: 5 }])))
+
+  const givenUp = {
+    "a 504": { kind: "status", when: "before", status: 504 },
+    "a 502": { kind: "status", when: "before", status: 502 },
+    "a lost connection": { kind: "drop", when: "before" }
+  } satisfies Record<string, Fault>
+
+  for (const [name, fault] of Object.entries(givenUp)) {
+    it.effect(`unless the service goes on with the earlier request after ${name}`, () =>
+      Effect.map(stored(fault, { lateCommitMillis: 5_000 }), (values) =>
+        expect(values).toEqual([{ stock: 10 }, { stock: 5 }, { stock: 10 }])))
+  }
+})
+
+describe("calls for different products", () => {
+  it.effect("don't wait for each other", () =>
+    Effect.gen(function*() {
+      const sandbox = yield* Sandbox.Sandbox
+      const { setStock } = yield* Store
+      yield* sandbox.addFault({ kind: "delay", when: "before", millis: 5_000, method: "PATCH" })
+      yield* Effect.all([
+        setStock(ProductId.make(product), 10),
+        Effect.delay(setStock(ProductId.make("0042"), 5), "10 millis")
+      ], { concurrency: 2 })
+      expect((yield* sandbox.commits).map(({ payload }) => payload)).toEqual([{ stock: 5 }, { stock: 10 }])
+    }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
+})
