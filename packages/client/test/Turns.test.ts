@@ -1,0 +1,139 @@
+/** Calls for one thing run one after the other, in the order in which they were made. */
+import { describe, expect, it } from "@effect/vitest"
+import { Plaza, Store } from "@plaza/client"
+import * as Turns from "@plaza/client/Turns"
+import { ProductId } from "@plaza/domain"
+import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule } from "effect"
+import { vi } from "vitest"
+import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
+
+const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
+
+describe("of two stocks set for one product", () => {
+  const p = ProductId.make("p")
+  const setStock = (stock: number) => Effect.flatMap(Store, (store) => store.setStock(p, stock))
+
+  /** A service that refuses the first request with 503 and then keeps what it is sent. */
+  const keeping = () => {
+    const kept: Array<unknown> = []
+    let requests = 0
+    const layer = Fake.layerPlaza(({ body }) =>
+      Effect.sync(() => {
+        if (requests++ === 0) {
+          return Fake.refusal(503, "BUSY")
+        }
+        kept.push((JSON.parse(body) as { readonly stock: number }).stock)
+        return Fake.json({ id: "p" })
+      }))
+    return { kept, layer }
+  }
+
+  it.effect("the later one stands, when the earlier one meets a 503 and is sent again meanwhile", () =>
+    Effect.gen(function*() {
+      const { kept, layer } = keeping()
+      const products = yield* Effect.gen(function*() {
+        const first = yield* Effect.fork(setStock(10))
+        yield* yieldOften
+        const second = yield* Effect.fork(setStock(5))
+        yield* yieldOften
+        // The earlier call waits for its retry, and the later one for the earlier.
+        expect(kept).toEqual([])
+        return yield* Virtual.run(Fiber.join(Fiber.zip(first, second)))
+      }).pipe(Effect.provide(layer))
+      expect(products).toMatchObject([{ id: "p" }, { id: "p" }])
+      expect(kept).toEqual([10, 5])
+    }))
+
+  it.effect("the later one is sent at once when the earlier one fails", () =>
+    Effect.gen(function*() {
+      const { kept, layer } = keeping()
+      const ends = yield* Effect.all([
+        Effect.either(Plaza.withRetry(Schedule.stop)(setStock(10))),
+        Effect.either(setStock(5))
+      ], { concurrency: 2 }).pipe(Effect.provide(layer))
+      expect(ends.map(Either.isRight)).toEqual([false, true])
+      expect(kept).toEqual([5])
+    }))
+})
+
+describe("turns", () => {
+  it.effect.prop("run the calls of a key one at a time and in order, whatever becomes of each", [
+    fc.array(fc.record({ key: fc.constantFrom("a", "b"), end: fc.constantFrom("success", "failure", "defect") }), { maxLength: 20 })
+  ], ([calls]) =>
+    Effect.gen(function*() {
+      const inTurn = Turns.make()
+      const began: Record<string, Array<number>> = { a: [], b: [] }
+      const running = { a: 0, b: 0 }
+      const exits = yield* Effect.forEach(calls, ({ end, key }, index) =>
+        inTurn(key)(Effect.gen(function*() {
+          began[key]?.push(index)
+          expect(++running[key as "a" | "b"]).toBe(1)
+          yield* Effect.yieldNow()
+          running[key as "a" | "b"]--
+          return yield* end === "success" ? Effect.succeed(index) : end === "failure" ? Effect.fail(index) : Effect.die(index)
+        })).pipe(Effect.exit), { concurrency: "unbounded" })
+      expect(exits.map((exit) => Exit.isSuccess(exit) ? exit.value : Cause.squash(exit.cause))).toEqual(calls.map((_, index) => index))
+      for (const key of ["a", "b"]) {
+        expect(began[key]).toEqual(calls.flatMap((call, index) => call.key === key ? [index] : []))
+      }
+    }))
+
+  it.effect("of different keys don't wait for each other", () =>
+    Effect.gen(function*() {
+      const inTurn = Turns.make()
+      const first = yield* Effect.fork(inTurn("a")(Effect.never))
+      yield* yieldOften
+      expect(yield* inTurn("b")(Effect.succeed(1))).toBe(1)
+      yield* Fiber.interrupt(first)
+    }))
+
+  it.effect("pass over a call that was interrupted while it waited, and go on after one that was interrupted as it ran", () =>
+    Effect.gen(function*() {
+      const inTurn = Turns.make()
+      const began: Array<string> = []
+      const call = (name: string, body: Effect.Effect<void>) =>
+        Effect.zipLeft(Effect.fork(inTurn("a")(Effect.zipRight(Effect.sync(() => began.push(name)), body))), yieldOften)
+      const running = yield* call("running", Effect.never)
+      const waiting = yield* call("waiting", Effect.void)
+      const last = yield* call("last", Effect.void)
+      yield* Fiber.interrupt(waiting)
+      yield* yieldOften
+      expect(began).toEqual(["running"])
+      yield* Fiber.interrupt(running)
+      yield* Fiber.join(last)
+      expect(began).toEqual(["running", "last"])
+    }))
+
+  it.effect("begin anew for a key whose calls have all ended or were interrupted", () =>
+    Effect.gen(function*() {
+      const inTurn = Turns.make()
+      for (let round = 0; round < 3; round++) {
+        const open = yield* Deferred.make<void>()
+        const running = yield* Effect.fork(inTurn("a")(Deferred.await(open)))
+        yield* yieldOften
+        const waiting = yield* Effect.fork(inTurn("a")(Effect.never))
+        yield* yieldOften
+        yield* Fiber.interrupt(waiting)
+        yield* Deferred.succeed(open, undefined)
+        yield* Fiber.join(running)
+      }
+      expect(yield* inTurn("a")(Effect.succeed(1))).toBe(1)
+    }))
+
+  it.effect("forget a key that no call uses, also after a failure and an interruption", () =>
+    Effect.gen(function*() {
+      const set = vi.spyOn(Map.prototype, "set")
+      const inTurn = Turns.make()
+      const keys = ["turn of a success", "turn of a failure", "turn of an interruption"]
+      yield* inTurn(keys[0] ?? "")(Effect.void)
+      yield* Effect.ignore(inTurn(keys[1] ?? "")(Effect.fail("no")))
+      const running = yield* Effect.fork(inTurn(keys[2] ?? "")(Effect.never))
+      yield* yieldOften
+      yield* Fiber.interrupt(running)
+      // The map that holds a turn for each key is nobody else's to see.
+      const maps = keys.map((key) => set.mock.contexts[set.mock.calls.findIndex(([name]) => name === key)])
+      set.mockRestore()
+      expect(maps.map((map, index) => map instanceof Map && !map.has(keys[index]))).toEqual([true, true, true])
+    }))
+})
