@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Failures, Plaza, Posts, Profiles } from "@plaza/client"
 import { current } from "@plaza/client/CallOptions"
-import { Duration, Effect, Layer, Redacted, Schedule, Stream } from "effect"
+import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, Stream, TestClock } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
@@ -40,6 +40,42 @@ describe("the retry schedule", () => {
       expect(failure).toMatchObject({ status: 503, attempts: 2 })
       expect(seen).toEqual(["ConnectionLost", "UnrecognizedError"])
       expect(calls).toHaveLength(2)
+    }))
+})
+
+describe("the timeout", () => {
+  /** Whether the calls have ended after each of some times. */
+  const endedAt = (calls: Effect.Effect<unknown, unknown, Plaza.Services>, times: ReadonlyArray<Duration.DurationInput>) =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(Effect.flip(Effect.provide(calls, Fake.scripted(["hang"], { timeout: "1 hour" }).layer)))
+      const ended: Array<boolean> = []
+      for (const time of times) {
+        yield* TestClock.adjust(time)
+        ended.push(Option.isSome(yield* Fiber.poll(fiber)))
+      }
+      return { ended, failure: yield* Fiber.join(fiber) }
+    })
+  const once = Plaza.withRetry(Schedule.stop)
+
+  for (const [name, calls] of [
+    ["a call", once(Plaza.withTimeout("1 second")(me))],
+    ["a list", Stream.runDrain(once(Plaza.withTimeout("1 second")(posts)))],
+    ["a call, where one is set further out as well,", once(me.pipe(Plaza.withTimeout("1 second"), Plaza.withTimeout("1 minute")))]
+  ] as const) {
+    it.effect(`ends ${name} that has no response by then, whatever the layer's timeout is`, () =>
+      Effect.gen(function*() {
+        const { ended, failure } = yield* endedAt(calls, ["999 millis", "1 millis"])
+        expect(ended).toEqual([false, true])
+        expect(failure).toMatchObject({ _tag: "AttemptTimeout", attempts: 1 })
+      }))
+  }
+
+  it.effect("is that of one attempt, so that each repeat has as long again", () =>
+    Effect.gen(function*() {
+      const twice = Plaza.withRetry(Schedule.recurs(1))(Plaza.withTimeout("1 second")(me))
+      const { ended, failure } = yield* endedAt(twice, ["1999 millis", "1 millis"])
+      expect(ended).toEqual([false, true])
+      expect(failure).toMatchObject({ _tag: "AttemptTimeout", attempts: 2 })
     }))
 })
 

@@ -1,8 +1,8 @@
 import { expect, it } from "@effect/vitest"
-import { Chat, Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
-import { Cause, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
+import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
 import { inspect } from "node:util"
 import * as Fake from "./support/FakeService.js"
 import * as OnSandbox from "./support/OnSandbox.js"
@@ -140,7 +140,26 @@ it.live("nor when there is no service at all", () =>
     expect(out).not.toContain(Fake.key)
   }))
 
-it("a key that is malformed is not shown either", () => {
-  const failure = new Failures.InvalidSettings({ setting: "apiKey", message: "apiKey is not a key" })
-  expect(written(failure)).not.toContain(Fake.key)
-})
+const malformed: ReadonlyArray<readonly [what: string, key: string]> = [
+  ["a space", `${Fake.key} x`],
+  ["a line break at its end", `${Fake.key}\n`],
+  ["a character that isn't ASCII", `${Fake.key}é`]
+]
+for (const [what, key] of malformed) {
+  it.effect(`a key with ${what} is not shown by the settings that refuse it`, () =>
+    Effect.gen(function*() {
+      const fromOptions = yield* Effect.exit(Layer.build(Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key) })).pipe(
+        Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
+      ))
+      const environment = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", Fake.baseUrl], ["PLAZA_API_KEY", key]]))
+      const fromConfig = yield* Effect.exit(Effect.withConfigProvider(Layer.build(Plaza.layerConfig), environment).pipe(
+        Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
+      ))
+      for (const [exit, setting] of [[fromOptions, "apiKey"], [fromConfig, "PLAZA_API_KEY"]] as const) {
+        const cause = Exit.isFailure(exit) ? exit.cause : Cause.empty
+        const out = [written(exit), Cause.pretty(cause, { renderErrorCause: true }), written(Cause.squash(cause))].join("\n")
+        expect(out).toContain(setting)
+        expect(out).not.toContain(Fake.key)
+      }
+    }).pipe(Effect.scoped))
+}

@@ -1,10 +1,10 @@
 import { expect, expectTypeOf, it } from "@effect/vitest"
-import { Failures, Plaza } from "@plaza/client"
-import type { Posts } from "@plaza/client"
+import { Failures, Plaza, Posts } from "@plaza/client"
 import type { FailureOf, OperationName } from "@plaza/client/Contract"
 import type { ResultOf } from "@plaza/client/Operations"
 import * as Domain from "@plaza/domain"
 import { Effect, Schedule, type Stream } from "effect"
+import * as Fake from "./support/FakeService.js"
 
 type EveryCall =
   | Domain.InvalidApiKey
@@ -91,9 +91,12 @@ it("catchCategory handles the service's errors of its categories, unknown codes 
   expect(handled(new Own())).toBe("left Own")
 })
 
-it("an absent field and undefined are the same in what is sent", () => {
-  const mediaIds: ReadonlyArray<Domain.MediaId> | undefined = undefined
-  expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<{ readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }>()
-  const post: Domain.NewPost = { text: "a", mediaIds }
-  expect(JSON.stringify(post)).toBe(`{"text":"a"}`)
-})
+it.effect("an absent field and undefined are the same in what is sent", () =>
+  Effect.gen(function*() {
+    expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<{ readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }>()
+    const mediaIds: ReadonlyArray<Domain.MediaId> | undefined = undefined
+    const { calls, layer } = Fake.scripted([Fake.json({ id: "1" })])
+    const posts: ReadonlyArray<Domain.NewPost> = [{ text: "a", mediaIds }, { text: "a" }, { text: undefined, mediaIds: [Domain.MediaId.make("m")] }]
+    yield* Effect.forEach(posts, (post) => Effect.flatMap(Posts, ({ create }) => create(post))).pipe(Effect.provide(layer))
+    expect(calls.map(({ body }) => body)).toEqual([`{"text":"a"}`, `{"text":"a"}`, `{"mediaIds":["m"]}`])
+  }))
