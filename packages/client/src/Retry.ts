@@ -1,13 +1,24 @@
 /**
- * When something that may be sent again is sent again. Whether it may is the delivery class's business, not this
- * file's.
+ * The default retry schedule. The delivery class decides whether a request may be sent again at all.
  *
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import * as ScheduleDecision from "effect/ScheduleDecision"
+import * as ScheduleInterval from "effect/ScheduleInterval"
+import { now } from "./Moment.js"
+
+/** `Schedule.elapsed` by the monotonic clock: the wall clock may be set while a call goes on. */
+const elapsed = Schedule.makeWithState<number | undefined, unknown, Duration.Duration>(undefined, (wallNow, _, from) =>
+  Effect.map(now, (now) => [
+    from ?? now,
+    Duration.millis(now - (from ?? now)),
+    ScheduleDecision.continueWith(ScheduleInterval.after(wallNow))
+  ]))
 
 /**
  * Exponential from a quarter of a second, jittered so that clients which failed together don't return together; four
@@ -21,7 +32,5 @@ export const defaultRetry: Schedule.Schedule<unknown> = Schedule.exponential("25
   // Timers count whole milliseconds, and Effect's test clock fails on a part of one.
   Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
   Schedule.intersect(Schedule.recurs(4)),
-  Schedule.intersect(
-    Schedule.elapsed.pipe(Schedule.whileOutput(Duration.lessThanOrEqualTo(Duration.minutes(2))))
-  )
+  Schedule.intersect(Schedule.whileOutput(elapsed, Duration.lessThanOrEqualTo(Duration.minutes(2))))
 )
