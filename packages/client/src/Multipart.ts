@@ -34,13 +34,11 @@ const randomBoundary = Effect.map(
   (parts) => `plaza-${parts.map((part) => part.toString(16).padStart(4, "0")).join("")}`
 )
 
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
+const joined = (head: Uint8Array, content: Uint8Array, tail: Uint8Array): Uint8Array => {
+  const whole = new Uint8Array(head.length + content.length + tail.length)
+  whole.set(head)
+  whole.set(content, head.length)
+  whole.set(tail, head.length + content.length)
   return whole
 }
 
@@ -71,7 +69,7 @@ export const body = <E>(part: FilePart<E>): Effect.Effect<HttpBody.HttpBody> =>
     const contentType = `multipart/form-data; boundary=${boundary}`
     const { content, size } = part
     return content instanceof Uint8Array
-      ? HttpBody.uint8Array(joined([head, content, tail]), contentType)
+      ? HttpBody.uint8Array(joined(head, content, tail), contentType)
       : HttpBody.stream(
         Stream.concat(Stream.concat(Stream.succeed(head), inHalves(content)), Stream.succeed(tail)),
         contentType,

@@ -6,19 +6,8 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as ScheduleDecision from "effect/ScheduleDecision"
-import * as ScheduleInterval from "effect/ScheduleInterval"
-import { now } from "./Moment.js"
-
-/** `Schedule.elapsed` by the monotonic clock: the wall clock may be set while a call goes on. */
-const elapsed = Schedule.makeWithState<number | undefined, unknown, Duration.Duration>(undefined, (wallNow, _, from) =>
-  Effect.map(now, (now) => [
-    from ?? now,
-    Duration.millis(now - (from ?? now)),
-    ScheduleDecision.continueWith(ScheduleInterval.after(wallNow))
-  ]))
+import { elapsed } from "./Moment.js"
 
 /**
  * Exponential from a quarter of a second, jittered so that clients which failed together don't return together; four

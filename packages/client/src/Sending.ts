@@ -4,12 +4,11 @@
  *
  * @since 0.1.0
  */
-import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
-import { toError } from "@plaza/domain/ErrorAnswer"
+import { excerptLength, parseHttpDate, toError } from "@plaza/domain/ErrorAnswer"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -30,9 +29,6 @@ import * as ResponseBody from "./ResponseBody.js"
 import { Settings } from "./Settings.js"
 import { reasonOf, reasonOfCause } from "./TransportReason.js"
 import type { TransportReason } from "./TransportReason.js"
-
-// Enough to recognise a proxy's page by.
-const excerptLength = 500
 
 /**
  * What is known of a request while it is on the way.
@@ -178,7 +174,7 @@ export const make = (
       return Effect.fail(tooLarge(outgoing, progress, head, body))
     }
     return isSuccess(head)
-      ? Effect.succeed({ status: head.status, body, date: dateOf(head.headers) })
+      ? Effect.succeed({ status: head.status, body, date: parseHttpDate(head.headers["date"]) })
       : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refused(outgoing, progress, head, body, now)))
   }
 
@@ -297,11 +293,6 @@ const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody
       body.contentLength
     )
     : body
-
-const dateOf = (headers: Headers.Headers): number | undefined => {
-  const date = Date.parse(headers["date"] ?? "")
-  return Number.isNaN(date) ? undefined : date
-}
 
 /**
  * The beginning of a body, for people.

@@ -1,6 +1,5 @@
 /**
- * From an answer that isn't a success to the error it stands for, whatever the answer is made of. Knows nothing of how
- * it came here, and never fails.
+ * Decodes a response that isn't a success to the error it stands for, whatever it is made of, and the dates in its headers.
  *
  * Source: interface v1, "Errors".
  *
@@ -38,8 +37,13 @@ const Envelope = Schema.parseJson(Schema.Struct({
 }))
 const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
 
-// Enough to recognise a proxy's page by, not enough to fill a log with it.
-const excerptLength = 500
+/**
+ * Characters of a body that an error keeps: enough to recognise a proxy's page by, not enough to fill a log with it.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const excerptLength = 500
 
 const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
@@ -80,8 +84,8 @@ export const toError = (answer: ErrorAnswer): Errors.ServiceError => {
   return new Errors.UnrecognizedError({ ...common, status, code, category: categoryOf(status), message, details })
 }
 
-// The three forms that HTTP has for a date; all are in GMT, and the last leaves that unsaid. `Date.parse` alone would
-// take almost any word with a number behind it for a year, and one odd header would close the gate for centuries.
+// All three forms are in GMT, and the last leaves that unsaid. `Date.parse` alone takes almost any word with a number
+// behind it for a year.
 const httpDate = new RegExp(
   [
     /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT/,
@@ -96,12 +100,21 @@ const lastMoment = 8.64e15
 // Without a `Date` the two clocks may differ by anything; quotas are daily, so no wait is longer than a day.
 const longestWithoutDate = 24 * 60 * 60 * 1_000
 
-const parseDate = (text: string): number =>
-  httpDate.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN
+/**
+ * Reads a date in one of the three forms that HTTP has for it, in milliseconds since the epoch. Any other text is none.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const parseHttpDate = (header: string | undefined): number | undefined => {
+  const text = header?.trim() ?? ""
+  const millis = httpDate.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN
+  return Number.isNaN(millis) ? undefined : millis
+}
 
 const waitUntil = (moment: number, receivedAt: number, date: string | undefined): number => {
-  const sentAt = parseDate(date?.trim() ?? "")
-  const wait = Number.isNaN(sentAt) ? Math.min(moment - receivedAt, longestWithoutDate) : moment - sentAt
+  const sentAt = parseHttpDate(date)
+  const wait = sentAt === undefined ? Math.min(moment - receivedAt, longestWithoutDate) : moment - sentAt
   return Math.max(0, wait)
 }
 
@@ -120,6 +133,6 @@ export const retryAfter = (
   date?: string
 ): Option.Option<Duration.Duration> => {
   const text = header?.trim() ?? ""
-  const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : waitUntil(parseDate(text), receivedAt, date)
+  const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : waitUntil(parseHttpDate(text) ?? Number.NaN, receivedAt, date)
   return receivedAt + wait <= lastMoment ? Option.some(Duration.millis(wait)) : Option.none()
 }

@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Duration, FastCheck, Option } from "effect"
 import { afterEach, describe, expect } from "vitest"
-import { retryAfter } from "../src/ErrorAnswer.js"
+import { parseHttpDate, retryAfter } from "../src/ErrorAnswer.js"
 
 const receivedAt = Date.UTC(2026, 9, 1, 12, 0, 0)
 const millis = (header: string | undefined) => Option.getOrUndefined(Option.map(retryAfter(header, receivedAt), Duration.toMillis))
@@ -39,6 +39,7 @@ describe("Retry-After", () => {
 
   it.each(["", "yesterday", "2026-10-01T12:00:30Z", "0", "Thu, 99 Oct 2026 12:00:00 GMT"])("a Date header %j counts as none", (date) => {
     expect(Option.map(retryAfter("Thu, 01 Oct 2026 12:00:30 GMT", receivedAt, date), Duration.toMillis)).toEqual(Option.some(30_000))
+    expect(parseHttpDate(date)).toBeUndefined()
   })
 
   it.prop("as an HTTP date that has passed is no wait at all", [FastCheck.integer({ min: 0, max: 900_000_000 })], ([seconds]) => {

@@ -12,7 +12,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Node from "@plaza/client/node"
 import * as Redaction from "@plaza/client/Redaction"
 import { reasonOf } from "@plaza/client/TransportReason"
-import { toError } from "@plaza/domain/ErrorAnswer"
+import { parseHttpDate, toError } from "@plaza/domain/ErrorAnswer"
 import * as Resources from "@plaza/domain/Resources"
 import * as Advice from "@plaza/terminal/Advice"
 import { ofFailure } from "@plaza/terminal/Report"
@@ -49,8 +49,8 @@ const most = Duration.seconds(30)
 
 /** The `Date` of an answer has whole seconds, and was written somewhere between question and answer. */
 const clock = ({ askedAt, headers, receivedAt }: Answer): Check => {
-  const there = Date.parse(headers["date"] ?? "")
-  if (Number.isNaN(there)) return unknown("clock", "the service doesn't tell its time")
+  const there = parseHttpDate(headers["date"])
+  if (there === undefined) return unknown("clock", "the service doesn't tell its time")
   const ahead = there > receivedAt ? there - receivedAt : there + 1_000 < askedAt ? there + 1_000 - askedAt : 0
   const seconds = Math.round(Math.abs(ahead) / 1_000)
   if (seconds === 0) return ok("clock", "the service has the same time")

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { at } from "../../Moment.js"
+import { at, elapsed } from "../../Moment.js"
 import type { Claim, SqlSlots } from "./Slots.js"
 
 interface Answer {
@@ -58,7 +58,7 @@ export const make = ({
   Effect.map(FiberSet.make(), (background) => {
     const whileItMatters = Schedule.intersect(
       backOff,
-      Schedule.elapsed.pipe(Schedule.whileOutput(Duration.lessThan(Duration.millis(leaseMillis))))
+      Schedule.whileOutput(elapsed, Duration.lessThan(Duration.millis(leaseMillis)))
     )
 
     const tell = (
