@@ -1,11 +1,23 @@
-/** Every TypeScript block of the README and of the client's documentation is part of a program that is compiled here. */
+/** Every TypeScript block of the README and of the client's documentation is part of a program that is compiled and run here. */
 import { describe, expect, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
 
-const programs = ["../src/", "./"].flatMap((folder) =>
-  readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(".ts")).map((name) => read(`${folder}${name}`)))
+const filesIn = (folder: string) =>
+  readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(".ts")).map((name) => ({ name, code: read(`${folder}${name}`) }))
+const sources = filesIn("../src/")
+const tests = filesIn("./")
+
+/** What a program gives to others by name. */
+const exportsOf = (code: string) => [...code.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name = ""]) => name)
+
+/** What the tests take from a program. An import that is not used would not compile. */
+const takenFrom = (source: string) =>
+  tests.flatMap(({ code }) =>
+    [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/src\/(\w+)\.js"$/gm)]
+      .filter(([, , from]) => `${from}.ts` === source)
+      .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim())))
 
 describe.each(["README.md", "docs/client.md"])("%s", (path) => {
   const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
@@ -15,6 +27,14 @@ describe.each(["README.md", "docs/client.md"])("%s", (path) => {
   })
 
   it.each(blocks)("shows a program as it is compiled: %s", (code) => {
-    expect(programs.filter((program) => program.includes(code))).toHaveLength(1)
+    expect([...sources, ...tests].filter((program) => program.code.includes(code))).toHaveLength(1)
+  })
+
+  it.each(blocks)("shows a program that a test runs: %s", (code) => {
+    for (const source of sources.filter((program) => program.code.includes(code))) {
+      const names = exportsOf(source.code)
+      expect(names, source.name).not.toEqual([])
+      expect(takenFrom(source.name), source.name).toEqual(expect.arrayContaining(names))
+    }
   })
 })

@@ -109,7 +109,8 @@ describe("a list", () => {
       const page = Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })
       const conversations = Effect.flatMap(Chat, ({ list }) => Stream.runDrain(list()))
       for (const refusal of [Fake.refusal(400, "CURSOR_EXPIRED"), Fake.refusal(404, "NOT_FOUND"), Fake.refusal(410, "GONE"), { status: 422, body: "no" }]) {
-        for (const list of [ids(), conversations, Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))]) {
+        const open = Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))
+        for (const list of [ids(), conversations, open] as ReadonlyArray<Effect.Effect<unknown, Failures.Failure, Plaza.Services>>) {
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([page, refusal]).layer))).toMatchObject({ _tag: "CursorRejected" })
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({ category: expect.any(String) as unknown })
         }

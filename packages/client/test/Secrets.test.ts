@@ -155,8 +155,9 @@ for (const [what, key] of malformed) {
       const fromConfig = yield* Effect.exit(Effect.withConfigProvider(Layer.build(Plaza.layerConfig), environment).pipe(
         Effect.provide(Fake.layerHttpClient(() => Effect.succeed("hang")))
       ))
-      for (const [exit, setting] of [[fromOptions, "apiKey"], [fromConfig, "PLAZA_API_KEY"]] as const) {
-        const cause = Exit.isFailure(exit) ? exit.cause : Cause.empty
+      const exits: ReadonlyArray<readonly [Exit.Exit<unknown, unknown>, string]> = [[fromOptions, "apiKey"], [fromConfig, "PLAZA_API_KEY"]]
+      for (const [exit, setting] of exits) {
+        const cause: Cause.Cause<unknown> = Exit.isFailure(exit) ? exit.cause : Cause.empty
         const out = [written(exit), Cause.pretty(cause, { renderErrorCause: true }), written(Cause.squash(cause))].join("\n")
         expect(out).toContain(setting)
         expect(out).not.toContain(Fake.key)

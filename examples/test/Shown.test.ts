@@ -1,0 +1,118 @@
+/** The programs that the client's documentation shows do what they say there, on the sandbox. */
+import { describe, expect, it } from "@effect/vitest"
+import { Plaza, Profiles, RateLimit } from "@plaza/client"
+import * as TestTime from "@plaza/client/TestTime"
+import { type Post, ProductId } from "@plaza/domain"
+import { Sandbox } from "@plaza/sandbox"
+import { Chunk, Clock, Effect, Layer, Option, Stream } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { once, texts } from "../src/CallOptions.js"
+import { postIfPossible } from "../src/CatchCategory.js"
+import { sendMostUrgent } from "../src/ReserveSlot.js"
+import { readFrom } from "../src/ResumeList.js"
+import { sharing } from "../src/ShareAllowance.js"
+
+const world = (options: Partial<Plaza.Options> = {}, sandbox: Sandbox.Options = {}) =>
+  Layer.provideMerge(
+    Layer.unwrapEffect(Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl, ...options }))),
+    Sandbox.layerHttpClient(sandbox)
+  )
+
+const mug = ProductId.make("MUG-BLUE-350")
+const stockOfMug = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), ({ products }) => products.find(({ id }) => id === mug)?.stock)
+const requests = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.requests)
+
+describe("CallOptions", () => {
+  it.effect("sends once, and waits ten seconds at most", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* once
+      expect(yield* stockOfMug).toBe(3)
+      yield* addFault({ kind: "status", when: "before", status: 503, method: "PATCH" })
+      expect(yield* Effect.flip(once)).toMatchObject({ status: 503 })
+      expect(yield* requests).toHaveLength(2)
+      yield* addFault({ kind: "delay", when: "before", millis: 60_000, method: "PATCH" })
+      const before = yield* Clock.currentTimeMillis
+      expect(yield* Effect.flip(once)).toMatchObject({ _tag: "AttemptTimeout" })
+      expect((yield* Clock.currentTimeMillis) - before).toBe(10_000)
+    }).pipe(TestTime.advancing, Effect.provide(world())))
+
+  it.effect("reads every text, again after a lost connection and not after a 503", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      const all = yield* Stream.runCollect(texts)
+      yield* addFault({ kind: "drop", when: "after", path: "/me/posts", times: 3 })
+      expect(yield* Stream.runCollect(texts)).toEqual(all)
+      yield* addFault({ kind: "status", when: "before", status: 503, path: "/me/posts" })
+      expect(yield* Effect.flip(Stream.runCollect(texts))).toMatchObject({ status: 503 })
+      expect(all.length).toBeGreaterThan(20)
+    }).pipe(TestTime.advancing, Effect.provide(world())))
+})
+
+describe("CatchCategory", () => {
+  it.effect("gives the post, or none when a quota is used up, and leaves every other failure", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      expect(yield* postIfPossible("Hello")).toMatchObject(Option.some({ text: "Hello" }))
+      yield* addFault({ kind: "status", when: "before", status: 403, code: "PROFILE_INCOMPLETE" })
+      expect(yield* Effect.flip(postIfPossible("Hello again"))).toMatchObject({ _tag: "ProfileIncomplete" })
+      yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "43200" })
+      expect(yield* postIfPossible("Hello again")).toEqual(Option.none())
+    }).pipe(TestTime.advancing, Effect.provide(world())))
+})
+
+describe("ReserveSlot", () => {
+  it.effect("chooses what to send when a slot is free, and not before", () =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(Profiles, ({ me }) => me)
+      const mostUrgent = Effect.map(Clock.currentTimeMillis, (now) => [mug, now >= 60_000 ? 1 : 0] as const)
+      const product = yield* sendMostUrgent(mostUrgent)
+      expect(product.stock).toBe(1)
+      expect(yield* stockOfMug).toBe(1)
+    }).pipe(TestTime.advancing, Effect.provide(world({ rateLimit: 1 }))))
+})
+
+describe("ResumeList", () => {
+  it.effect("goes on behind the last page that was saved, and ends without a cursor", () =>
+    Effect.gen(function*() {
+      const saved: Array<Post> = []
+      let cursor: string | undefined
+      const save = (pages: number) => (posts: ReadonlyArray<Post>, next: string | undefined) =>
+        Effect.suspend(() => {
+          if (pages-- === 0) {
+            return Effect.fail("the disk is full")
+          }
+          saved.push(...posts)
+          cursor = next
+          return Effect.void
+        })
+      expect(yield* Effect.flip(readFrom(undefined, save(1)))).toBe("the disk is full")
+      expect(saved).toHaveLength(100)
+      expect(cursor).toEqual(expect.any(String))
+      yield* readFrom(cursor, save(100))
+      expect(cursor).toBeUndefined()
+      const all = Chunk.toReadonlyArray(yield* Stream.runCollect(texts))
+      expect(saved.map(({ text }) => text)).toEqual(all)
+      expect(all.length).toBeGreaterThan(250)
+    }).pipe(Effect.provide(world({}, { fixtures: { generate: { people: 0, follows: 0, posts: 250, products: 0, orders: 0, conversations: 0 } } }))))
+})
+
+describe("ShareAllowance", () => {
+  const folder = Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "plaza-shared-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+  )
+
+  it.scopedLive("gives two clients one allowance", () =>
+    Effect.gen(function*() {
+      const { apiKey, baseUrl } = yield* Sandbox.Sandbox
+      const layer = sharing({ apiKey, baseUrl }, join(yield* folder, "allowance.sqlite"))
+      const calls = Effect.flatMap(Profiles, ({ me }) => Effect.replicateEffect(me, 3, { discard: true }))
+      const free = Effect.map(Effect.flatMap(RateLimit.RateLimit, ({ status }) => status), (status) => status.free)
+      const freeAfter = Effect.zipRight(calls, free)
+      expect(yield* Effect.provide(freeAfter, layer)).toBe(117)
+      expect(yield* Effect.provide(freeAfter, Layer.fresh(layer))).toBe(114)
+    }).pipe(Effect.provide(Sandbox.layerServer())))
+})
