@@ -80,6 +80,9 @@ const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict =>
 const mayStillRun = (failure: AttemptFailure): boolean =>
   failure._tag === "AttemptTimeout" || (isServiceError(failure) && failure.status >= 504)
 
+/** Whether the client itself was closed: no other attempt can follow. */
+const isClosed = (failure: AttemptFailure): boolean => failure._tag === "ConnectionLost" && failure.reason === "CLOSED"
+
 /** Whether the service refused the request itself, and not only its moment. */
 const isRefusal = (failure: AttemptFailure): boolean =>
   isServiceError(failure) && !isOpenStatus(failure.status) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
@@ -169,6 +172,9 @@ const goOn = <A>(
           return again(failure)
         case "ambiguous": {
           doubt = true
+          if (isClosed(failure)) {
+            return end(failure)
+          }
           const next = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure)) ? end(failure) : again(failure)
           return lookUp(next, unknown)
         }

@@ -6,7 +6,7 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Chat, type Failures, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
-import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Random, type Redacted, Schedule } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
 import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.js"
 import { texts, timeoutMillis } from "./ModelProgram.js"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
@@ -235,4 +235,4 @@ export const runAsIs = (program: Program): Effect.Effect<Observation, never, San
   }).pipe(Effect.withRandom(Random.make(program.seed)))
 
 /** Runs a program in simulated time. */
-export const run = (program: Program) => SimulatedTime.run(runAsIs(program))
+export const run = (program: Program) => SimulatedTime.run(Logger.withMinimumLogLevel(runAsIs(program), LogLevel.None))
