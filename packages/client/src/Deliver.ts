@@ -54,7 +54,7 @@ const isOpenStatus = (status: number): boolean => (status >= 300 && status < 400
 
 const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict => {
   if (isServiceError(failure)) {
-    if (delivery !== "Read" && isOpenStatus(failure.status)) {
+    if (delivery === "Read" ? failure.status === 408 : isOpenStatus(failure.status)) {
       return "ambiguous"
     }
     // An attempt waits for a 429 by itself; one that comes out of it is beyond the maximum wait.
@@ -75,10 +75,13 @@ const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict =>
 
 /**
  * Whether the service may go on with the request after this failure for longer than anyone can wait: the time limit of a
- * client or of a gateway ended the attempt, not the service.
+ * client or of a gateway ended the attempt, not the service. Gateways have statuses of their own above 504 for that.
  */
 const mayStillRun = (failure: AttemptFailure): boolean =>
-  failure._tag === "AttemptTimeout" || (isServiceError(failure) && failure.status === 504)
+  failure._tag === "AttemptTimeout" || (isServiceError(failure) && failure.status >= 504)
+
+/** Whether the client itself was closed: no other attempt can follow. */
+const isClosed = (failure: AttemptFailure): boolean => failure._tag === "ConnectionLost" && failure.reason === "CLOSED"
 
 /** Whether the service refused the request itself, and not only its moment. */
 const isRefusal = (failure: AttemptFailure): boolean =>
@@ -169,6 +172,9 @@ const goOn = <A>(
           return again(failure)
         case "ambiguous": {
           doubt = true
+          if (isClosed(failure)) {
+            return end(failure)
+          }
           const next = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure)) ? end(failure) : again(failure)
           return lookUp(next, unknown)
         }

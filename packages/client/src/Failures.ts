@@ -104,8 +104,8 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
 }> {}
 
 /**
- * A write to which the service responded with a 2xx, but with a body that can't be read: it most likely happened. The
- * client did not send it again after that response.
+ * A write to which the service responded with a 2xx, but with a body that can't be read or that is an error. Without an error in
+ * it the write most likely happened. The client did not send it again after that response.
  *
  * @since 0.1.0
  * @category errors

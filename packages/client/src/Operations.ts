@@ -11,6 +11,7 @@ import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -111,9 +112,14 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
 const parse = (text: string): Either.Either<unknown, string> =>
   Either.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
 
-/** Whether the body is an error envelope, whatever its error is made of: it says the opposite of a success. */
-const isError = (body: unknown): boolean =>
-  Predicate.isRecord(body) && body["error"] !== undefined && body["error"] !== null && body["error"] !== false
+const isFilled = (value: unknown): boolean =>
+  Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
+
+/**
+ * Whether the body is an error envelope, whatever its error is made of: it says the opposite of a success. An empty field of
+ * that name says nothing.
+ */
+const isError = (body: unknown): boolean => Predicate.isRecord(body) && isFilled(body["error"])
 
 /** Fields that the request decides stand for those that the response leaves out. */
 const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
@@ -151,9 +157,14 @@ export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, Inval
     catch: () => new InvalidInput({ field: "", message: "the body can't be written as JSON" })
   })
 
-/** What is looked up is looked up for the operation. */
-const seenUnder = <A>(span: Tracer.Span, check: Check<A> | undefined): Check<A> | undefined =>
-  check?.lookUp === undefined ? check : { ...check, lookUp: Effect.withParentSpan(check.lookUp, span) }
+/** What is left of the maximum wait of the call for which something is looked up. */
+const lookingUp = FiberRef.unsafeMake<Attempt.Waiting | undefined>(undefined)
+
+/** What is looked up is looked up for the operation: under its span, and within its maximum wait. */
+const within = <A>(span: Tracer.Span, waiting: Attempt.Waiting, check: Check<A> | undefined): Check<A> | undefined =>
+  check?.lookUp === undefined
+    ? check
+    : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), Effect.locally(lookingUp, waiting)) }
 
 // What isn't JSON is given by the caller; what has neither has no body.
 const bodyOf = (
@@ -222,9 +233,9 @@ export const make: Effect.Effect<
       }
     }, (span) =>
       Effect.flatMap(
-        CallOptions.current,
-        ({ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }) => {
-          const waiting = Attempt.waiting(maxWait)
+        Effect.zip(CallOptions.current, FiberRef.get(lookingUp)),
+        ([{ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }, shared]) => {
+          const waiting = shared ?? Attempt.waiting(maxWait)
           return deliver(
             (number) =>
               Effect.flatMap(attempt({ outgoing, number, waiting, timeout, span }), (answer) =>
@@ -236,7 +247,7 @@ export const make: Effect.Effect<
               operation: outgoing.operation,
               delivery: outgoing.delivery,
               retry: outgoing.canRepeat === undefined ? retry : Schedule.whileInput(retry, outgoing.canRepeat),
-              check: seenUnder(span, check)
+              check: within(span, waiting, check)
             }
           )
         }

@@ -146,7 +146,7 @@ export const pages = <A, E, R>(
 
     const repeated = new CursorRepeated({
       operation,
-      message: `${operation} gave the same cursor twice and would go round for ever; it was stopped`
+      message: `${operation} returned the same cursor twice; the list was ended, because it may repeat itself without end`
     })
 
     const unreadable = ({ cursor, number }: Next, nextCursor: Cursor | null, { index, why }: { index: number; why: string }) =>

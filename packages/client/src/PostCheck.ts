@@ -78,7 +78,8 @@ const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: numbe
   }
   const earliest = startedAt + clock.least
   return latestMoment(createdAt) < earliest - doubtfulMillis
-    ? "older"
+    // The beginning of a calendar stands for no moment at all.
+    ? DateTime.toEpochMillis(createdAt) > 0 ? "older" : "doubtful"
     : latestMoment(createdAt) < earliest || DateTime.toEpochMillis(createdAt) > at + clock.most + toleranceMillis
     ? "doubtful"
     : "duringCall"
@@ -93,6 +94,8 @@ export interface Search<E> {
   readonly settleTime: Duration.Duration
   /** Whether the post is the result of another call of this client. */
   readonly isClaimed: (id: PostId) => boolean
+  /** The last post that this client made: a list that begins with the newest shows it before older ones. */
+  readonly lastClaimed: PostId | undefined
   /** Whether the post is that of another call of this client whose outcome is open. */
   readonly isOthers: (post: Post) => boolean
   /** Whether it may be. */
@@ -113,6 +116,8 @@ interface Order {
   readonly isDescending: boolean
   /** Posts that are older than the one before them. Equal stamps show no order. */
   readonly descents: number
+  /** Whether the last post of this client was seen, where there is one. */
+  readonly hasLast: boolean
 }
 
 const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
@@ -129,7 +134,7 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
       const page = yield* search.listPosts({ limit: Limits.maxPageSize, ...(cursor === undefined ? {} : { cursor }) })
       const clock = yield* search.stampClock
       const at = yield* now
-      let { descents, isDescending, last } = order
+      let { descents, hasLast, isDescending, last } = order
       let doubtHere = doubt
       let oldest: Age = "duringCall"
       for (const post of page.data) {
@@ -137,6 +142,7 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
         isDescending = isDescending && stamp <= last
         descents += stamp < last ? 1 : 0
         last = stamp
+        hasLast ||= post.id === search.lastClaimed
         oldest = ageOf(post.createdAt, search.startedAt, at, clock)
         if (oldest === "older" || search.isClaimed(post.id)) {
           continue
@@ -154,14 +160,15 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
             : `the equal post ${post.id} may be this one or an older one`
         }
       }
-      const isPast = isDescending && descents >= enoughToShowOrder && oldest === "older"
+      const isPast = isDescending && hasLast && descents >= enoughToShowOrder && oldest === "older"
       return page.nextCursor !== null && !isPast
-        ? yield* from(page.nextCursor, pagesLeft - 1, { last, isDescending, descents }, doubtHere)
+        ? yield* from(page.nextCursor, pagesLeft - 1, { last, isDescending, descents, hasLast }, doubtHere)
         : doubtHere === undefined
         ? Option.none()
         : yield* new Inconclusive({ message: doubtHere })
     })
-  return from(undefined, maxPages, { last: Number.POSITIVE_INFINITY, isDescending: true, descents: 0 }, undefined)
+  const unread = { last: Number.POSITIVE_INFINITY, isDescending: true, descents: 0, hasLast: search.lastClaimed === undefined }
+  return from(undefined, maxPages, unread, undefined)
 }
 
 // Most posts are there at once, or never.

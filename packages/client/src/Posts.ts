@@ -134,6 +134,7 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
             startedAt,
             settleTime,
             isClaimed: claimed.has,
+            lastClaimed: Array.from(claimed.keys()).at(-1),
             isOthers: (listed) =>
               orphaned.has(canonical(listed.text ?? "")) || others().some((other) => resemblance(other, listed) === "same"),
             mayBeOthers: (listed) =>
@@ -157,7 +158,8 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
             if (Exit.isSuccess(exit)) {
               const { createdAt, id } = exit.value
               claimed.add(id, at)
-              ownPostClock = isFound || createdAt === undefined
+              // A call that took longer shows less than the `Date` of a response does.
+              ownPostClock = isFound || createdAt === undefined || at - startedAt > 1_000
                 ? ownPostClock
                 : PostCheck.fromOwnPost(createdAt, startedAt, at)
             } else if (mayExist(exit.cause)) {

@@ -251,18 +251,11 @@ export const make = (
       : byClient(outgoing, progress)
 })
 
-// Shorter beginnings of a key are found in any text, and open nothing.
-const shortestPart = 8
+// What one character of a key is written with at most, in JSON escapes, entities and the like.
+const longestEscape = 8
 
-/** A text that was cut, without the beginning of a key at its end. */
-const withoutPartOf = (key: string, text: string): string => {
-  for (let length = key.length; length >= shortestPart; length--) {
-    if (text.endsWith(key.slice(0, length))) {
-      return text.slice(0, -length)
-    }
-  }
-  return text
-}
+/** A text that was cut, without its end: that may hold the beginning of a key in any escape, which redaction can't recognise. */
+const withoutPartOf = (key: string, text: string): string => text.slice(0, Math.max(0, text.length - longestEscape * key.length))
 
 const noBody: Exchange.Body = { text: "", isCut: false }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Profiles, RateLimit } from "@plaza/client"
+import { Chat, Posts, Profiles, RateLimit } from "@plaza/client"
 import { fromOptions, Settings } from "@plaza/client/Settings"
 import * as Plaza from "@plaza/client/Plaza"
-import { ConversationId } from "@plaza/domain"
+import { ConversationId, PostId } from "@plaza/domain"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
@@ -15,18 +15,24 @@ const built = <R, E>(layer: Layer.Layer<R, E>) =>
   })
 
 describe("a client whose layer is released", () => {
-  it.effect("ends what is in flight, as of unknown outcome where it was a write", () =>
+  it.effect("ends what is in flight as a lost connection, or of unknown outcome where it may not be repeated", () =>
     Effect.gen(function*() {
       const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed("hang")))
       const { me } = Context.get(context, Profiles)
       const { send } = Context.get(context, Chat)
+      const { create, like } = Context.get(context, Posts)
       const read = yield* Effect.fork(Effect.flip(me))
-      const write = yield* Effect.fork(Effect.flip(send(ConversationId.make("c"), "hello")))
+      const repeatable = yield* Effect.fork(Effect.flip(like(PostId.make("1"))))
+      const writes = yield* Effect.forEach([send(ConversationId.make("c"), "hello"), create({ text: "hello" })], (write) => Effect.fork(Effect.flip(write)))
       yield* TestClock.adjust("1 second")
       yield* release
       yield* TestClock.adjust("10 seconds")
-      expect(yield* Fiber.join(write)).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "ConnectionLost", reason: "CLOSED" } })
-      expect((yield* Fiber.join(read))._tag).toBe("ClientClosed")
+      for (const write of writes) {
+        expect(yield* Fiber.join(write)).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "ConnectionLost", reason: "CLOSED" } })
+      }
+      for (const call of [read, repeatable]) {
+        expect(yield* Fiber.join(call)).toMatchObject({ _tag: "ConnectionLost", reason: "CLOSED" })
+      }
     }))
 
   it.effect("fails every later call, and those that wait for a slot", () =>

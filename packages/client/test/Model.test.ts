@@ -35,6 +35,7 @@ const timed = (random: Program): Program => ({
   steps: random.steps.flatMap((step) =>
     step.calls.map((call) => ({
       ...step,
+      others: [],
       calls: [{ ...call, leavesAfter: call.leavesAfter === 0 ? null : call.leavesAfter }]
     }))
   )

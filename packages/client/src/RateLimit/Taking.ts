@@ -53,9 +53,6 @@ export interface Source<S> {
   readonly pauseOperation: (now: number, operation: string, millis: number) => Effect.Effect<void>
 }
 
-// A service that refuses a burst wants the next request soon; one whose window is full wants none until it ends.
-const shortShare = 1 / 10
-
 /** @since 0.1.0 @category constructors */
 export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "closeFor"> => {
   const { closing, pace, pauses } = source
@@ -99,7 +96,7 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
         return Effect.zipRight(source.pauseOperation(now, operation, asked), source.answered(slot))
       }
       const millis = asked > 0 || counted ? asked : pace.backoff(now, sentAt)
-      if (!counted && millis <= source.windowMillis * shortShare) {
+      if (!counted) {
         pace.refused(now, sentAt, source.recent(now), now + millis)
       }
       return Effect.zipRight(source.pauseKey(now, millis), counted ? source.answered(slot) : source.refused(slot))

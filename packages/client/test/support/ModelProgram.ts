@@ -27,8 +27,16 @@ export interface Call {
 /** A fault whose `Retry-After`, where it is a date, is known only when it is added. */
 export type PlannedFault = typeof Fault.Type & { readonly retryAtSeconds?: number }
 
+/** A write of another client of the same account, with a key of its own. */
+export interface OtherCall {
+  readonly write: { readonly kind: "post"; readonly text: number } | { readonly kind: "ship"; readonly target: number }
+  /** When it is sent, in milliseconds from the beginning of its step. */
+  readonly at: number
+}
+
 interface Step {
   readonly faults: ReadonlyArray<PlannedFault>
+  readonly others: ReadonlyArray<OtherCall>
   readonly calls: ReadonlyArray<Call>
   /** In milliseconds, after the last of its calls. */
   readonly pause: number
@@ -97,6 +105,14 @@ const callOf = (write: fc.Arbitrary<Write>): fc.Arbitrary<Call> =>
     )
   })
 
+const otherCall: fc.Arbitrary<OtherCall> = fc.record({
+  write: fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant("post" as const), text: fc.nat(texts.length - 1) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("ship" as const), target: fc.nat(1) }) }
+  ),
+  at: fc.constantFrom(0, 50, 900, 3_000, 8_000, 62_000)
+})
+
 interface Target {
   readonly method?: string
   readonly path?: string
@@ -128,7 +144,7 @@ const effects: ReadonlyArray<fc.Arbitrary<PlannedFault>> = [
   fc.record({
     kind: fc.constant("status" as const),
     when: fc.constantFrom("before" as const, "after" as const),
-    status: fc.constantFrom(500, 502, 503, 504, 520)
+    status: fc.constantFrom(500, 502, 503, 504, 520, 500, 502, 503, 504, 520, 301, 303, 307, 408)
   }),
   fc.record({ kind: fc.constant("drop" as const), when: fc.constantFrom("before" as const, "after" as const) }),
   fc.record({
@@ -177,6 +193,7 @@ const programOf = (write: fc.Arbitrary<Write>, targets: ReadonlyArray<Target>): 
     steps: fc.array(
       fc.record({
         faults: fc.array(faultOn(targets), { maxLength: 4 }),
+        others: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(otherCall, { maxLength: 2 }) }),
         calls: fc.array(callOf(write), { minLength: 1, maxLength: 5 }),
         pause: fc.constantFrom(0, 500, 20_000, 70_000)
       }),

@@ -6,7 +6,7 @@ import { type Commit, Latitude, type State } from "@plaza/sandbox"
 import { Predicate } from "effect"
 import { allowance, texts } from "./ModelProgram.js"
 import type { Observation, Observed } from "./ModelRun.js"
-import { carrier, mark, media, stockOf, targets, textOf } from "./ModelRun.js"
+import { carrier, mark, media, othersQuery, stockOf, targets, textOf } from "./ModelRun.js"
 
 /**
  * - `done`: the client claims that it happened.
@@ -32,7 +32,9 @@ const operations: Readonly<Record<Kind, string>> = {
 const repeatable = new Set<Kind>(["upload", "like", "follow", "stock"])
 const once = new Set<Kind>(["comment", "message", "story"])
 
-const isAmbiguous = (ended: number | string): boolean => typeof ended !== "number" || ended >= 500
+// The document shows neither redirects nor 408, so what became of a write is open.
+const isAmbiguous = (ended: number | string): boolean =>
+  typeof ended !== "number" || ended >= 500 || (ended >= 300 && ended < 400) || ended === 408
 
 const writesOf = ({ sent }: Observed): ReadonlyArray<number | string> =>
   sent.filter(({ method }) => method !== "GET").map(({ ended }) => ended)
@@ -81,10 +83,23 @@ const isLie = (kind: Kind, { requests }: Observation): boolean =>
   requests.some(({ deliveredStatus, operation, status }) =>
     operation === operations[kind] && status !== null && status >= 400 && deliveredStatus !== null && deliveredStatus < 300)
 
+/** The posts of another client of the account. */
+const othersPosts = ({ commits, requests }: Observation): ReadonlyArray<Commit> => {
+  const others = new Set(requests.flatMap(({ id, query }) => query === othersQuery ? [id] : []))
+  return commits.filter(({ operation, requestId }) => operation === operations.post && others.has(requestId))
+}
+
+/** What a stamp of two seconds before the call can't be told from, and more where stamps are ahead of `Date`. */
+const mayBeTaken = (commit: Commit, { from, to }: Observed, { latitude }: Observation): boolean => {
+  const at = commit.at.epochMillis
+  return at >= from - 2_000 - Math.abs(latitude.createdAtOffsetMillis) && at <= to
+}
+
 const groupOf = (text: string): string => texts.find((entry) => entry[1] === text)?.[0] ?? text
 
 const postRules = (calls: ReadonlyArray<Observed>, observation: Observation): ReadonlyArray<string> => {
-  const made = commitsOf("post", observation)
+  const others = othersPosts(observation)
+  const made = commitsOf("post", observation).filter((commit) => !others.includes(commit))
   const groups = new Map<string, Array<Observed>>()
   for (const call of calls) {
     if (call.write.kind === "post") {
@@ -98,10 +113,17 @@ const postRules = (calls: ReadonlyArray<Observed>, observation: Observation): Re
     ...[...groups].flatMap(([group, members]) => {
       const there = made.filter((commit) => groupOfCommit(commit) === group)
       const claimed = members.flatMap((call) => call.claim._tag === "Success" ? [{ call, id: valueOf(call, "id") }] : [])
+      const taken = claimed.flatMap(({ call, id }) => {
+        const commit = others.find(({ createdId }) => createdId === id)
+        return commit === undefined ? [] : [{ call, commit }]
+      })
+      const [least, most] = bounds(members)
       return [
-        ...counted(`post ${group}`, there.length, bounds(members)),
+        ...counted(`post ${group}`, there.length, [least - taken.length, most]),
+        ...taken.flatMap(({ call, commit }) =>
+          mayBeTaken(commit, call, observation) ? [] : [`${describe(call)}: the post of another client is claimed`]),
         ...(new Set(claimed.map(({ id }) => id)).size === claimed.length ? [] : [`post ${group}: two calls claim one post`]),
-        ...claimed.flatMap(({ call, id }) => {
+        ...claimed.filter(({ call }) => !taken.some((other) => other.call === call)).flatMap(({ call, id }) => {
           const commit = there.find(({ createdId }) => createdId === id)
           return commit === undefined
             ? [`${describe(call)}: ${String(id)} is claimed and was not made for it`]
@@ -199,7 +221,7 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
     ? "sent again after a success"
     : once.has(call.write.kind) && doubtful >= 0 && doubtful < writes.length - 1
     ? "sent again without knowing"
-    : call.write.kind === "post" && writes.slice(0, -1).some((ended) => ended === 504 || ended === "given up")
+    : call.write.kind === "post" && writes.slice(0, -1).some((ended) => ended === "given up" || (typeof ended === "number" && ended >= 504))
     ? "sent again while the service may still be at work"
     : answered >= 0 && !["Success", "UnreadableSuccess", "Interrupted"].includes(claim)
     ? "the service reported success"
@@ -218,7 +240,8 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
 const isDefault = (latitude: Latitude.Latitude): boolean => JSON.stringify(latitude) === JSON.stringify(Latitude.defaults)
 
 /** Under the default latitude an unknown outcome of a post needs a reason: else a client that gives up at once would pass. */
-const knowingRules = (call: Observed, { attempts, calls, latitude, requests }: Observation): ReadonlyArray<string> => {
+const knowingRules = (call: Observed, observation: Observation): ReadonlyArray<string> => {
+  const { attempts, calls, latitude, requests } = observation
   const { claim, write } = call
   if (!isDefault(latitude) || write.kind !== "post" || claim._tag !== "Failure" || claim.failure._tag !== "OutcomeUnknown") {
     return []
@@ -227,16 +250,18 @@ const knowingRules = (call: Observed, { attempts, calls, latitude, requests }: O
   const writes = writesOf(call)
   const last = writes.at(-1)
   const group = groupOf(textOf(write, call.number))
-  const hasReason = last === 504 || last === "given up" || writes.length >= attempts ||
-    (typeof last === "number" && last < 500) || cause._tag === "RateLimitWaitExceeded" ||
+  const hasReason = last === "given up" || writes.length >= attempts ||
+    (typeof last === "number" && (last < 500 || last >= 504)) || cause._tag === "RateLimitWaitExceeded" ||
     requests.some(({ faults, operation }) => operation === "listPosts" && faults.length > 0) ||
+    othersPosts(observation).length > 0 ||
     calls.some((other) => other !== call && other.write.kind === "post" && claimOf(other) === "open" && groupOf(textOf(other.write, other.number)) === group)
   return hasReason ? [] : [`${describe(call)}: it could be found or sent again (${writes.join(", ")})`]
 }
 
 const window = 60_000
 
-const rateRules = ({ latitude, requests }: Observation): ReadonlyArray<string> => {
+const rateRules = ({ latitude, requests: all }: Observation): ReadonlyArray<string> => {
+  const requests = all.filter(({ query }) => query !== othersQuery)
   // What is refused for the rate is not counted by the sandbox.
   const moments = requests.filter(({ deliveredStatus }) => deliveredStatus !== 429).map(({ at }) => at.epochMillis)
   return [

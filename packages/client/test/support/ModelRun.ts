@@ -2,12 +2,12 @@
  * Runs a program of the model against the sandbox in simulated time, and notes what the client claimed, what it sent,
  * and what the sandbox then held. Knows nothing of what is right.
  */
-import { HttpClient } from "@effect/platform"
+import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Chat, type Failures, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
-import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Random, Schedule } from "effect"
-import type { Call, PlannedFault, Program, Write } from "./ModelProgram.js"
+import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
+import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.js"
 import { texts, timeoutMillis } from "./ModelProgram.js"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
@@ -88,6 +88,9 @@ export interface Observed {
   /** Its place among the beginnings and ends of all calls. */
   readonly startedAs: number
   readonly endedAs: number
+  /** When it began and ended, in milliseconds. */
+  readonly from: number
+  readonly to: number
   readonly claim: Claim
   readonly sent: ReadonlyArray<Sent>
 }
@@ -125,6 +128,7 @@ const observe = ({ at, leavesAfter, write }: Call, number: number, nextEvent: ()
     yield* Effect.sleep(Duration.millis(at))
     const sent: Array<Sent> = []
     const startedAs = nextEvent()
+    const from = yield* Clock.currentTimeMillis
     const fiber = yield* Effect.fork(Effect.locally(failureOf(write, number), current, sent))
     if (leavesAfter !== null) {
       yield* Effect.fork(Effect.delay(Fiber.interruptFork(fiber), Duration.millis(leavesAfter)))
@@ -136,7 +140,25 @@ const observe = ({ at, leavesAfter, write }: Call, number: number, nextEvent: ()
       : Exit.isInterrupted(exit)
       ? { _tag: "Interrupted" }
       : { _tag: "Failure", failure: yield* Effect.flip(exit) }
-    return { number, write, startedAs, endedAs, claim, sent }
+    return { number, write, startedAs, endedAs, from, to: yield* Clock.currentTimeMillis, claim, sent }
+  })
+
+/** By this query the log tells the requests of another client from those of the one under test. */
+export const othersQuery = "by=another"
+
+/** Sends a write of another client, whatever becomes of it. */
+const sendOther = ({ at, write }: OtherCall, apiKey: Redacted.Redacted) =>
+  Effect.gen(function*() {
+    const { baseUrl } = yield* Sandbox.Sandbox
+    yield* Effect.sleep(Duration.millis(at))
+    const [path, body] = write.kind === "post"
+      ? ["/posts", { text: texts[write.text]?.[1] }]
+      : [`/store/orders/${encodeURIComponent(targets.ship(write.target))}/ship`, { carrier, trackingNumber: "another's" }]
+    const request = HttpClientRequest.post(`${baseUrl}${path}?${othersQuery}`).pipe(
+      HttpClientRequest.bearerToken(apiKey),
+      HttpClientRequest.bodyUnsafeJson(body)
+    )
+    yield* Effect.ignore(Effect.timeout(Effect.flatMap(HttpClient.HttpClient, ({ execute }) => Effect.scoped(execute(request))), "1 minute"))
   })
 
 const add = ({ retryAtSeconds, ...fault }: PlannedFault) =>
@@ -182,12 +204,15 @@ export const runAsIs = (program: Program): Effect.Effect<Observation, never, San
     yield* sandbox.reset
     const latitude = yield* sandbox.setLatitude(program.latitude)
     const before = yield* sandbox.state
+    const account = before.keys[0]?.accountId ?? ""
+    const { apiKey: othersKey } = yield* Effect.orDie(sandbox.createKey(account, { name: "another client" }))
     const calls: Array<Observed> = []
     let number = 0
     let events = 0
     yield* Effect.gen(function*() {
       for (const step of program.steps) {
         yield* Effect.forEach(step.faults, add, { discard: true })
+        yield* Effect.forEach(step.others, (other) => Effect.forkDaemon(sendOther(other, othersKey)), { discard: true })
         const numbered = step.calls.map((call) => observe(call, ++number, () => ++events))
         calls.push(...(yield* Effect.all(numbered, { concurrency: "unbounded" })))
         yield* Effect.sleep(Duration.millis(step.pause))
@@ -210,4 +235,4 @@ export const runAsIs = (program: Program): Effect.Effect<Observation, never, San
   }).pipe(Effect.withRandom(Random.make(program.seed)))
 
 /** Runs a program in simulated time. */
-export const run = (program: Program) => SimulatedTime.run(runAsIs(program))
+export const run = (program: Program) => SimulatedTime.run(Logger.withMinimumLogLevel(runAsIs(program), LogLevel.None))
