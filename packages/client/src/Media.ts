@@ -52,8 +52,8 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
    * Uploads a file. Repeatable: sent again after an ambiguous failure, for which a stream is run again. The service may then
    * hold a second file that no post names. A stream that fails, or isn't as long as its size, ends it at once with that
-   * failure. So does one that gives
-   * other bytes when it is run again: `InvalidInput` for `content`, and the attempts before may have stored the file.
+   * failure. So does one that gives other bytes when it is run again: `InvalidInput` for `content`, and the attempts before
+   * may have stored the file.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>

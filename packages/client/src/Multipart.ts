@@ -1,6 +1,6 @@
 /**
  * One file as a multipart/form-data body, written so that no file name or content type can break out of its header.
- * The platform's own `FormData` neither streams nor travels through undici. Knows nothing of uploads.
+ * The platform's own `FormData` neither streams nor travels through undici.
  *
  * Source: interface v1, "Endpoints", POST /media: one file part named `file` with a file name and a content type.
  *

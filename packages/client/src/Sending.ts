@@ -1,6 +1,6 @@
 /**
- * One request within its time limit: sent, its answer read once, and either that or a typed failure. Knows nothing of
- * slots, nor of how often it is called.
+ * Sends one request within its time limit, and reads its response once or fails with a typed failure. `Attempt` waits
+ * for a slot before it.
  *
  * @since 0.1.0
  */

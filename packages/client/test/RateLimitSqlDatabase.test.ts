@@ -57,7 +57,7 @@ describe("the database of an allowance", () => {
       expect(database.statements - before).toBeLessThanOrEqual(2)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("stops everything while it is away: nothing is sent, and who has no maxWait left is told why", () =>
+  it.scoped("stops everything while it is away: nothing is sent, and a call without maxWait left fails with the reason", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 5, window: "60 seconds" })
       database.away = true

@@ -1,6 +1,6 @@
 /**
- * What the database is told of after the fact: answers, slots given back, gates closed. It is told beside the calls that
- * this belongs to, and as soon as it can be reached. Knows nothing of who waits.
+ * Reports to the database after the fact: responses, released slots, pauses. A report runs beside its call and is
+ * repeated until the database can be reached.
  *
  * @since 0.1.0
  */
@@ -37,7 +37,7 @@ export interface ReportsOptions {
   readonly slots: SqlSlots
   readonly leaseMillis: number
   readonly windowMillis: number
-  /** Told from when on a slot is free, once the database knows. */
+  /** Receives the moment from which a slot is free, once the database knows it. */
   readonly onFree: (moment: number) => void
 }
 
