@@ -239,6 +239,9 @@ const sendingRules = (call: Observed): ReadonlyArray<string> => {
 
 const isDefault = (latitude: Latitude.Latitude): boolean => JSON.stringify(latitude) === JSON.stringify(Latitude.defaults)
 
+// No repeat of a call begins later than this, as the client ships.
+const longestRetrying = 120_000
+
 /** Under the default latitude an unknown outcome of a post needs a reason: else a client that gives up at once would pass. */
 const knowingRules = (call: Observed, observation: Observation): ReadonlyArray<string> => {
   const { attempts, calls, latitude, requests } = observation
@@ -251,6 +254,7 @@ const knowingRules = (call: Observed, observation: Observation): ReadonlyArray<s
   const last = writes.at(-1)
   const group = groupOf(textOf(write, call.number))
   const hasReason = last === "given up" || writes.length >= attempts ||
+    call.to - call.from > longestRetrying ||
     (typeof last === "number" && (last < 500 || last >= 504)) || cause._tag === "RateLimitWaitExceeded" ||
     requests.some(({ faults, operation }) => operation === "listPosts" && faults.length > 0) ||
     othersPosts(observation).length > 0 ||
