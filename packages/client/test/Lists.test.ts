@@ -100,7 +100,7 @@ describe("a list", () => {
       expect(yield* endOf([page, Fake.refusal(403, "FORBIDDEN")])).toMatchObject({ status: 403 })
       expect(yield* endOf([page, invalid])).toMatchObject({ _tag: "CursorRejected", cause: { status: 400 } })
       for (const status of [302, 408, 413]) {
-        expect(yield* endOf([page, { status }])).toMatchObject({ _tag: "UnrecognizedError", status })
+        expect(yield* Virtual.run(endOf([page, { status }]))).toMatchObject({ _tag: "UnrecognizedError", status })
       }
     }))
 
