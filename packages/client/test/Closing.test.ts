@@ -21,18 +21,18 @@ describe("a client whose layer is released", () => {
       const { me } = Context.get(context, Profiles)
       const { send } = Context.get(context, Chat)
       const { create, like } = Context.get(context, Posts)
-      const read = yield* Effect.fork(Effect.flip(me))
-      const repeatable = yield* Effect.fork(Effect.flip(like(PostId.make("1"))))
-      const writes = yield* Effect.forEach([send(ConversationId.make("c"), "hello"), create({ text: "hello" })], (write) => Effect.fork(Effect.flip(write)))
+      const calls = yield* Effect.fork(Effect.all([
+        Effect.flip(me),
+        Effect.flip(like(PostId.make("1"))),
+        Effect.flip(send(ConversationId.make("c"), "hello")),
+        Effect.flip(create({ text: "hello" }))
+      ], { concurrency: "unbounded" }))
       yield* TestClock.adjust("1 second")
       yield* release
       yield* TestClock.adjust("10 seconds")
-      for (const write of writes) {
-        expect(yield* Fiber.join(write)).toMatchObject({ _tag: "OutcomeUnknown", cause: { _tag: "ConnectionLost", reason: "CLOSED" } })
-      }
-      for (const call of [read, repeatable]) {
-        expect(yield* Fiber.join(call)).toMatchObject({ _tag: "ConnectionLost", reason: "CLOSED" })
-      }
+      const lost = { _tag: "ConnectionLost", reason: "CLOSED" }
+      const unknown = { _tag: "OutcomeUnknown", cause: lost }
+      expect(yield* Fiber.join(calls)).toMatchObject([lost, lost, unknown, unknown])
     }))
 
   it.effect("fails every later call, and those that wait for a slot", () =>
