@@ -121,30 +121,6 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
 
     const serveAnyone = Effect.suspend(() => line.length === 0 ? Effect.void : serve)
 
-    const pauseKey = (now: number, millis: number) =>
-      Effect.suspend(() => {
-        if (now + millis <= slots.pausedUntil) {
-          return Effect.void
-        }
-        const wasOpen = slots.pausedUntil <= now
-        slots.closeUntil(now + millis)
-        line.sweep(now, forecastAt(now))
-        return Effect.zipRight(
-          wasOpen && millis > 0 ? pauses.report(undefined, now, now + millis) : Effect.void,
-          serveAnyone
-        )
-      })
-
-    const pauseOperation = (now: number, operation: string, millis: number) =>
-      Effect.suspend(() => {
-        const wasOpen = pauses.until(operation, now) === undefined
-        if (!pauses.add(operation, now + millis)) {
-          return Effect.void
-        }
-        line.recall(operation)
-        return wasOpen ? pauses.report(operation, now, now + millis) : Effect.void
-      })
-
     return {
       ...Taking.from<void>({
         windowMillis,
@@ -165,8 +141,14 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
           }),
         giveBack,
         recent: (now) => slots.recent(now),
-        pauseKey,
-        pauseOperation
+        pausedUntil: () => slots.pausedUntil,
+        pauseKey: (now, millis) =>
+          Effect.suspend(() => {
+            slots.closeUntil(now + millis)
+            line.sweep(now, forecastAt(now))
+            return serveAnyone
+          }),
+        pauseOperation: (operation) => Effect.sync(() => line.recall(operation))
       }),
       status: at((now) =>
         Effect.map(Effect.zip(DateTime.now, pauses.list(now)), ([wallNow, pausedOperations]) => ({

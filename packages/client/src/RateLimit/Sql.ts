@@ -241,36 +241,8 @@ export const make = (
     const closing = yield* Closing.make
     closing.onClose(() => line.close())
 
-    const pauseKey = (now: number, millis: number) =>
-      Effect.suspend(() => {
-        const wasOpen = !outlook.isClosed(now)
-        if (now + millis <= outlook.pausedUntil) {
-          return Effect.void
-        }
-        outlook.closeUntil(now + millis)
-        line.sweep(now, forecastAt(now))
-        wake.unsafeOpen()
-        const close = slots.closeFor(Math.ceil(millis))
-        return Effect.zipRight(
-          wasOpen && millis > 0 ? pauses.report(undefined, now, now + millis) : Effect.void,
-          // The first try is waited for, so that no other process goes on after this returns.
-          Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
-        )
-      })
-
-    const pauseOperation = (now: number, operation: string, millis: number) =>
-      Effect.suspend(() => {
-        const wasOpen = pauses.until(operation, now) === undefined
-        if (!pauses.add(operation, now + millis)) {
-          return Effect.void
-        }
-        line.recall(operation)
-        const close = slots.closeFor(Math.ceil(millis), operation)
-        return Effect.zipRight(
-          wasOpen ? pauses.report(operation, now, now + millis) : Effect.void,
-          Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
-        )
-      })
+    // The first try is waited for, so that no other process goes on after this returns.
+    const tellOthers = (close: Effect.Effect<void, SqlError>) => Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
 
     return {
       ...Taking.from<Held>({
@@ -300,8 +272,19 @@ export const make = (
           }),
         giveBack,
         recent,
-        pauseKey,
-        pauseOperation
+        pausedUntil: () => outlook.pausedUntil,
+        pauseKey: (now, millis) =>
+          Effect.suspend(() => {
+            outlook.closeUntil(now + millis)
+            line.sweep(now, forecastAt(now))
+            wake.unsafeOpen()
+            return tellOthers(slots.closeFor(Math.ceil(millis)))
+          }),
+        pauseOperation: (operation, millis) =>
+          Effect.suspend(() => {
+            line.recall(operation)
+            return tellOthers(slots.closeFor(Math.ceil(millis), operation))
+          })
       }),
       status: Effect.gen(function*() {
         const seen = yield* Effect.option(slots.look)

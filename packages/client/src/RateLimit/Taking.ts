@@ -49,8 +49,12 @@ export interface Source<S> {
   readonly giveBack: (slot: S) => Effect.Effect<void>
   /** Requests that the service accepted within the last window, as far as this process knows. */
   readonly recent: (now: number) => number
+  /** Until when no request of the key may go. */
+  readonly pausedUntil: () => number
+  /** Lets no request of the key go for so long, which is longer than before. */
   readonly pauseKey: (now: number, millis: number) => Effect.Effect<void>
-  readonly pauseOperation: (now: number, operation: string, millis: number) => Effect.Effect<void>
+  /** Has those who wait for an operation ask again, now that it is paused for so long. */
+  readonly pauseOperation: (operation: string, millis: number) => Effect.Effect<void>
 }
 
 /** @since 0.1.0 @category constructors */
@@ -84,6 +88,26 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
   const take = (maxWait: Duration.Duration, options: WaitOptions, restore: Restore) =>
     at((now) => takeBy(now + Duration.toMillis(maxWait), options, restore))
 
+  const pauseKey = (now: number, millis: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const before = source.pausedUntil()
+      if (now + millis <= before) {
+        return Effect.void
+      }
+      const report = before <= now && millis > 0 ? pauses.report(undefined, now, now + millis) : Effect.void
+      return Effect.zipRight(report, source.pauseKey(now, millis))
+    })
+
+  const pauseOperation = (now: number, operation: string, millis: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const wasOpen = pauses.until(operation, now) === undefined
+      if (!pauses.add(operation, now + millis)) {
+        return Effect.void
+      }
+      const report = wasOpen ? pauses.report(operation, now, now + millis) : Effect.void
+      return Effect.zipRight(report, source.pauseOperation(operation, millis))
+    })
+
   const afterRefusal = (
     slot: S,
     { counted, retryAfter }: Refusal,
@@ -93,13 +117,13 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
     at((now) => {
       const asked = retryAfter === undefined ? 0 : Duration.toMillis(retryAfter)
       if (asked > source.windowMillis && operation !== undefined) {
-        return Effect.zipRight(source.pauseOperation(now, operation, asked), source.answered(slot))
+        return Effect.zipRight(pauseOperation(now, operation, asked), source.answered(slot))
       }
       const millis = asked > 0 || counted ? asked : pace.backoff(now, sentAt)
       if (!counted) {
         pace.refused(now, sentAt, source.recent(now), now + millis)
       }
-      return Effect.zipRight(source.pauseKey(now, millis), counted ? source.answered(slot) : source.refused(slot))
+      return Effect.zipRight(pauseKey(now, millis), counted ? source.answered(slot) : source.refused(slot))
     })
 
   const spend = <A, E, R>(slot: S, request: Effect.Effect<A, E, R>, options: RequestOptions<E>, restore: Restore) =>
@@ -148,7 +172,7 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
     closeFor: (time, operation) =>
       at((now) => {
         const millis = Duration.toMillis(time)
-        return operation === undefined ? source.pauseKey(now, millis) : source.pauseOperation(now, operation, millis)
+        return operation === undefined ? pauseKey(now, millis) : pauseOperation(now, operation, millis)
       })
   }
 }
