@@ -215,7 +215,7 @@ const make = (local: Local) => Effect.gen(function*() {
 
   const misdirected = Effect.succeed(asItIs(Envelope.failure(
     new Forbidden({
-      message: "the sandbox listens to this machine only and answers for its own names, such as localhost and 127.0.0.1: the host that was asked for is none of them"
+      message: "the sandbox answers for its own names, such as localhost and 127.0.0.1, and for the hosts that are allowed: the host that was asked for is none of them"
     })
   )))
 

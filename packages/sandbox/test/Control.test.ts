@@ -125,5 +125,5 @@ describe("over a socket, the control interface", () => {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder(headers), "host" in headers && !("origin" in headers) ? 200 : 403, JSON.stringify(headers))
       }
-    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0" }))))
+    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0", allowedHosts: ["*"] }))))
 })
