@@ -68,7 +68,7 @@ layer(layerInProcess())("the control interface", (it) => {
         accountId: "1001",
         status: 200,
         rule: "store.setStock",
-        reason: "nothing stood against it, and it was done",
+        reason: "accepted",
         delivered: "answered",
         deliveredStatus: 200,
         faults: [],

@@ -32,7 +32,9 @@ const operations: Readonly<Record<Kind, string>> = {
 const repeatable = new Set<Kind>(["upload", "like", "follow", "stock"])
 const once = new Set<Kind>(["comment", "message", "story"])
 
-const isAmbiguous = (ended: number | string): boolean => typeof ended !== "number" || ended >= 500
+/** A status that the document does not show may follow a request that was carried out. */
+const isAmbiguous = (ended: number | string): boolean =>
+  typeof ended !== "number" || ended >= 500 || (ended >= 300 && ended < 400) || ended === 408
 
 const writesOf = ({ sent }: Observed): ReadonlyArray<number | string> =>
   sent.filter(({ method }) => method !== "GET").map(({ ended }) => ended)
@@ -237,11 +239,14 @@ const knowingRules = (call: Observed, { attempts, calls, latitude, requests }: O
 const window = 60_000
 
 const rateRules = ({ latitude, requests }: Observation): ReadonlyArray<string> => {
-  // What is refused for the rate is not counted by the sandbox.
-  const moments = requests.filter(({ deliveredStatus }) => deliveredStatus !== 429).map(({ at }) => at.epochMillis)
+  // What is refused for the rate is counted by some services only; of a bucket it takes what is not there.
+  const countsRefused = latitude.countRefused === true && latitude.rateCounting !== "tokenBucket"
+  const moments = requests.filter(({ deliveredStatus }) => countsRefused || deliveredStatus !== 429).map(({ at }) => at.epochMillis)
+  // A bucket may be smaller than the allowance of a window, which a client learns by a 429 only.
+  const mayRefuse = latitude.dailyQuota !== null || latitude.rateCounting === "tokenBucket"
   return [
     ...requests.flatMap(({ id, path, status }) =>
-      status === 429 && latitude.dailyQuota === null ? [`${id} ${path} was beyond the allowance`] : []),
+      status === 429 && !mayRefuse ? [`${id} ${path} was beyond the allowance`] : []),
     ...moments.flatMap((end) => {
       const within = moments.filter((at) => at <= end && at > end - window).length
       return within > allowance ? [`${within} requests in the window up to ${end}`] : []

@@ -20,6 +20,8 @@ export class CurrentLatitude extends Context.Tag("@plaza/sandbox/CurrentLatitude
    * goes on when the prefix changes.
    */
   readonly keyPrefixes: ReadonlySet<string>
+  /** Counts a request of the interface, and says whether something in front of the service answers it. */
+  readonly isGatewayRequest: () => boolean
   /** Applies a change; see {@link Latitude.apply}. */
   readonly change: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
   /** Back to the latitude that the sandbox was started with. */
@@ -43,8 +45,10 @@ export const make = (
   const keyPrefixes = new Set(before)
   let current = initial
   let same = false
+  let requests = 0
   const set = (next: Latitude.Latitude) => {
     current = next
+    requests = 0
     same = isDefault(next, Latitude.defaults)
     keyPrefixes.add(next.keyPrefix)
     return next
@@ -58,6 +62,7 @@ export const make = (
       return same
     },
     keyPrefixes,
+    isGatewayRequest: () => current.gatewayStatus !== null && ++requests % current.gatewayStatusEvery === 0,
     change: (change) =>
       Effect.suspend(() => {
         const known = keyPrefixes.size
