@@ -98,9 +98,9 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
 
 /** @since 0.1.0 @category models */
 export interface Options {
-  /** The file that keeps the data; `:memory:`, which keeps nothing, unless told. */
+  /** The file that keeps the data (default: `:memory:`, which keeps nothing). */
   readonly data?: string
-  /** What new data is planted with, 1 unless told. A file that has data keeps its own. */
+  /** What new data is planted with (default: 1). A file that has data keeps its own. */
   readonly seed?: number
   /**
    * What new data holds beside what the seed gives: fixtures, or the path of a JSON or YAML file of them. A file that has
@@ -162,7 +162,7 @@ const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitu
 
 const validFixtures = Schema.validate(FixturesSchema)
 
-/** Fixtures as they are told, or from the file that is named. */
+/** Fixtures as they are given, or from the file that is named. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
   typeof fixtures === "string"
     // Files are read by few, and what reads them takes a while to load.
