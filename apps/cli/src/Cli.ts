@@ -31,11 +31,11 @@ import { name, version } from "./version.js"
  */
 export const grammar: Grammar = {
   valued: [
-    "--assumptions", "--base-url", "--carrier", "--concurrency", "--conversations", "--data", "--delimiter", "--field", "--fixtures",
-    "--follows", "--format", "--header", "--input", "--latitude", "--limit", "--media", "--media-id", "--orders", "--people", "--port", "--posts", "--products",
+    "--allow-host", "--assumptions", "--base-url", "--carrier", "--concurrency", "--conversations", "--data", "--delimiter", "--field", "--fixtures",
+    "--follows", "--format", "--header", "--host", "--input", "--latitude", "--limit", "--media", "--media-id", "--orders", "--people", "--port", "--posts", "--products",
     "--profile", "--report", "--seed", "--text", "--tracking-number"
   ],
-  repeated: ["--field", "--header", "--media", "--media-id"],
+  repeated: ["--allow-host", "--field", "--header", "--media", "--media-id"],
   flags: ["--again", "--all", "--document-only", "--dry-run", "--include", "--json", "--paginate", "--quiet"],
   global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
 }

@@ -39,6 +39,10 @@ const reportFailures = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
  */
 export const serve = ({ latitude, ...settings }: {
   readonly port: number
+  /** The address to listen on (default: loopback). */
+  readonly host?: string
+  /** Further hosts that requests may name. */
+  readonly allowedHosts?: ReadonlyArray<string>
   readonly data?: string
   /** The path of a file. */
   readonly fixtures?: string

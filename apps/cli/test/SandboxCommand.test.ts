@@ -6,6 +6,7 @@ import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
 import { Effect } from "effect"
+import { get } from "node:http"
 import { expect } from "vitest"
 import { dist, finished, run, start, written } from "./support/Plaza.js"
 
@@ -103,6 +104,27 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
         expect(stderr).toMatch(/^plaza: .+\n$/)
       }
       expect(ends.map(({ stderr }) => stderr).join("")).toMatch(/unknown\.json.*"listLag" is not one of its fields\n.*wrong\.json.*"listOrder" must be one of newestFirst, oldestFirst, shuffled\n.*list\.json.*\n.*missing\.json.*\n.*1\.5.*\n/)
+    }))
+
+  it.scoped("listens on the address it is given, and answers for the hosts that are allowed only", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
+      const running = yield* start(["sandbox", "start", "--port", "0", "--quiet", "--host", "0.0.0.0", "--allow-host", "sandbox", "--allow-host", "192.168.0.7"], { cwd })
+      const env = exported(yield* written(running, /\n/))
+      expect(yield* run(["me"], { cwd, env })).toMatchObject({ code: 0 })
+      const { port } = new URL(env.PLAZA_BASE_URL)
+      const statusFor = (host: string) =>
+        Effect.async<number | undefined>((resume) => {
+          get({ host: "127.0.0.1", port, path: "/sandbox/health", headers: { host } }, (response) => {
+            response.resume()
+            resume(Effect.succeed(response.statusCode))
+          })
+        })
+      expect(yield* Effect.forEach(["sandbox", "192.168.0.7:80", "localhost", "evil.example"], statusFor)).toEqual([200, 200, 200, 403])
+      const wrong = yield* run(["sandbox", "start", "--port", "0", "--allow-host", "http://sandbox"], { cwd })
+      expect(wrong).toMatchObject({ code: 2, stdout: "" })
+      expect(wrong.stderr).toMatch(/^plaza: .*"http:\/\/sandbox".*\n$/)
     }))
 
   it.scoped("says what to change when the port is taken, the file is none of its own or a number is none", () =>

@@ -1,5 +1,5 @@
 /**
- * Writes `openapi.json` as a sandbox answers unless told otherwise: `pnpm --filter @plaza/sandbox openapi`. Knows nothing
+ * Writes `openapi.json` as a sandbox answers by default: `pnpm --filter @plaza/sandbox openapi`. Knows nothing
  * of what the file says.
  */
 // Scripts stand outside of the package's own configuration, which brings Node's types.

@@ -21,6 +21,7 @@ import { Faults } from "./Faults.js"
 import { decode, route } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
+import * as KeyMask from "./KeyMask.js"
 import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
 import { isSameOrigin, type Local } from "./LocalOnly.js"
 import { RequestLog } from "./RequestLog.js"
@@ -42,6 +43,9 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
 }>() {}
 
 const match = matcher(operationsOf(ControlApi, "ignore"))
+
+/** The one operation whose answer has a key in it. */
+const creatingKeys = "control.createKey"
 
 /** @since 0.1.0 @category layers */
 export const layer = (
@@ -70,11 +74,18 @@ export const layer = (
         addFault: ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })),
         listFaults: () => Effect.map(faults.list, (data) => ({ data })),
         clearFaults: () => faults.clear,
-        commits: () => Effect.map(commits.all, (data) => ({ data })),
+        commits: ({ urlParams }) => commits.read(urlParams),
         readLatitude: () => Effect.sync(() => latitude.value),
         setLatitude: ({ payload }) => latitude.change(payload)
       }
       const table: Readonly<Record<string, AnyHandler<null>>> = { ...handlers, ...(yield* Scene.handlers) }
+
+      const mask = KeyMask.make(latitude.keyPrefixes)
+      /** What the sandbox holds is shown with keys masked, save the one key that has just been made. */
+      const withoutKeys = (answer: Answer, operation: string): Answer =>
+        operation === creatingKeys || mask.text(answer.body) === answer.body
+          ? answer
+          : { ...answer, body: JSON.stringify(mask.json(JSON.parse(answer.body))) }
 
       return {
         answer: (incoming, path) => {
@@ -97,7 +108,10 @@ export const layer = (
               // Decoded by the schemas of the operation that the handler was written for.
               : yield* handler(request as never, null)
             return found.operation.encode(result)
-          }).pipe((answered) => orEnvelope(answered, () => operation))
+          }).pipe(
+            (answered) => orEnvelope(answered, () => operation),
+            Effect.map((answer) => withoutKeys(answer, operation))
+          )
         }
       }
     })

@@ -12,7 +12,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { onWire } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { SceneGroup } from "./Control/SceneApi.js"
-import { Commit } from "./Commits.js"
+import { CommitPage, CommitQuery } from "./Commits.js"
 import { ActiveFault, Fault, FaultId } from "./Fault.js"
 import { Change, Latitude } from "./Latitude.js"
 import { RequestPage, RequestQuery } from "./RequestLog.js"
@@ -56,7 +56,12 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   )
   .add(HttpApiEndpoint.get("listFaults", "/faults").addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) })))
   .add(HttpApiEndpoint.del("clearFaults", "/faults").addSuccess(HttpApiSchema.NoContent))
-  .add(HttpApiEndpoint.get("commits", "/commits").addSuccess(Schema.Struct({ data: Schema.Array(Commit) })))
+  .add(
+    HttpApiEndpoint.get("commits", "/commits")
+      .setUrlParams(CommitQuery)
+      .addSuccess(CommitPage)
+      .addError(onWire("VALIDATION_ERROR"))
+  )
   .add(HttpApiEndpoint.get("readLatitude", "/latitude").addSuccess(Latitude))
   .add(
     HttpApiEndpoint.post("setLatitude", "/latitude")

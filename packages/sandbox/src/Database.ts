@@ -156,6 +156,27 @@ const createPrivate = (file: string): void => {
   }
 }
 
+/** The data file and what SQLite keeps beside it. */
+const filesOf = (file: string): ReadonlyArray<string> => [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]
+
+/**
+ * Takes the files of an older start, or of a copy, away from everybody but their owner. A file system may have no modes,
+ * and a file may belong to somebody else: it is used all the same, and the log names it.
+ */
+const makePrivate = (file: string): Effect.Effect<void> =>
+  Effect.forEach(filesOf(file), (path) =>
+    Effect.suspend(() => {
+      // A link to a data file leads to one that was found to be ours; a link beside it may lead anywhere.
+      const stat = (path === file ? Fs.statSync : Fs.lstatSync)(path, { throwIfNoEntry: false })
+      if (stat === undefined || !stat.isFile() || (stat.mode & 0o077) === 0) {
+        return Effect.void
+      }
+      return Effect.catchAll(
+        Effect.try(() => Fs.chmodSync(path, 0o600)),
+        () => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path })
+      )
+    }), { discard: true })
+
 /** Makes sure that the tables are there, and that nobody else has them open. Throws when SQLite can't. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
@@ -193,8 +214,12 @@ const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
       }
     }
     const database = new Sqlite(file)
-    return Effect.onError(Effect.suspend(() => prepare(database, file) ?? Effect.succeed(database)), () =>
-      Effect.sync(() => database.close()))
+    const prepared = Effect.suspend(() => {
+      const problem = prepare(database, file)
+      // Only now is it known to be ours, and the log of a start that was killed may be there as well.
+      return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
+    })
+    return Effect.onError(prepared, () => Effect.sync(() => database.close()))
   }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
 
 /**

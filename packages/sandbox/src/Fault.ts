@@ -1,6 +1,5 @@
 /**
- * A fault: what may go wrong around a call, which calls it hits, and how often. A value, as it is asked for and listed;
- * knows nothing of how a call is hit.
+ * A fault: what may go wrong around a call, which calls it hits, and how often. A value, as it is asked for and listed.
  *
  * @since 0.1.0
  */
@@ -11,13 +10,13 @@ const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith
 
 /** Which calls a fault hits. */
 const target = {
-  /** The method in capitals, or `*` for any, which it is unless told. */
+  /** The method in capitals, or `*` for any (default: any). */
   method: optional(Schema.String),
-  /** A path as it is sent, without `/open/v1` and the query; `*` stands for any run of characters. Any path unless told. */
+  /** A path as it is sent, without `/open/v1` and the query; `*` stands for any run of characters (default: any path). */
   path: optional(Schema.String),
-  /** How many calls it hits. One unless told; without an end when a `rate` is told. */
+  /** How many calls it hits (default: 1, or without an end when a `rate` is set). */
   times: optional(Schema.Int.pipe(Schema.positive())),
-  /** The share of the calls it hits, from 0 to 1, drawn from a generator that the seed decides. All unless told. */
+  /** The share of the calls it hits, from 0 to 1, drawn from a generator that the seed decides (default: all). */
   rate: optional(Schema.Number.pipe(Schema.between(0, 1)))
 }
 
@@ -40,7 +39,7 @@ const contentType = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 
 /** An answer that stands in for the service's own. */
 const replacement = {
-  /** The code of the envelope: the documented one of the status unless told. */
+  /** The code of the envelope (default: the documented one of the status). */
   code: optional(Schema.String),
   /** The message of the envelope. */
   message: optional(Schema.String),
@@ -96,7 +95,7 @@ export const Drop = Schema.Struct({
 
 /**
  * The head of the answer arrives and the first half of its body, then the connection is closed. The answer is the
- * service's own, or one with the status told here.
+ * service's own, or one with the status that is set here.
  *
  * @since 0.1.0
  * @category models
@@ -111,7 +110,7 @@ export const Cut = Schema.Struct({
 
 /**
  * The head of the answer arrives at once and its body little by little, by Clock. The answer is the service's own, or one
- * with the status told here.
+ * with the status that is set here.
  *
  * @since 0.1.0
  * @category models

@@ -16,7 +16,7 @@ const most = 10_000_000
 const quantity = optional(Schema.Int.pipe(Schema.between(0, most)))
 
 /**
- * How many of each are generated, by the sandbox's seed. None unless told.
+ * How many of each are generated, by the sandbox's seed (default: none).
  *
  * @since 0.1.0
  * @category models

@@ -54,7 +54,7 @@ export interface ListedKey {
 export class Keys extends Context.Tag("@plaza/sandbox/Keys")<Keys, {
   /** The active key with this value, if there is one. */
   readonly find: (value: string) => Effect.Effect<Caller | undefined>
-  /** Makes a key with all scopes unless told. At most 5 of an account are active. */
+  /** Makes a key (default: with all scopes). At most 5 of an account are active. */
   readonly create: (accountId: string, options?: {
     readonly name?: string
     readonly scopes?: ReadonlyArray<string>

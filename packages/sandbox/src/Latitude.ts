@@ -7,6 +7,7 @@
  *
  * @since 0.1.0
  */
+import { byCode } from "@plaza/domain/Errors"
 import type * as Arr from "effect/Array"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -24,6 +25,11 @@ const flag = described(Schema.Boolean, "true or false")
 const whole = (least: number, most: number) =>
   described(Schema.Int.pipe(Schema.between(least, most)), `a whole number from ${least} to ${most}`)
 
+const maybeWhole = (least: number, most: number) =>
+  Schema.NullOr(whole(least, most)).annotations({
+    message: () => ({ message: `must be null or a whole number from ${least} to ${most}`, override: true })
+  })
+
 /** A bound for spans of time, so that every date keeps a year of four digits. */
 const mostMillis = 366 * 24 * 60 * 60 * 1_000
 const millis = whole(0, mostMillis)
@@ -39,11 +45,31 @@ const Presence = oneOf("present", "null", "omitted")
 export type Presence = typeof Presence.Type
 const presence = Presence
 
-const TextForm = Schema.Literal("trimmed", "lf", "collapsed", "htmlEscaped", "nfc")
+const TextForm = Schema.Literal(
+  "linksShortened",
+  "emojiCodes",
+  "smartPunctuation",
+  "trimmed",
+  "lf",
+  "collapsed",
+  "htmlEscaped",
+  "nfc",
+  "namedEntities",
+  "numericEntities"
+)
 /**
- * A change to a text before it is stored: `trimmed` takes white space from both ends, `lf` writes LF for CRLF and CR,
- * `collapsed` writes one space for each run of white space, `htmlEscaped` writes `&amp; &lt; &gt; &quot; &#39;`, `nfc`
- * composes Unicode.
+ * A change to a text before it is stored:
+ *
+ * - `linksShortened`: a short link in place of each `http` or `https` address.
+ * - `emojiCodes`: a name such as `:tada:` in place of each emoji.
+ * - `smartPunctuation`: typographic quotes, dashes and ellipses.
+ * - `trimmed`: without white space at both ends.
+ * - `lf`: LF for CRLF and CR.
+ * - `collapsed`: one space for each run of white space.
+ * - `htmlEscaped`: `&amp; &lt; &gt; &quot; &#39;`.
+ * - `nfc`: composed Unicode.
+ * - `namedEntities`: HTML's names for what has one and is not ASCII, such as `&ouml;`.
+ * - `numericEntities`: numbers for what is not ASCII, such as `&#246;`.
  *
  * @since 0.1.0
  * @category models
@@ -55,6 +81,12 @@ const status = oneOf(200, 201, 204)
 const body = oneOf("resource", "none", "unexpected")
 const headerValue = described(Schema.String.pipe(Schema.pattern(/^[!-~](?:[ -~]*[!-~])?$/)), "printable ASCII without space at either end")
 const strings = described(Schema.Array(Schema.String), "a list of strings")
+
+/** Statuses that leave open what the service did, and that the document does not list. */
+const gatewayStatuses = [301, 302, 303, 307, 308, 408] as const
+
+const LateStatus = Schema.Literal(500, 502, 503, 504)
+const lateStatuses = LateStatus.literals
 
 /**
  * A service that the document permits.
@@ -127,7 +159,10 @@ export const Latitude = Schema.Struct({
   cursorExpiresAfterMillis: millis,
   /** `next_cursor` of the last page ("List behaviour", rule 5; "Resources", conventions). */
   lastCursor: oneOf("null", "omitted", "emptyString"),
-  /** The form of ids of new posts, media and conversations ("Resources", conventions: strings). `special` holds slashes, spaces, `%`, `?`, `#` and non-ASCII. */
+  /**
+   * The form of the ids that the service makes: of posts, media, conversations and accounts, and of generated products and
+   * orders ("Resources", conventions: strings). `special` holds slashes, spaces, `%`, `?`, `#` and non-ASCII.
+   */
   idForm: oneOf("plain", "uuid", "special", "prefixed"),
   /** Success status of creating a post, comment, message or story ("Endpoints", gaps). 204 has no body. */
   createStatus: status,
@@ -165,8 +200,33 @@ export const Latitude = Schema.Struct({
   }),
   /** What keys begin with, before their 40 characters ("Authentication", rule 3: a fixed prefix). */
   keyPrefix: described(Schema.String.pipe(Schema.pattern(/^[!-~]{1,100}$/)), "1 to 100 printable ASCII characters without spaces"),
-  /** How long after the caller was given up (a dropped connection, 502, 504, a caller who left) a write is carried out, in milliseconds; 0: never ("Errors", retry rules: the action may have happened). */
-  lateCommitMillis: millis
+  /**
+   * How long after the caller was given up a write is carried out, in milliseconds; 0: never ("Errors", retry rules: the
+   * action may have happened). Callers are given up by a dropped connection, by leaving, and with `lateCommitStatuses`.
+   */
+  lateCommitMillis: millis,
+  /** Statuses after which a late write may follow ("Errors", retry rules: of any 5xx, check that the action did not already happen). */
+  lateCommitStatuses: Schema.Array(LateStatus).annotations({
+    message: () => ({ message: `must be a list of ${lateStatuses.join(", ")}`, override: true })
+  }),
+  /**
+   * A status that something in front of the service answers in place of its own: a redirect or 408; null: none ("Errors" and
+   * "Endpoints", gaps: no list of statuses is complete). A redirect leads to `/elsewhere`; the body is empty.
+   */
+  gatewayStatus: oneOf(null, ...gatewayStatuses),
+  /** Which requests get it: every one of this number. */
+  gatewayStatusEvery: whole(1, 1_000_000),
+  /** Whether it is answered `before` the service sees the request, or `after` the request was carried out. */
+  gatewayStatusWhen: oneOf("before", "after"),
+  /**
+   * How the rate of a key is counted ("Limits": 120 requests per minute): in any window, in windows that begin with the
+   * minute, or by a bucket that holds `rateBurst` requests and fills at the rate.
+   */
+  rateCounting: oneOf("slidingWindow", "fixedWindow", "tokenBucket"),
+  /** Requests that a full `tokenBucket` holds, at most those of a window; null: those of a window. */
+  rateBurst: maybeWhole(1, 1_000_000),
+  /** Whether a request refused for the rate counts against the rate; null: as assumed ("Limits", gaps). */
+  countRefused: Schema.NullOr(flag).annotations({ message: () => ({ message: "must be null, true or false", override: true }) })
 }).annotations({ identifier: "Latitude" })
 /** @since 0.1.0 @category models */
 export type Latitude = typeof Latitude.Type
@@ -225,7 +285,14 @@ export const defaults: Latitude = {
   quotaPer: "account",
   dailyQuota: null,
   keyPrefix: "key_",
-  lateCommitMillis: 0
+  lateCommitMillis: 0,
+  lateCommitStatuses: [502, 504],
+  gatewayStatus: null,
+  gatewayStatusEvery: 10,
+  gatewayStatusWhen: "before",
+  rateCounting: "slidingWindow",
+  rateBurst: null,
+  countRefused: null
 }
 
 /** mulberry32: 32 bits of state, the same numbers everywhere. */
@@ -239,8 +306,30 @@ const generator = (seed: number): () => number => {
   }
 }
 
-/** Those that a new, finer code could take over from. The document ties the others to one condition each. */
-const replaceableCodes = ["VALIDATION_ERROR", "FORBIDDEN", "NOT_FOUND", "CONFLICT", "INTERNAL_ERROR"]
+/** A new code has the general meaning of its status, which every documented one has as well. */
+const replaceableCodes: ReadonlyArray<string> = Object.keys(byCode)
+
+/** Small changes often, those that leave little of a text rarely. */
+const drawnText = (
+  some: (all: ReadonlyArray<TextForm>) => ReadonlyArray<TextForm>,
+  rarely: <A>(usual: A, ...others: ReadonlyArray<A>) => A
+): ReadonlyArray<TextForm> => {
+  const small = some(["trimmed", "lf", "collapsed", "htmlEscaped", "nfc"])
+  // Not drawn, but to be set: `linksShortened`, `emojiCodes`, `namedEntities`.
+  const large = rarely<ReadonlyArray<TextForm>>(
+    [],
+    ["smartPunctuation"],
+    ["numericEntities"],
+    ["smartPunctuation", "numericEntities"]
+  )
+  return [...small, ...large]
+}
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** Clocks that are wrong by minutes, by a time zone, or by a day. Not drawn, but to be set: more than a day behind. */
+const wrongClocks = [-24 * hour, -14 * hour, -hour, -10 * minute, -minute, minute, 10 * minute, hour, 14 * hour, 30 * hour]
 
 /**
  * The service that a whole number draws: each field by itself, and about half of them as in {@link defaults}, since one
@@ -260,6 +349,9 @@ export const fromSeed = (seed: number): Latitude => {
     next() < 0.5 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const between = (usual: number, least: number, most: number): number =>
     next() < 0.5 ? usual : least + Math.floor(next() * (most - least + 1))
+  /** For what changes so much that it would hide all else. */
+  const rarely = <A>(usual: A, ...others: ReadonlyArray<A>): A =>
+    next() < 0.9 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const some = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> => next() < 0.5 ? [] : all.filter(() => next() < 0.4)
   const presence = () => among<Presence>("present", "null", "omitted")
   return {
@@ -277,12 +369,12 @@ export const fromSeed = (seed: number): Latitude => {
     carrier: presence(),
     trackingNumber: presence(),
     extraFields: among(false, true),
-    text: some(textForms),
+    text: drawnText(some, rarely),
     storedTextLength: among<number | null>(null, 10, 60, 500),
     ellipsis: among(false, true),
     mediaOrder: among<Latitude["mediaOrder"]>("asSent", "reversed", "sorted"),
     createdAtPrecision: among<Latitude["createdAtPrecision"]>("milliseconds", "seconds"),
-    createdAtOffsetMillis: between(0, -2_000, 2_000),
+    createdAtOffsetMillis: rarely(between(0, -2_000, 2_000), ...wrongClocks),
     clockOffsetMillis: among(0, -3_600_000, -600_000, -2_500, 700, 2_500, 600_000, 3_600_000),
     dateHeader: among<Latitude["dateHeader"]>("present", "absent"),
     listLagMillis: between(0, 50, 5_000),
@@ -310,7 +402,15 @@ export const fromSeed = (seed: number): Latitude => {
     quotaPer: among<Latitude["quotaPer"]>("account", "area", "operation"),
     dailyQuota: among<number | null>(null, 100, 500, 5_000),
     keyPrefix: among("key_", "sk-live.", "k", "pl/Live+2=", "a_b_c_"),
-    lateCommitMillis: between(0, 100, 5_000)
+    lateCommitMillis: between(0, 100, 5_000),
+    lateCommitStatuses: among<Latitude["lateCommitStatuses"]>([502, 504], lateStatuses, [500], [503]),
+    gatewayStatus: rarely<Latitude["gatewayStatus"]>(null, ...gatewayStatuses),
+    gatewayStatusEvery: among(10, 2, 3, 5),
+    gatewayStatusWhen: among<Latitude["gatewayStatusWhen"]>("before", "after"),
+    rateCounting: among<Latitude["rateCounting"]>("slidingWindow", "fixedWindow", "tokenBucket"),
+    rateBurst: among<number | null>(null, 5, 10, 60),
+    // Not drawn, but to be set: true.
+    countRefused: among<boolean | null>(null, false)
   }
 }
 

@@ -30,26 +30,40 @@ const hostsOf = ({ headers, target }: Incoming): ReadonlyArray<string> =>
  */
 export interface Local {
   /**
-   * Whether a request names a host that the sandbox answers for. Bound to loopback it answers for this machine's own names
-   * and the configured host: a page elsewhere can make a name of its own lead here, but it can't change what the browser
-   * says it asked for. Bound to another address it answers any name, since nobody knows by which it is reached.
+   * Whether a request names a host that the sandbox answers for: a name of this machine, the configured host, or one that
+   * is allowed. A page elsewhere can make a name of its own lead here (DNS rebinding), but it can't change what the browser
+   * says it asked for.
    */
   readonly answersFor: (incoming: Incoming) => boolean
-  /** Whether a request comes from this machine, and names it or the configured host. */
+  /** Whether a request comes from this machine, and names a host that the sandbox answers for. */
   readonly isLocal: (incoming: Incoming) => boolean
 }
 
+/** Written as a host that is allowed, it stands for every host. */
+const anyHost = "*"
+
+const written = (host: string): string => host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
+
+/**
+ * Whether something is a host that can be allowed: a name or an address without a port, or `*` for every host.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const isHost = (host: string): boolean =>
+  host === anyHost || (!host.includes(anyHost) && nameOf(written(host)) !== undefined && !/\]:\d*$/.test(host))
+
 /** @since 0.1.0 @category constructors */
-export const make = (bound: string): Local => {
-  const configured = nameOf(bound.includes(":") && !bound.startsWith("[") ? `[${bound}]` : bound)
-  const isOpen = configured === undefined || !isLoopbackName(configured)
+export const make = (bound: string, allowed: ReadonlyArray<string> = []): Local => {
+  const names = new Set([bound, ...allowed].map((host) => nameOf(written(host))))
+  const isAny = allowed.includes(anyHost)
   const isOwnName = (host: string): boolean => {
     const name = nameOf(host)
-    return name !== undefined && (isLoopbackName(name) || name === configured)
+    return name !== undefined && (isLoopbackName(name) || names.has(name))
   }
-  const namesUs = (incoming: Incoming) => hostsOf(incoming).every(isOwnName)
+  const namesUs = (incoming: Incoming) => isAny || hostsOf(incoming).every(isOwnName)
   return {
-    answersFor: (incoming) => isOpen || Option.isNone(incoming.remoteAddress) || namesUs(incoming),
+    answersFor: (incoming) => Option.isNone(incoming.remoteAddress) || namesUs(incoming),
     isLocal: (incoming) =>
       Option.isNone(incoming.remoteAddress) || (isLoopbackAddress(incoming.remoteAddress.value) && namesUs(incoming))
   }

@@ -32,6 +32,17 @@ export class MediaFiles extends Context.Tag("@plaza/sandbox/MediaFiles")<MediaFi
   readonly remove: (files: ReadonlyArray<string>) => Effect.Effect<void>
 }>() {}
 
+/** Takes a file or folder of ours away from everybody but its owner, where the file system has modes. */
+const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    (Fs.lstatSync(path).mode & 0o077) === 0
+      ? Effect.void
+      : Effect.catchAll(
+        Effect.try(() => Fs.chmodSync(path, mode)),
+        () => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path })
+      )
+  )
+
 /** What an upload fails with when the folder is no longer the one that the sandbox began with. */
 class FolderReplaced extends Data.Error<{ readonly code: string; readonly message: string }> {}
 
@@ -174,6 +185,13 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
       const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
       const named = new Set(rows.map(({ file }) => file))
       yield* remove(found.filter((file) => !named.has(file)))
+      // Everything in the folder is ours: see `folderOf`.
+      yield* makePrivate(folder.path, 0o700)
+      yield* Effect.forEach(
+        found.filter((file) => named.has(file)),
+        (file) => makePrivate(join(folder.path, file), 0o600),
+        { discard: true }
+      )
       // Numbers go on where they ended, so a name is never given twice.
       let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
 

@@ -34,15 +34,15 @@ export interface Listening {
  * @category models
  */
 export interface Patience {
-  /** From the first byte of a request to the end of its headers; 10 seconds unless told. */
+  /** From the first byte of a request to the end of its headers (default: 10 seconds). */
   readonly headers: Duration.Duration
-  /** From the first byte of a request to its last; 5 minutes unless told. */
+  /** From the first byte of a request to its last (default: 5 minutes). */
   readonly request: Duration.Duration
-  /** Without taking anything of an answer; 30 seconds unless told. */
+  /** Without taking anything of an answer (default: 30 seconds). */
   readonly answer: Duration.Duration
-  /** Between an answer and the next request; 65 seconds unless told. */
+  /** Between an answer and the next request (default: 65 seconds). */
   readonly idle: Duration.Duration
-  /** For the answers that are on their way when the sandbox stops; 2 seconds unless told. */
+  /** For the answers that are on their way when the sandbox stops (default: 2 seconds). */
   readonly stop: Duration.Duration
 }
 

@@ -3,7 +3,7 @@
  * file to outlive it: one row for each request, since one that was answered has to stay counted over a kill. Knows
  * nothing of what was asked.
  *
- * Source: interface v1, "Limits". That the window slides, and what the quota counts, is assumed: see `Assumptions`.
+ * Source: interface v1, "Limits". How the rate is counted is a latitude, and so is what the quota counts: see `Latitude`.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Assumed } from "./Assumptions.js"
 import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
-import * as SlidingWindow from "./SlidingWindow.js"
+import * as RateCounters from "./RateCounters.js"
 import { type Client, Sql } from "./Sql.js"
 
 /** What a request asks for, as far as a quota may count it apart. */
@@ -86,20 +86,23 @@ export const layer = (
   Layer.effect(
     RateWindow,
     Effect.gen(function*() {
-      const { countRefused, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* Assumed
+      const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* Assumed
       const latitude = yield* CurrentLatitude
       const length = Duration.toMillis(rateWindow)
       const rows = store(yield* Sql, length)
-      const windows = new Map<string, SlidingWindow.SlidingWindow>()
+      /** By what each counts: one that the latitude changes begins anew. */
+      const windows = new Map<string, RateCounters.RateCounter>()
       const quotas = new Map<string, Quota>()
 
-      const windowOf = (keyId: string): SlidingWindow.SlidingWindow => {
-        const found = windows.get(keyId)
+      const windowOf = (keyId: string): RateCounters.RateCounter => {
+        const { rateBurst, rateCounting } = latitude.value
+        const name = rateCounting === "slidingWindow" ? keyId : `${keyId} ${rateCounting} ${rateBurst ?? ""}`
+        const found = windows.get(name)
         if (found !== undefined) {
           return found
         }
-        const window = SlidingWindow.make(length)
-        windows.set(keyId, window)
+        const window = RateCounters.make(latitude.value, length, requestsPerWindow)
+        windows.set(name, window)
         return window
       }
       const quotaName = (accountId: string, operation: Asked | undefined): string => {
@@ -139,6 +142,7 @@ export const layer = (
         take: (keyId, accountId, operation) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             const window = windowOf(keyId)
+            const countRefused = latitude.value.countRefused ?? assumedCount
             const wait = window.waitFor(requestsPerWindow, now)
             const name = quotaName(accountId, operation)
             const quota = quotaOf(name, now)

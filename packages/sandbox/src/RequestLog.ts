@@ -1,7 +1,7 @@
 /**
  * What was asked of the sandbox lately, what it decided and what the caller got. Kept in memory: the last
- * {@link capacity} requests, and of those no more than fit into {@link maxBytes}. What has the form of a key is masked
- * before it is kept, wherever it stands.
+ * {@link capacity} requests, and of those no more than fit into {@link maxBytes}. Keys of this sandbox, of the current and of
+ * earlier prefixes, are masked before a request is kept; see `KeyMask`.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { FaultId } from "./Fault.js"
-import { mask } from "./KeyMask.js"
+import * as KeyMask from "./KeyMask.js"
+import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
+import * as Page from "./Page.js"
 import type { Decision } from "./Rule.js"
 
 /**
@@ -108,10 +110,7 @@ const maxReasonLength = 500
  * @since 0.1.0
  * @category models
  */
-export const maxPage = 1_000
-
-/** Most bytes of the requests in one answer. */
-const maxPageBytes = 4 * 1024 * 1024
+export const maxPage = Page.maxItems
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
@@ -165,29 +164,17 @@ export class RequestLog extends Context.Tag("@plaza/sandbox/RequestLog")<Request
 }>() {}
 
 const prefix = "req_"
-const numberOf = (id: string): number => Number(id.slice(prefix.length))
 
-const matches = ({ after, operation, rule }: RequestQuery, opened: number) => {
-  const number = after === undefined ? 0 : numberOf(after)
-  // Numbers begin again with every start, so one that is still to come is of an earlier run.
-  const last = number > opened ? 0 : number
-  return (entry: Entry): boolean =>
-    numberOf(entry.id) > last &&
-    (operation === undefined || entry.operation === operation) &&
-    (rule === undefined || entry.rule === rule)
-}
+const matches = ({ operation, rule }: RequestQuery) => (entry: Entry): boolean =>
+  (operation === undefined || entry.operation === operation) && (rule === undefined || entry.rule === rule)
 
-/**
- * A text as it is kept: without keys, and cut where it is too long. A copy where it is cut, since a part of a text keeps
- * the whole of it in memory.
- */
-const keep = (entry: Pick<Entry, "truncated">, text: string, most: number): string => {
-  const masked = mask(text)
-  if (masked.length <= most) {
-    return masked
+/** A text as it is kept, cut where it is too long. A copy then, since a part of a text keeps the whole of it in memory. */
+const cut = (entry: Pick<Entry, "truncated">, text: string, most: number): string => {
+  if (text.length <= most) {
+    return text
   }
   entry.truncated = true
-  return `${Buffer.from(masked.slice(0, most)).toString()}…`
+  return `${Buffer.from(text.slice(0, most)).toString()}…`
 }
 
 /** More than a record takes beside its path and query, with the longest reason. */
@@ -199,7 +186,8 @@ const sizeOf = ({ method, path, query }: Entry): number => overhead + 2 * (metho
 const toRecord = (entry: Entry): RequestRecord => ({ ...entry, at: DateTime.unsafeMake(entry.at) })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
+export const layer: Layer.Layer<RequestLog, never, CurrentLatitude> = Layer.effect(RequestLog, Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+  const mask = KeyMask.make(keyPrefixes)
   let entries: Array<Entry | undefined> = []
   /** Where the oldest that is kept stands. */
   let first = 0
@@ -237,9 +225,9 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
         faults: [],
         truncated: false
       }
-      entry.method = keep(entry, method, maxReasonLength)
-      entry.path = keep(entry, path, maxLength)
-      entry.query = keep(entry, query, maxLength)
+      entry.method = cut(entry, mask.text(method), maxReasonLength)
+      entry.path = cut(entry, mask.text(path), maxLength)
+      entry.query = cut(entry, mask.text(query), maxLength)
       entries.push(entry)
       bytes += sizeOf(entry)
       forgetOldest()
@@ -248,29 +236,23 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
     noteOperation: (entry, operation, params) => {
       entry.operation = operation
       entry.params = Object.fromEntries(
-        Object.entries(params).map(([name, value]) => [name, keep(entry, value, maxLength)])
+        Object.entries(params).map(([name, value]) => [name, cut(entry, mask.segment(value), maxLength)])
       )
     },
     noteDecision: (entry, { reason, rule }) => {
       entry.rule = rule
-      entry.reason = keep(entry, reason, maxReasonLength)
+      entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
     },
     all: Effect.sync(() => kept().map(toRecord)),
     read: (query) =>
       Effect.sync(() => {
-        const found = kept().filter(matches(query, opened))
-        const isForward = query.after !== undefined
-        const page: Array<Entry> = []
-        let size = 0
-        for (const entry of isForward ? found : [...found].reverse()) {
-          size += sizeOf(entry)
-          if (page.length === (query.limit ?? maxPage) || (size > maxPageBytes && page.length > 0)) {
-            break
-          }
-          page.push(entry)
-        }
-        const data = isForward ? page : page.reverse()
-        return { data: data.map(toRecord), next: isForward && data.length < found.length ? data.at(-1)?.id ?? null : null }
+        const { after, limit } = query
+        const { data, last } = Page.read(
+          kept().filter(matches(query)),
+          { after: after === undefined ? undefined : Page.numberOf(after), limit },
+          { newest: opened, bytesOf: sizeOf }
+        )
+        return { data: data.map(toRecord), next: last?.id ?? null }
       }),
     clear: Effect.sync(() => {
       entries = []
@@ -278,4 +260,4 @@ export const layer: Layer.Layer<RequestLog> = Layer.sync(RequestLog, () => {
       bytes = 0
     })
   }
-})
+}))

@@ -79,13 +79,24 @@ export const ofOperation = ({ group }: Named, { code, message }: DocumentedError
  */
 export const done = ({ group, name }: Named): Decision => ({
   rule: `${group}.${name}`,
-  reason: "nothing stood against it, and it was done"
+  reason: "accepted"
 })
 
 /** @since 0.1.0 @category constructors */
 export const ofFaults = (ids: ReadonlyArray<string>): Decision => ({
   rule: "fault",
   reason: `kept from the service by ${ids.join(" and ")}`
+})
+
+/**
+ * A request that something in front of the service answered; see `gatewayStatus` of the latitude.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const ofGateway = (status: number): Decision => ({
+  rule: "gateway",
+  reason: `kept from the service by a ${status} of its latitude`
 })
 
 /** @since 0.1.0 @category constructors */

@@ -98,9 +98,9 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
 
 /** @since 0.1.0 @category models */
 export interface Options {
-  /** The file that keeps the data; `:memory:`, which keeps nothing, unless told. */
+  /** The file that keeps the data (default: `:memory:`, which keeps nothing). */
   readonly data?: string
-  /** What new data is planted with, 1 unless told. A file that has data keeps its own. */
+  /** What new data is planted with (default: 1). A file that has data keeps its own. */
   readonly seed?: number
   /**
    * What new data holds beside what the seed gives: fixtures, or the path of a JSON or YAML file of them. A file that has
@@ -129,11 +129,16 @@ export interface Options {
 /** @since 0.1.0 @category models */
 export interface ServerOptions extends Options {
   /**
-   * The address to listen to (default: `127.0.0.1`). On a loopback address only requests that name this machine or the
-   * host itself are answered; on any other one, the interface answers whatever name it is reached by.
+   * The address to listen to (default: `127.0.0.1`). Only requests whose `Host` is this machine (`localhost`, a loopback
+   * address), this address or one of `allowedHosts` are answered.
    */
   readonly host?: string
-  /** 0, which takes one that is free, unless told. */
+  /**
+   * Further hosts that requests may name, without a port, such as the name of a container; `*` allows every host (default:
+   * none).
+   */
+  readonly allowedHosts?: ReadonlyArray<string>
+  /** Default: 0, which takes one that is free. */
   readonly port?: number
   /** How long callers are waited for, where other than by default. */
   readonly patience?: Partial<Patience>
@@ -157,7 +162,7 @@ const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitu
 
 const validFixtures = Schema.validate(FixturesSchema)
 
-/** Fixtures as they are told, or from the file that is named. */
+/** Fixtures as they are given, or from the file that is named. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
   typeof fixtures === "string"
     // Files are read by few, and what reads them takes a while to load.
@@ -178,11 +183,19 @@ const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assump
     ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
   )
 
+/** A name that can't be one would be a rule that never applies. */
+const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, SandboxError> => {
+  const wrong = allowed.find((host) => !LocalOnly.isHost(host))
+  return wrong === undefined
+    ? Effect.void
+    : new SandboxError({ message: `the allowed host "${wrong}" is no host name or address without a port, and not *` })
+}
+
 /** Everything behind the two ways in. */
 const parts = (
-  { assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
+  { allowedHosts = [], assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
 ) => {
-  const local = LocalOnly.make(host)
+  const local = LocalOnly.make(host, allowedHosts)
   const assumed = Layer.effect(
     Assumed,
     Effect.map(readAssumptions(assumptionsFile), (read) =>
@@ -193,7 +206,7 @@ const parts = (
     Effect.provide(Accounts.layer)
   )
   return Layer.unwrapEffect(
-    Effect.map(prepared, (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
+    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,

@@ -31,6 +31,7 @@ import { Gate } from "./Gate.js"
 import type { Gone, Incoming } from "./Incoming.js"
 import { orEnvelope } from "./Incoming.js"
 import * as KeptAnswers from "./KeptAnswers.js"
+import type { Latitude } from "./Latitude.js"
 import { CurrentLatitude } from "./latitude/CurrentLatitude.js"
 import { LateCommits } from "./latitude/LateCommits.js"
 import * as Responses from "./latitude/Responses.js"
@@ -72,19 +73,26 @@ const split = (target: string): readonly [path: string, query: string] => {
 
 const asItIs = (answer: Answer): Sent => ({ _tag: "Answer", answer })
 
-/** Statuses of a gateway that has given up on the service behind it, which may still carry the request out. */
-const gatewayStatuses: ReadonlyArray<number | undefined> = [502, 504]
-
 const keepsFromHandler = (fault: Outcome | undefined): boolean =>
   fault !== undefined && fault.kind !== "garbage" && fault.when === "before"
 
-const givesUp = (fault: Outcome | undefined): boolean =>
+/** Whether the service may still carry a request out after this fault. */
+const givesUp = (fault: Outcome | undefined, { lateCommitStatuses }: Latitude): boolean =>
   fault !== undefined && keepsFromHandler(fault) &&
-  (fault.kind === "drop" || fault.kind !== "garbage" && gatewayStatuses.includes(fault.status))
+  (fault.kind === "drop" || fault.kind !== "garbage" && lateCommitStatuses.some((status) => status === fault.status))
+
+/** What something in front of the service answers. */
+const gatewayOutcome = ({ gatewayStatus, gatewayStatusWhen }: Latitude): Outcome => ({
+  kind: "status",
+  when: gatewayStatusWhen,
+  status: gatewayStatus ?? 307,
+  body: "",
+  ...(gatewayStatus === 408 ? {} : { location: "/elsewhere" })
+})
 
 const make = (local: Local) => Effect.gen(function*() {
   // Where nothing is answered that the document doesn't show, errors have their code and message alone.
-  const { countRefused, undocumented } = yield* Assumed
+  const { countRefused: assumedCount, undocumented } = yield* Assumed
   const gate = yield* Gate
   const faults = yield* Faults
   const log = yield* RequestLog
@@ -153,7 +161,7 @@ const make = (local: Local) => Effect.gen(function*() {
       entry.faults = hit.ids
       const fault = hit.outcome
       const isBefore = keepsFromHandler(fault)
-      const isGivenUp = givesUp(fault)
+      const isGivenUp = givesUp(fault, latitude.value)
       const { lateCommitMillis } = latitude.value
       const mayBeLate = lateCommitMillis > 0 && incoming.method !== "GET" && (isBefore ? isGivenUp : hit.delay?.when === "before")
       // Whoever is given up can no longer be read from, so what may be carried out later is taken in now.
@@ -163,11 +171,11 @@ const make = (local: Local) => Effect.gen(function*() {
       if (isBefore) {
         // The fault hits all the same where the storage can't count it.
         // A refusal for the rate counts only where refusals are assumed to count.
-        const isUncounted = fault?.kind === "status" && fault.status === 429 && !countRefused
+        const isUncounted = fault?.kind === "status" && fault.status === 429 && !(latitude.value.countRefused ?? assumedCount)
         yield* isGivenUp && mayBeLate
           ? commitLater
           : isUncounted ? Effect.void : Effect.catchAllCause(gate.count(matched, incoming, entry), (cause) => FailureLog.log("count", cause))
-        log.noteDecision(entry, Rule.ofFaults(hit.ids))
+        log.noteDecision(entry, hit.ids.length > 0 || fault?.kind !== "status" ? Rule.ofFaults(hit.ids) : Rule.ofGateway(fault.status))
       }
       const own = isBefore ? undefined : yield* decide(admission, incoming, entry, false)
       yield* pause(hit.delay, "after")
@@ -182,10 +190,14 @@ const make = (local: Local) => Effect.gen(function*() {
     if (matched._tag === "Operation") {
       log.noteOperation(entry, matched.operation.name, matched.params)
     }
-    return Effect.flatMap(path === undefined ? unhit : faults.take(incoming.method, path), (hit) =>
-      hit.ids.length === 0
+    const isGateway = path !== undefined && latitude.isGatewayRequest()
+    return Effect.flatMap(path === undefined ? unhit : faults.take(incoming.method, path), (asked) => {
+      // A fault that was asked for goes before.
+      const hit = isGateway && asked.outcome === undefined ? { ...asked, outcome: gatewayOutcome(latitude.value) } : asked
+      return hit.outcome === undefined && hit.delay === undefined
         ? Effect.map(decide(gate.admit(matched, incoming, entry), incoming, entry, false), (own) => FaultyAnswer.apply(undefined, own))
-        : decideFaulty(matched, incoming, entry, hit))
+        : decideFaulty(matched, incoming, entry, hit)
+    })
   }
 
   const answerInterface = (incoming: Incoming, path: string, query: string) =>
@@ -213,7 +225,7 @@ const make = (local: Local) => Effect.gen(function*() {
 
   const misdirected = Effect.succeed(asItIs(Envelope.failure(
     new Forbidden({
-      message: "the sandbox listens to this machine only and answers for its own names, such as localhost and 127.0.0.1: the host that was asked for is none of them"
+      message: "the sandbox answers for its own names, such as localhost and 127.0.0.1, and for the hosts that are allowed: the host that was asked for is none of them"
     })
   )))
 

@@ -38,13 +38,13 @@ import type { State } from "./State.js"
 import { VirtualClock } from "./VirtualClock.js"
 
 /**
- * What can be set up. An account that isn't told is the seeded shop's.
+ * What can be set up. `accountId` defaults to the seeded shop.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SetupCalls {
-  /** Makes an account that may do everything unless told otherwise. */
+  /** Makes an account that may do everything by default. */
   readonly createAccount: (
     account?: Models.NewAccount
   ) => Effect.Effect<{ readonly id: ProfileId; readonly username: Username }, Conflict | ValidationError>
@@ -62,15 +62,15 @@ export interface SetupCalls {
   ) => Effect.Effect<AccessRequest, NotFound | Conflict>
   /** Makes an operator's move on the developer access of an account. */
   readonly setAccess: (accountId: string, move: AccessMove) => Effect.Effect<void, NotFound | Conflict>
-  /** Makes a key, with all scopes unless told. At most 5 of an account are active. */
+  /** Makes a key (default: with all scopes). At most 5 of an account are active. */
   readonly createKey: (accountId: string, options?: Models.NewKey) => Effect.Effect<CreatedKey, NotFound | Conflict | ValidationError>
   /** Revokes a key by its id. */
   readonly revokeKey: (keyId: string) => Effect.Effect<void, NotFound>
-  /** Changes what the first account does to the second; what isn't told stays. */
+  /** Changes what the first account does to the second; fields that are left out stay. */
   readonly setRelation: (from: string, to: string, relation: Partial<Relation>) => Effect.Effect<void, NotFound>
   /** Adds a product to a store, or changes the one with this id. */
   readonly setProduct: (product: Models.NewProduct) => Effect.Effect<ProductId, NotFound | ValidationError>
-  /** Adds an order, not shipped unless told, or changes the one with this id. */
+  /** Adds an order (default: not shipped), or changes the one with this id. */
   readonly setOrder: (order: Models.NewOrder) => Effect.Effect<OrderId, NotFound | ValidationError>
   /** Adds a post of an account. */
   readonly createPost: (post: Models.NewPost) => Effect.Effect<PostId, NotFound | ValidationError>

@@ -1,6 +1,6 @@
 /**
  * The pages: which there are, whom they answer and under which headers. Made on the server, they work without scripts. They
- * act for whomever the visitor names, so like the control interface they answer this machine alone unless told, and take
+ * act for whomever the visitor names, so like the control interface they answer this machine alone by default, and take
  * forms from nobody's pages but their own. Knows nothing of what stands on them.
  *
  * @since 0.1.0

@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import * as Sockets from "./sockets.js"
 import { layerSocket } from "./support.js"
 
@@ -56,11 +56,38 @@ describe("bound to this machine, a sandbox", () => {
 })
 
 describe("bound to another address, a sandbox", () => {
-  it.live("answers the interface under any name, and steering and pages under this machine's own", () =>
+  it.live("refuses every name that is neither this machine's own nor allowed", () =>
     Effect.gen(function*() {
-      assert.strictEqual(Sockets.statusOf(yield* statusOf("/open/v1/me", "sandbox:4010")), "200")
-      assert.strictEqual(Sockets.statusOf(yield* statusOf("/sandbox/health", "sandbox:4010")), "403")
-      assert.strictEqual(Sockets.statusOf(yield* statusOf("/", "sandbox:4010")), "403")
-      assert.strictEqual(Sockets.statusOf(yield* statusOf("/sandbox/health", "localhost")), "200")
+      for (const host of own) {
+        assert.strictEqual(Sockets.statusOf(yield* statusOf("/open/v1/me", host)), "200", host)
+      }
+      for (const host of [...foreign, "sandbox:4010"]) {
+        for (const path of paths) {
+          assert.strictEqual(Sockets.statusOf(yield* statusOf(path, host)), "403", `${path} for ${host}`)
+        }
+      }
     }).pipe(Effect.provide(layerSocket({ host: "0.0.0.0" }))))
+
+  it.live("answers for the hosts that are allowed, whatever the port and the letter case", () =>
+    Effect.gen(function*() {
+      for (const host of ["sandbox", "Sandbox:4010", "192.168.0.7:80", "[fd00::7]:4010", "localhost"]) {
+        for (const path of paths) {
+          assert.strictEqual(Sockets.statusOf(yield* statusOf(path, host)), "200", `${path} for ${host}`)
+        }
+      }
+      assert.strictEqual(Sockets.statusOf(yield* statusOf("/open/v1/me", "sandbox.example")), "403")
+    }).pipe(Effect.provide(layerSocket({ host: "0.0.0.0", allowedHosts: ["sandbox", "192.168.0.7", "fd00::7"] }))))
+
+  it.live("answers for every host when that is asked for", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(Sockets.statusOf(yield* statusOf("/open/v1/me", "anything.example:1")), "200")
+    }).pipe(Effect.provide(layerSocket({ host: "0.0.0.0", allowedHosts: ["*"] }))))
+
+  it.effect("does not start with an allowed host that is none", () =>
+    Effect.gen(function*() {
+      for (const host of ["", "a b", "http://sandbox", "sandbox:4010", "user@sandbox", "*.example"]) {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerServer({ allowedHosts: [host] }))))
+        assert.include(error.message, `"${host}"`)
+      }
+    }))
 })

@@ -4,7 +4,8 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
-import { Array as Arr, Effect, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
+import * as Errors from "@plaza/domain/Errors"
+import { Array as Arr, Clock, Duration, Effect, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
 import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Reply, someone } from "./support.js"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
@@ -107,6 +108,10 @@ describe("what is stored", () => {
         [["collapsed"], " <b> Cafe\u0301 \"x\" & 'y' "],
         [["htmlEscaped"], " &lt;b&gt;\r\n Cafe\u0301 &quot;x&quot;  &amp; &#39;y&#39; "],
         [["nfc"], " <b>\r\n Caf\u00e9 \"x\"  & 'y' "],
+        [["namedEntities"], sent],
+        [["numericEntities"], " <b>\r\n Cafe&#769; \"x\"  & 'y' "],
+        [["smartPunctuation"], " <b>\r\n Cafe\u0301 \u201cx\u201d  & \u2018y\u2019 "],
+        [["nfc", "namedEntities", "smartPunctuation"], " <b>\r\n Caf&eacute; &ldquo;x&rdquo;  & &lsquo;y&rsquo; "],
         [["nfc", "collapsed", "trimmed"], "<b> Caf\u00e9 \"x\" & 'y'"],
         [[], sent]
       ] as const) {
@@ -118,7 +123,22 @@ describe("what is stored", () => {
       }
       const payloads = (yield* commits).map(({ payload }) => payload)
       assert.isTrue(payloads.every((payload) => Predicate.isReadonlyRecord(payload) && payload["text"] === sent))
-      assert.lengthOf(payloads, 21)
+      assert.lengthOf(payloads, 33)
+    }).pipe(inSandbox()))
+
+  it.effect("has short links, names of emoji and typographic punctuation where those forms are on", () =>
+    Effect.gen(function*() {
+      for (const [text, sent, expected] of [
+        [["linksShortened"], "read https://example.org/a/long/path?x=1&y=2 now", /^read https:\/\/l\.example\/[\da-f]{8} now$/],
+        [["emojiCodes"], "party \u{1f389}\u{1f525} \u{1f991}!", /^party :tada::fire: :emoji_1f991:!$/],
+        [["smartPunctuation"], "\"it's on\" -- at 8...", /^\u201cit\u2019s on\u201d \u2014 at 8\u2026$/],
+        [["namedEntities"], "sch\u00f6n, 5 \u20ac, \u4f60", /^sch&ouml;n, 5 &euro;, \u4f60$/],
+        [["numericEntities"], "sch\u00f6n \u{1f389}", /^sch&#246;n &#127881;$/],
+        [["htmlEscaped", "namedEntities"], "<\u00f6>", /^&lt;&ouml;&gt;$/]
+      ] as const) {
+        yield* set({ text })
+        assert.match(String(field(yield* post(sent), "text")), expected)
+      }
     }).pipe(inSandbox()))
 
   it.effect("is cut off after so many characters, with an ellipsis or without one", () =>
@@ -157,6 +177,25 @@ describe("what is stored", () => {
       const { createConversation } = yield* Sandbox.Sandbox
       assert.match(yield* createConversation({ peerId: "1002" }), /^conversation_/)
     }).pipe(inSandbox()))
+
+  it.effect("has accounts, products and orders with ids of that form where the sandbox makes them; what is set up keeps its own", () =>
+    Effect.gen(function*() {
+      const { createAccount, setProduct } = yield* Sandbox.Sandbox
+      const { id } = yield* createAccount()
+      assert.match(id, /^user\/é/)
+      assert.strictEqual((yield* call("GET", `/users/${encodeURIComponent(id)}`)).status, 200)
+      assert.strictEqual((yield* createAccount({ id: "own" })).id, "own")
+      assert.strictEqual(yield* setProduct({ id: "SKU 1" }), "SKU 1")
+      const { accounts, conversations, orders, products } = yield* state
+      for (const [kind, all] of [["user", accounts], ["product", products], ["order", orders], ["conversation", conversations]] as const) {
+        assert.lengthOf(all.filter((thing) => thing.id.startsWith(`${kind}/é `)), kind === "user" ? 4 : 3, kind)
+      }
+      const product = products.find((thing) => thing.id.startsWith("product/"))?.id ?? ""
+      assert.strictEqual((yield* setStock(encodeURIComponent(product))).status, 200)
+    }).pipe(inSandbox({
+      latitude: { idForm: "special" },
+      fixtures: { generate: { people: 3, products: 3, orders: 3, conversations: 3 } }
+    })))
 })
 
 describe("time", () => {
@@ -304,6 +343,20 @@ describe("failures", () => {
       assert.strictEqual(refusal(yield* post("")), "400 VALIDATION_ERROR text")
     }).pipe(inSandbox({ latitude: { newCodes: ["NOT_FOUND", "INTERNAL_ERROR"] } })))
 
+  it.effect("have a new code under each status of the document", () =>
+    Effect.gen(function*() {
+      const codes = Object.keys(Errors.byCode)
+      yield* set({ newCodes: codes })
+      for (const status of [400, 401, 403, 404, 409, 413, 429, 500]) {
+        yield* add({ kind: "status", when: "before", status })
+        const reply = yield* post("a")
+        assert.strictEqual(reply.status, status)
+        assert.match(refusal(reply), new RegExp(`^${status} NEW_[A-Z_]+$`))
+      }
+      const drawn = new Set(Arr.makeBy(300, (seed) => Latitude.fromSeed(seed).newCodes).flat())
+      assert.sameMembers([...drawn], codes)
+    }).pipe(inSandbox()))
+
   it.effect("say how long to wait in seconds or by a date of the service's own clock; a fault's own words stay", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.parse("2026-10-01T12:00:00.300Z"))
@@ -339,6 +392,70 @@ describe("failures", () => {
         yield* set({ quotaPer, dailyQuota: 2 })
         assert.deepStrictEqual(yield* outcome, [...expected], quotaPer)
       }
+    }).pipe(inSandbox()))
+
+  it.effect("count the rate in any window, from minute to minute, or by a bucket of tokens", () =>
+    Effect.gen(function*() {
+      const accepted = (count: number) =>
+        Effect.map(Effect.replicateEffect(call("GET", "/me"), count), (replies) => replies.filter(({ status }) => status === 200).length)
+      const retryAfter = Effect.map(call("GET", "/me"), ({ headers }) => headers["retry-after"])
+      for (const [latitude, counts] of [
+        [{ rateCounting: "slidingWindow" }, [2, 8, 0, 2]],
+        [{ rateCounting: "fixedWindow" }, [2, 8, 10, 0]],
+        [{ rateCounting: "tokenBucket" }, [2, 10, 1, 5]],
+        [{ rateCounting: "tokenBucket", rateBurst: 3 }, [2, 3, 1, 3]],
+        [{ rateCounting: "tokenBucket", rateBurst: 1_000 }, [2, 10, 1, 5]]
+      ] as const) {
+        const { reset } = yield* Sandbox.Sandbox
+        yield* reset
+        yield* set({ ...Latitude.defaults, ...latitude })
+        yield* TestClock.adjust(60_000 - ((yield* Clock.currentTimeMillis) % 60_000))
+        yield* TestClock.adjust("8 seconds")
+        const found: Array<number> = []
+        for (const [tries, pause] of [[2, 47], [20, 10], [20, 30], [20, 0]] as const) {
+          found.push(yield* accepted(tries))
+          yield* TestClock.adjust(Duration.seconds(pause))
+        }
+        assert.deepStrictEqual(found, [...counts], JSON.stringify(latitude))
+        const wait = Number(yield* retryAfter)
+        yield* TestClock.adjust(Duration.seconds(wait))
+        assert.strictEqual((yield* call("GET", "/me")).status, 200)
+      }
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 10 } }))))
+
+  it.effect("count refused requests against the rate where the latitude says so", () =>
+    Effect.gen(function*() {
+      for (const [countRefused, expected] of [[null, 200], [false, 200], [true, 429]] as const) {
+        yield* set({ countRefused })
+        yield* TestClock.adjust("1 hour")
+        yield* Effect.replicateEffect(call("GET", "/me"), 2)
+        yield* TestClock.adjust("30 seconds")
+        yield* Effect.replicateEffect(call("GET", "/me"), 2)
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual((yield* call("GET", "/me")).status, expected, String(countRefused))
+      }
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 2 } }))))
+
+  it.effect("include a redirect or 408 for each so-manyth request, before the service sees it or after it was carried out", () =>
+    Effect.gen(function*() {
+      for (const gatewayStatus of [301, 302, 303, 307, 308, 408] as const) {
+        for (const gatewayStatusWhen of ["before", "after"] as const) {
+          const { requests, reset } = yield* Sandbox.Sandbox
+          yield* reset
+          yield* set({ gatewayStatus, gatewayStatusEvery: 3, gatewayStatusWhen })
+          const replies = yield* Effect.all(Arr.makeBy(7, (index) => post(`text ${index}`)))
+          assert.deepStrictEqual(replies.map(({ status }) => status), [200, 200, gatewayStatus, 200, 200, gatewayStatus, 200])
+          assert.deepStrictEqual([replies[2]?.text, replies[2]?.headers["location"]], ["", gatewayStatus === 408 ? undefined : "/elsewhere"])
+          assert.lengthOf(yield* commits, gatewayStatusWhen === "before" ? 5 : 7)
+          const log = yield* requests
+          assert.deepInclude(log[2], gatewayStatusWhen === "before"
+            ? { status: null, deliveredStatus: gatewayStatus, delivered: "replaced", rule: "gateway", faults: [] }
+            : { status: 200, deliveredStatus: gatewayStatus, delivered: "replaced", rule: "posts.createPost", faults: [] })
+        }
+      }
+      yield* set({ gatewayStatus: 307, gatewayStatusEvery: 1 })
+      yield* add({ kind: "status", when: "before", status: 503 })
+      assert.strictEqual((yield* post("a")).status, 503)
     }).pipe(inSandbox()))
 
   it.effect("include redirects, which a fault sends with a place to go to", () =>
@@ -393,6 +510,25 @@ describe("late commits", () => {
       const { requests } = yield* Sandbox.Sandbox
       assert.deepInclude((yield* requests)[0], { status: 200, rule: "posts.createPost", delivered: "dropped" })
     }).pipe(inSandbox({ latitude: { lateCommitMillis: 3_000 } })))
+
+  it.effect("happen after the statuses that are named", () =>
+    Effect.gen(function*() {
+      for (const status of [500, 502, 503, 504] as const) {
+        for (const lateCommitStatuses of [[], [status], [500, 502, 503, 504]] as const) {
+          yield* set({ lateCommitStatuses: [...lateCommitStatuses] })
+          const text = `${status} ${lateCommitStatuses.join()}`
+          yield* add({ kind: "status", when: "before", status })
+          assert.strictEqual((yield* post(text)).status, status)
+          yield* TestClock.adjust("300 millis")
+          assert.strictEqual(yield* count(text), lateCommitStatuses.length > 0 ? 1 : 0, text)
+        }
+      }
+      yield* set({ lateCommitStatuses: [] })
+      yield* add({ kind: "drop", when: "before" })
+      yield* Effect.exit(post("dropped"))
+      yield* TestClock.adjust("300 millis")
+      assert.strictEqual(yield* count("dropped"), 1)
+    }).pipe(inSandbox({ latitude: { lateCommitMillis: 300 } })))
 
   it.effect("happen after a caller goes away while the request is on its way; a caller who waits is answered as usual", () =>
     Effect.gen(function*() {
@@ -498,7 +634,9 @@ describe("a latitude", () => {
       for (const [latitude, problem] of [
         [{ keyPrefix: "" }, "\"keyPrefix\" must be 1 to 100 printable ASCII characters without spaces"],
         [{ storedTextLength: 0 }, "\"storedTextLength\" must be null or a whole number from 1 to 1000000"],
-        [{ text: ["upper" as "nfc"] }, "\"text\" must be a list of trimmed, lf, collapsed, htmlEscaped, nfc"],
+        [{ text: ["upper" as "nfc"] }, "\"text\" must be a list of linksShortened, emojiCodes, smartPunctuation, trimmed, lf, collapsed, htmlEscaped, nfc, namedEntities, numericEntities"],
+        [{ lateCommitStatuses: [501 as 500] }, "\"lateCommitStatuses\" must be a list of 500, 502, 503, 504"],
+        [{ gatewayStatus: 304 as 307 }, "\"gatewayStatus\" must be one of"],
         [1.5, "\"seed\" must be a whole number"]
       ] as const) {
         const error = yield* Effect.flip(Effect.provide(call("GET", "/me"), layerInProcess({ latitude })))
@@ -506,6 +644,13 @@ describe("a latitude", () => {
       }
       assert.deepStrictEqual(Latitude.decode({ lag: 1 }), Latitude.decode({ lag: 2 }))
     }))
+
+  it("draws clocks that are wrong by minutes, hours and a day now and then", () => {
+    const offsets = Arr.makeBy(600, (seed) => Math.abs(Latitude.fromSeed(seed).createdAtOffsetMillis))
+    assert.isTrue(offsets.some((offset) => offset >= 60_000 && offset < 3_600_000))
+    assert.isTrue(offsets.some((offset) => offset > 24 * 3_600_000))
+    assert.isBelow(offsets.filter((offset) => offset > 2_000).length, 120)
+  })
 
   it("is the same for the same number, draws every field, and reads back from JSON", () => {
     const drawn = Arr.makeBy(400, (index) => Latitude.fromSeed(index * 7_919 - 1_000_000))
@@ -582,4 +727,4 @@ const permitted = (seed: number) =>
     assert.deepStrictEqual((yield* commits).map(({ operation }) => operation), [
       "followUser", "uploadMedia", "createPost", "createComment", "likePost", "setStock", "shipOrder", "sendMessage"
     ])
-  }).pipe(inSandbox({ latitude: { ...Latitude.fromSeed(seed), dailyQuota: null, cursorExpiresAfterMillis: 0 } }))
+  }).pipe(inSandbox({ latitude: { ...Latitude.fromSeed(seed), dailyQuota: null, cursorExpiresAfterMillis: 0, gatewayStatus: null, rateBurst: null } }))

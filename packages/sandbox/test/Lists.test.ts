@@ -105,7 +105,7 @@ describe("lists", () => {
     }).pipe(Effect.provide(layerInProcess())))
 
   layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))((it) => {
-    it.effect("hold 20 items a page unless told, and 1 to 100 when told", () =>
+    it.effect("hold 20 items a page by default, and 1 to 100 with a limit", () =>
       Effect.gen(function*() {
         assert.strictEqual((yield* page("/me/posts")).ids.length, 20)
         assert.strictEqual((yield* page("/me/posts", { limit: "1" })).ids.length, 1)

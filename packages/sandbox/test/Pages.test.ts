@@ -383,7 +383,7 @@ describe("over a socket, the pages", () => {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))
       }
-    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0" }))))
+    }).pipe(Effect.provide(layerSocket({ control: "anyone", host: "0.0.0.0", allowedHosts: ["*"] }))))
 })
 
 const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }

@@ -2,11 +2,17 @@
  * The log of requests is bounded in bytes and is read in pages, and nothing of the form of a key stands in it.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Random, Redacted, Schema } from "effect"
+import { Latitude, Sandbox } from "@plaza/sandbox"
+import { Effect, FastCheck, Layer, Random, Redacted, Schema } from "effect"
 import * as KeyMask from "../src/KeyMask.js"
+import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
 import * as RequestLog from "../src/RequestLog.js"
 import { call, control, layerInProcess } from "./support.js"
+
+const logLayer = Layer.provide(
+  RequestLog.layer,
+  Layer.succeed(CurrentLatitude.CurrentLatitude, CurrentLatitude.make(Latitude.defaults))
+)
 
 const readPage = Schema.decodeUnknownSync(Schema.Struct({
   data: Schema.Array(Schema.Struct({ id: Schema.String, path: Schema.String })),
@@ -31,7 +37,7 @@ describe("the log of requests", () => {
       assert.isAtMost(2 * characters, 16 * 1024 * 1024)
       assert.isAbove(all.length, 1_000)
       assert.strictEqual(all.at(-1)?.id, "req_5000")
-    }).pipe(Effect.provide(RequestLog.layer)))
+    }).pipe(Effect.provide(logLayer)))
 
   it.effect("marks a record of which something was cut", () =>
     Effect.gen(function*() {
@@ -40,7 +46,7 @@ describe("the log of requests", () => {
       assert.deepInclude(record, { truncated: true, query: `${"q".repeat(2_000)}…`, reason: `${"r".repeat(500)}…` })
       log.open("GET", "/me", "", 0)
       assert.isFalse((yield* log.all)[1]?.truncated)
-    }).pipe(Effect.provide(RequestLog.layer)))
+    }).pipe(Effect.provide(logLayer)))
 
   it.effect("keeps the last 10,000 small requests", () =>
     Effect.gen(function*() {
@@ -48,7 +54,7 @@ describe("the log of requests", () => {
       const all = yield* log.all
       assert.strictEqual((yield* log.read({})).data.length, 1_000)
       assert.deepStrictEqual([all.length, all[0]?.id, all.at(-1)?.id], [10_000, "req_15001", "req_25000"])
-    }).pipe(Effect.provide(RequestLog.layer)))
+    }).pipe(Effect.provide(logLayer)))
 
   it.effect("gives no more than 4 MiB at once, and the rest page by page", () =>
     Effect.gen(function*() {
@@ -63,7 +69,7 @@ describe("the log of requests", () => {
       }
       assert.deepStrictEqual(ids, (yield* log.all).map(({ id }) => id))
       assert.strictEqual((yield* log.read({})).data.at(-1)?.id, "req_3000")
-    }).pipe(Effect.provide(RequestLog.layer)))
+    }).pipe(Effect.provide(logLayer)))
 })
 
 layer(layerInProcess())("the log of requests, over the control interface", (it) => {
@@ -102,7 +108,7 @@ layer(layerInProcess())("the log of requests, over the control interface", (it) 
   ], ([choices]) => {
     const value = `key_${"aZ09".repeat(10)}`
     const written = Array.from(value, (character, index) => choices[index] === true ? `%${character.charCodeAt(0).toString(16)}` : character).join("")
-    assert.strictEqual(KeyMask.mask(`a=${written}&b=key_short`), "a=key_***&b=key_short")
+    assert.strictEqual(KeyMask.make(new Set()).text(`a=${written}&b=key_short`), "a=key_***&b=key_short")
   })
 })
 

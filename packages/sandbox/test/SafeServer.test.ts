@@ -26,7 +26,7 @@ const outside = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   .map(({ address }) => address)
 
 describe("a sandbox on a socket", () => {
-  it.live("listens to this machine alone, unless it is told another host", () =>
+  it.live("listens to this machine alone by default, and to another host where one is set", () =>
     Effect.gen(function*() {
       for (const [options, isOpen] of [[{}, false], [{ host: "0.0.0.0" }, true]] as const) {
         yield* Effect.gen(function*() {

@@ -139,6 +139,53 @@ describe("files and folders of a data file", () => {
   }
 })
 
+describe("files of an earlier start that others can read", () => {
+  it.effect("are made private when the sandbox opens them: data file, folder and uploads", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const data = join(path, "shop.db")
+      yield* Effect.provide(call("POST", "/media", upload()), layerInProcess({ data }))
+      const uploads = Fs.readdirSync(`${data}-media`).map((name) => join(`${data}-media`, name))
+      assert.isAbove(uploads.length, 0)
+      for (const file of [data, ...uploads]) {
+        Fs.chmodSync(file, 0o644)
+      }
+      Fs.chmodSync(`${data}-media`, 0o755)
+      yield* Effect.sync(() => {
+        assert.deepStrictEqual([data, ...uploads].map(modeOf), ["600", ...uploads.map(() => "600")])
+        assert.strictEqual(modeOf(`${data}-media`), "700")
+      }).pipe(Effect.provide(layerInProcess({ data })))
+    })))
+
+  it.effect("are made private with the log that a killed sandbox left beside them", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const [data, copy] = [join(path, "shop.db"), join(path, "copy.db")]
+      yield* Effect.gen(function*() {
+        yield* call("POST", "/posts", { json: { text: "a" } })
+        for (const end of ["", "-wal"]) {
+          Fs.copyFileSync(`${data}${end}`, `${copy}${end}`)
+          Fs.chmodSync(`${copy}${end}`, 0o644)
+        }
+        Fs.cpSync(`${data}-media`, `${copy}-media`, { recursive: true })
+      }).pipe(Effect.provide(layerInProcess({ data })))
+      yield* Effect.sync(() => {
+        assert.deepStrictEqual(Fs.readdirSync(path).filter((name) => name.startsWith("copy.db") && !name.endsWith("-media")).map((name) => modeOf(join(path, name))), ["600", "600"])
+      }).pipe(Effect.provide(layerInProcess({ data: copy })))
+    })))
+
+  it.effect("stay as they are when they are not a sandbox's", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const data = join(yield* folder, "other.db")
+      const other = new Sqlite(data)
+      other.exec("CREATE TABLE notes (text)")
+      other.close()
+      Fs.chmodSync(data, 0o644)
+      yield* refused({ data })
+      assert.strictEqual(modeOf(data), "644")
+    })))
+})
+
 describe("a failure of the storage", () => {
   interface Event {
     readonly event: string
@@ -171,7 +218,7 @@ describe("a failure of the storage", () => {
       })))
   }
 
-  it.effect("is told of with the code of the file system: an upload whose folder is gone", () =>
+  it.effect("logs the error code of the file system when the upload folder is gone", () =>
     Effect.scoped(Effect.gen(function*() {
       const data = join(yield* folder, "shop.db")
       const events: Array<Event> = []

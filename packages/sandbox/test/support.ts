@@ -7,7 +7,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 
 export interface Request {
-  /** Sent as the key; the ready key unless told, none at all when null. */
+  /** Sent as the key; default: the ready key; none at all when null. */
   readonly key?: Redacted.Redacted | string | null
   /** Sent as JSON. */
   readonly json?: unknown

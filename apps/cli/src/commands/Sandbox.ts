@@ -40,9 +40,11 @@ const readLatitude = (given: string) =>
     })
 
 const start = Command.make("start", {
-  port: Options.optional(text("port", "N", `The port to listen on; ${defaultPort} unless told, 0 for any that is free.`)),
+  port: Options.optional(text("port", "N", `The port to listen on (default: ${defaultPort}); 0 for any that is free.`)),
+  host: Options.optional(text("host", "H", "The address to listen on (default: 127.0.0.1). Anyone who reaches another one can use the sandbox: its key is public.")),
+  allowHost: Options.repeated(text("allow-host", "NAME", "A further host that requests may name, such as a container's; * for every one. Repeatable.")),
   data: Options.optional(text("data", "FILE", "A file that keeps the state; without it, the state goes when the sandbox ends.")),
-  seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from; 1 unless told.")),
+  seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from (default: 1).")),
   fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file of what new state holds beside that.")),
   assumptions: Options.optional(text("assumptions", "FILE", "A JSON file of what the sandbox assumes other than by default.")),
   documentOnly: Options.boolean("document-only").pipe(
@@ -54,11 +56,13 @@ const start = Command.make("start", {
     "Use what the document leaves open otherwise: a whole number draws a service, a JSON file sets fields (docs/sandbox.md#latitude)."
   )),
   ...output
-}, ({ assumptions, data, documentOnly, fixtures, latitude, port, seed, ...flags }) =>
+}, ({ allowHost, assumptions, data, documentOnly, fixtures, host, latitude, port, seed, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     yield* Program.untilStopped
     const settings = {
       port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
+      allowedHosts: allowHost,
+      ...(Option.isNone(host) ? {} : { host: host.value }),
       ...(documentOnly ? { assumptions: false as const } : {}),
       ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
       ...(Option.isNone(data) ? {} : { data: data.value }),
@@ -78,7 +82,8 @@ const start = Command.make("start", {
     "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key follows from the seed, so anyone can compute it; it is a key of sandboxes, not of the service.",
     "sandbox start",
     "sandbox start --port 0 --data shop.sqlite --json",
-    "sandbox start --latitude 42"
+    "sandbox start --latitude 42",
+    "sandbox start --host 0.0.0.0 --allow-host sandbox"
   )))
 
 /** Where the control of a sandbox is: beside the base address of the service that it plays. */

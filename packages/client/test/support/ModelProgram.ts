@@ -60,7 +60,12 @@ export const texts: ReadonlyArray<readonly [group: string, text: string]> = [
   ["morning", "good morning"],
   ["morning", " good morning\n"],
   ["café", "caf\u00e9"],
-  ["café", "cafe\u0301"]
+  ["café", "cafe\u0301"],
+  ["Grüße", "schöne Grüße aus Köln"],
+  ["link", "read https://example.org/a/long/path?x=1&y=2 now"],
+  ["bare link", "https://example.org/another/long/path"],
+  ["party", "the party \u{1f389} is \"on\" -- it's at 8..."],
+  ["emoji", "\u{1f389}\u{1f525}"]
 ]
 
 const post = fc.record({

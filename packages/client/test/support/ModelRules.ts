@@ -266,11 +266,14 @@ const window = 60_000
 
 const rateRules = ({ latitude, requests: all }: Observation): ReadonlyArray<string> => {
   const requests = all.filter(({ query }) => query !== othersQuery)
-  // What is refused for the rate is not counted by the sandbox.
-  const moments = requests.filter(({ deliveredStatus }) => deliveredStatus !== 429).map(({ at }) => at.epochMillis)
+  // What is refused for the rate is counted by some services only; of a bucket it takes what is not there.
+  const countsRefused = latitude.countRefused === true && latitude.rateCounting !== "tokenBucket"
+  const moments = requests.filter(({ deliveredStatus }) => countsRefused || deliveredStatus !== 429).map(({ at }) => at.epochMillis)
+  // A bucket may be smaller than the allowance of a window, which a client learns by a 429 only.
+  const mayRefuse = latitude.dailyQuota !== null || latitude.rateCounting === "tokenBucket"
   return [
     ...requests.flatMap(({ id, path, status }) =>
-      status === 429 && latitude.dailyQuota === null ? [`${id} ${path} was beyond the allowance`] : []),
+      status === 429 && !mayRefuse ? [`${id} ${path} was beyond the allowance`] : []),
     ...moments.flatMap((end) => {
       const within = moments.filter((at) => at <= end && at > end - window).length
       return within > allowance ? [`${within} requests in the window up to ${end}`] : []

@@ -14,6 +14,8 @@ import { invalidField } from "../Envelope.js"
 import type { Quantities } from "../Fixtures.js"
 import * as Posts from "../Posts.js"
 import * as Seed from "../Seed.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Stored from "../latitude/Stored.js"
 import { Sql } from "../Sql.js"
 import * as Names from "./Names.js"
 
@@ -29,8 +31,9 @@ type Row = Record<string, string | number | null>
 export const make: Effect.Effect<
   (quantities: Quantities, seed: number) => Effect.Effect<void, ValidationError>,
   never,
-  Sql
-> = Effect.map(Sql, (sql) => {
+  Sql | CurrentLatitude
+> = Effect.map(Effect.all([Sql, CurrentLatitude]), ([sql, latitude]) => {
+  const made = (kind: Parameters<typeof Stored.id>[1], seq: number, plain: string) => Stored.id(latitude.value, kind, seq, plain)
   const first = (query: Effect.Effect<ReadonlyArray<{ readonly value: number }>>) =>
     Effect.map(query, ([row]) => row?.value ?? 0)
   const next = (table: "accounts" | "products" | "orders" | "conversations") =>
@@ -72,7 +75,7 @@ export const make: Effect.Effect<
 
       const firstNumber = yield* nextAccountNumber
       const accountSeq = yield* next("accounts")
-      const idOf = (index: number) => String(firstNumber + index)
+      const idOf = (index: number) => made("user", accountSeq + index, String(firstNumber + index))
       yield* insert("accounts", people, (index) =>
         Effect.zipWith(pick(Names.first), pick(Names.last), (given, family) =>
           Seed.accountRow({ id: idOf(index), seq: accountSeq + index, username: `person-${idOf(index)}`, name: `${given} ${family}` })))
@@ -96,7 +99,7 @@ export const make: Effect.Effect<
       yield* insert("posts", posts, (index) =>
         Effect.zipWith(pick(Names.texts), below(Math.max(people, 1)), (text, author) => ({
           seq: postSeq + index,
-          id: Posts.idOf(postSeq + index),
+          id: made("post", postSeq + index, Posts.idOf(postSeq + index)),
           account_id: people === 0 || index % 2 === 0 ? Seed.shopId : idOf(author),
           text: `${text} (${index + 1})`,
           media_ids: "[]",
@@ -106,7 +109,7 @@ export const make: Effect.Effect<
       const productSeq = yield* next("products")
       yield* insert("products", products, (index) =>
         Effect.zipWith(pick(Names.products), below(10), (name, tenth) => ({
-          id: `GEN-${String(productSeq + index).padStart(7, "0")}`,
+          id: made("product", productSeq + index, `GEN-${String(productSeq + index).padStart(7, "0")}`),
           account_id: Seed.shopId,
           name: `${name} no. ${index + 1}`,
           stock: tenth * 8
@@ -115,13 +118,14 @@ export const make: Effect.Effect<
       const orderSeq = yield* next("orders")
       yield* insert("orders", orders, (index) =>
         Effect.map(below(4), (quarter) => ({
-          id: `GEN-${orderSeq + index}`,
+          id: made("order", orderSeq + index, `GEN-${orderSeq + index}`),
           account_id: Seed.shopId,
           ...(quarter === 0 ? Names.shipment(index, now) : Names.notShipped)
         })))
 
       const conversationSeq = yield* next("conversations")
-      const conversationOf = (index: number) => Chat.idOf(conversationSeq + index)
+      const conversationOf = (index: number) =>
+        made("conversation", conversationSeq + index, Chat.idOf(conversationSeq + index))
       yield* insert("conversations", conversations, (index) =>
         Effect.succeed({ seq: conversationSeq + index, id: conversationOf(index), account_id: Seed.shopId, peer_id: idOf(index) }))
       // Two messages each: one to the peer, and an answer for four in five.

@@ -1,6 +1,6 @@
 /**
  * What can be set up, as it is told by a program, over the control interface or in a file of fixtures. Knows nothing of
- * how it is kept. An account that isn't told is the seeded shop's.
+ * how it is kept. `accountId` defaults to the seeded shop.
  *
  * @since 0.1.0
  */
@@ -18,26 +18,26 @@ const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessPr
 
 /** @since 0.1.0 @category models */
 export const NewAccount = Schema.Struct({
-  /** The next free number unless told. */
+  /** Default: the next free number. */
   id: optional(Schema.String),
-  /** Made of the id unless told. */
+  /** Default: made of the id. */
   username: optional(Schema.String),
-  /** The username unless told. */
+  /** Default: the username. */
   name: optional(Schema.String),
-  /** True unless told. */
+  /** Default: true. */
   photo: optional(Schema.Boolean),
-  /** True unless told. */
+  /** Default: true. */
   cover: optional(Schema.Boolean),
-  /** `granted` unless told. */
+  /** Default: `granted`. */
   access: optional(choice(AccessState)),
-  /** `available` unless told. */
+  /** Default: `available`. */
   availability: optional(choice(Availability))
 }).annotations(strict("NewAccount"))
 /** @since 0.1.0 @category models */
 export type NewAccount = typeof NewAccount.Type
 
 /**
- * What isn't told stays.
+ * Fields that are left out stay.
  *
  * @since 0.1.0
  * @category models
@@ -70,9 +70,9 @@ export const ClockMove = Schema.Struct({
 
 /** @since 0.1.0 @category models */
 export const NewKey = Schema.Struct({
-  /** The key's id unless told. */
+  /** Default: the key's id. */
   name: optional(Schema.String),
-  /** All unless told. */
+  /** Default: all. */
   scopes: optional(Schema.Array(Schema.String))
 }).annotations(strict("NewKey"))
 /** @since 0.1.0 @category models */
@@ -88,7 +88,7 @@ const relation = {
 }
 
 /**
- * What the first account does to the second; what isn't told stays.
+ * What the first account does to the second; fields that are left out stay.
  *
  * @since 0.1.0
  * @category models
@@ -101,7 +101,7 @@ export const NewPost = Schema.Struct({
   accountId: optional(Schema.String),
   text: Schema.String,
   mediaIds: optional(Schema.Array(Schema.String)),
-  /** Now unless told. */
+  /** Default: now. */
   createdAt: optional(Timestamp)
 }).annotations(strict("NewPost"))
 /** @since 0.1.0 @category models */
@@ -111,9 +111,9 @@ export type NewPost = typeof NewPost.Type
 export const NewProduct = Schema.Struct({
   id: Schema.String,
   accountId: optional(Schema.String),
-  /** The id unless told. */
+  /** Default: the id. */
   name: optional(Schema.String),
-  /** 0 unless told. */
+  /** Default: 0. */
   stock: optional(Schema.Number)
 }).annotations(strict("NewProduct"))
 /** @since 0.1.0 @category models */
@@ -123,7 +123,7 @@ export type NewProduct = typeof NewProduct.Type
 export const NewOrder = Schema.Struct({
   id: Schema.String,
   accountId: optional(Schema.String),
-  /** Not shipped unless told. */
+  /** Default: not shipped. */
   shipment: optional(Schema.Struct({ carrier: Schema.String, trackingNumber: Schema.String }))
 }).annotations(strict("NewOrder"))
 /** @since 0.1.0 @category models */

@@ -8,6 +8,8 @@ import { ProfileId, Username } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import { Accounts } from "../Accounts.js"
 import { checkText } from "../Fields.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Stored from "../latitude/Stored.js"
 import * as Seed from "../Seed.js"
 import type { SetupCalls } from "../Setup.js"
 import { Sql } from "../Sql.js"
@@ -17,10 +19,11 @@ import * as Parts from "./Parts.js"
 export const make: Effect.Effect<
   Pick<SetupCalls, "createAccount" | "setProfile" | "setRelation">,
   never,
-  Sql | Accounts
+  Sql | Accounts | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const accounts = yield* Accounts
+  const latitude = yield* CurrentLatitude
   const { known, next } = yield* Parts.make
 
   const isTaken = (id: string, username: string) =>
@@ -38,7 +41,7 @@ export const make: Effect.Effect<
     createAccount: (account = {}) =>
       Effect.gen(function*() {
         const seq = yield* next("accounts")
-        const id = account.id ?? (yield* freeId(Seed.firstAccountNumber + seq - 1))
+        const id = account.id ?? Stored.id(latitude.value, "user", seq, yield* freeId(Seed.firstAccountNumber + seq - 1))
         const username = account.username ?? usernameOf(id)
         const name = account.name ?? username
         yield* checkText("id", id, Parts.maxIdLength)

@@ -24,7 +24,7 @@ export const fields: ReadonlyArray<Form.Field> = [
   { name: "when", label: "When", options: choices("before", "after"), hint: "Before or after it has taken effect." },
   { name: "method", label: "Method", options: [["", "any"], ...choices("GET", "POST", "PATCH", "DELETE")] },
   { name: "path", label: "Path", hint: "As /posts/*/like." },
-  { name: "times", label: "Times", type: "number", hint: "One, unless told or a share is." },
+  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; without an end when a share is set)." },
   { name: "rate", label: "Share of calls", type: "number", hint: "From 0 to 1." },
   { name: "millis", label: "Milliseconds", type: "number", hint: "That a delay or a slow answer takes." },
   { name: "status", label: "Status", type: "number", hint: "Of the answer instead." },

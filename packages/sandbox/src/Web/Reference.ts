@@ -23,7 +23,7 @@ const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): H
   parameters.length > 0 && html`<h4>Parameters</h4>
 ${Page.table(
     `Parameters of ${of}`,
-    ["Name", "In", "Needed", "Type"],
+    ["Name", "In", "Required", "Type"],
     parameters.map(({ in: place, name, required, schema }) =>
       html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${required ? "yes" : "no"}</td><td>${
         SchemaView.type(schema)

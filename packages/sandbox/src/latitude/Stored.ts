@@ -6,15 +6,51 @@
 import { createHash } from "node:crypto"
 import { type Latitude, type TextForm } from "../Latitude.js"
 
+const shortLink = (address: string): string => `https://l.example/${createHash("sha256").update(address).digest("hex").slice(0, 8)}`
+
+const emojiNames: Readonly<Record<string, string>> = { "😀": "grinning", "😂": "joy", "🎉": "tada", "👍": "+1", "🔥": "fire" }
+
+const emojiCode = (emoji: string): string => `:${emojiNames[emoji] ?? `emoji_${emoji.codePointAt(0)?.toString(16) ?? ""}`}:`
+
+const smart = (text: string): string =>
+  text
+    .replace(/(^|[\s([{])"/g, "$1\u201c").replace(/"/g, "\u201d")
+    .replace(/(^|[\s([{\u201c])'/g, "$1\u2018").replace(/'/g, "\u2019")
+    .replace(/---?/g, "\u2014").replace(/\.\.\./g, "\u2026")
+
+/** HTML's names of U+00A0 to U+00FF, and of some beyond. */
+const latinNames = (
+  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot " +
+  "cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml " +
+  "Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig " +
+  "agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute " +
+  "ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
+).split(" ")
+const entityNames: ReadonlyMap<string, string> = new Map([
+  ...latinNames.map((name, index) => [String.fromCharCode(0xa0 + index), name] as const),
+  ["\u0152", "OElig"], ["\u0153", "oelig"], ["\u2013", "ndash"], ["\u2014", "mdash"], ["\u2018", "lsquo"], ["\u2019", "rsquo"],
+  ["\u201c", "ldquo"], ["\u201d", "rdquo"], ["\u2022", "bull"], ["\u2026", "hellip"], ["\u20ac", "euro"], ["\u2122", "trade"]
+])
+
+const namedEntity = (character: string): string => {
+  const name = entityNames.get(character)
+  return name === undefined ? character : `&${name};`
+}
+
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
 
 /** In the order in which they apply. */
 const forms: ReadonlyArray<readonly [TextForm, (text: string) => string]> = [
+  ["linksShortened", (text) => text.replace(/https?:\/\/[^\s<>"]+/gi, shortLink)],
+  ["emojiCodes", (text) => text.replace(/\p{Emoji_Presentation}/gu, emojiCode)],
+  ["smartPunctuation", smart],
   ["trimmed", (text) => text.trim()],
   ["lf", (text) => text.replace(/\r\n?/g, "\n")],
   ["collapsed", (text) => text.replace(/\s+/g, " ")],
   ["htmlEscaped", (text) => text.replace(/[&<>"']/g, (character) => entities[character] ?? character)],
-  ["nfc", (text) => text.normalize("NFC")]
+  ["nfc", (text) => text.normalize("NFC")],
+  ["namedEntities", (text) => text.replace(/[^\0-\x7f]/gu, namedEntity)],
+  ["numericEntities", (text) => text.replace(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0) ?? 0};`)]
 ]
 
 const cut = (text: string, { ellipsis, storedTextLength }: Latitude): string => {
@@ -60,7 +96,7 @@ const uuid = (name: string): string =>
  * @since 0.1.0
  * @category writing
  */
-export const id = ({ idForm }: Latitude, kind: "post" | "media" | "conversation", seq: number, plain: string): string => {
+export const id = ({ idForm }: Latitude, kind: "post" | "media" | "conversation" | "user" | "product" | "order", seq: number, plain: string): string => {
   switch (idForm) {
     case "plain":
       return plain
