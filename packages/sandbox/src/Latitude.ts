@@ -315,15 +315,21 @@ const drawnText = (
   rarely: <A>(usual: A, ...others: ReadonlyArray<A>) => A
 ): ReadonlyArray<TextForm> => {
   const small = some(["trimmed", "lf", "collapsed", "htmlEscaped", "nfc"])
-  // Not drawn, but to be set: `linksShortened`, `emojiCodes`, `namedEntities`.
   const large = rarely<ReadonlyArray<TextForm>>(
     [],
     ["smartPunctuation"],
     ["numericEntities"],
-    ["smartPunctuation", "numericEntities"]
+    ["namedEntities"],
+    ["smartPunctuation", "numericEntities"],
+    ["linksShortened"],
+    ["emojiCodes"],
+    ["linksShortened", "emojiCodes"]
   )
   return [...small, ...large]
 }
+
+/** Forms that can leave nothing of a text: then only the moment of a post shows whose it is. */
+const rewriting: ReadonlySet<TextForm> = new Set(["linksShortened", "emojiCodes"])
 
 const minute = 60_000
 const hour = 60 * minute
@@ -354,7 +360,7 @@ export const fromSeed = (seed: number): Latitude => {
     next() < 0.9 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const some = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> => next() < 0.5 ? [] : all.filter(() => next() < 0.4)
   const presence = () => among<Presence>("present", "null", "omitted")
-  return {
+  const drawn: Latitude = {
     profileId: presence(),
     username: presence(),
     postTextInList: presence(),
@@ -412,6 +418,10 @@ export const fromSeed = (seed: number): Latitude => {
     // Not drawn, but to be set: true.
     countRefused: among<boolean | null>(null, false)
   }
+  // Where nothing shows whose a post is, no client can be right.
+  return drawn.text.some((form) => rewriting.has(form))
+    ? { ...drawn, postCreatedAtInList: "present", createdAtOffsetMillis: 0, dateHeader: "present" }
+    : drawn
 }
 
 /**
