@@ -31,7 +31,7 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /**
    * Creates a post. Checkable: after an ambiguous failure the account's posts are read, after a pause and once more at
    * the end of the `settleTime`. The post is sent again only if no listed post can be this one; where that can't be decided,
-   * and after a timeout or a 504, which leave the service at work, the call ends in `OutcomeUnknown`.
+   * and after a timeout or a status of 504 and above, which leave the service at work, the call ends in `OutcomeUnknown`.
    *
    * Limits: a service that finishes a failed request, or shows a new post, later than the `settleTime` (default: 15
    * seconds) can end up with two posts. An equal post that another client of the account makes during the call, or up to
