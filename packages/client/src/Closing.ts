@@ -47,7 +47,7 @@ export class Closing {
 /** The failure of a call that was not sent, because its layer had been released. @since 0.1.0 @category constructors */
 export const closed = (): ClientClosed =>
   new ClientClosed({
-    message: "the client was closed before the request was sent; make calls while the scope of its layer is open"
+    message: "the client is closed and sends no further request; make calls while the scope of its layer is open"
   })
 
 /** Closes with the scope. @since 0.1.0 @category constructors */

@@ -84,6 +84,7 @@ describe("a created post exists exactly once", () => {
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
+      yield* Effect.sleep("1 minute")
       // By another client of the same account.
       const earlier = yield* Effect.flatMap(Posts, ({ create }) => create({ text: "again" })).pipe(OnSandbox.asKey(sandbox.apiKey))
       yield* Effect.sleep(age)
