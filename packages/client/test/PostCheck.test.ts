@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Posts } from "@plaza/client"
+import { Media, Posts } from "@plaza/client"
 import { resemblance } from "@plaza/client/PostText"
 import { MediaId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
@@ -23,22 +23,30 @@ const late: Record<string, Fault> = {
 }
 
 const text = "Fish & Chips  <today>\r\nonly, at the caf\u00e9"
-const media = MediaId.make("media-000001")
+// The shop has the first one; the second is uploaded.
+const media = [MediaId.make("media-000001"), MediaId.make("media-000002")]
 
 // A stamp in whole seconds depends on the moment of the call within its second.
 const moments = [0, 150, 420, 777, 999]
 
 /** How often the post was made, and what the call ended in, for calls at several moments of a second. */
-const creates = (latitude: Latitude.Change, fault: Fault, mediaIds: ReadonlyArray<MediaId> = []) =>
+const creates = (
+  latitude: Latitude.Change,
+  fault: Fault,
+  mediaIds: ReadonlyArray<MediaId> = [],
+  earlier: ReadonlyArray<string> = []
+) =>
   Effect.forEach(moments, (moment) =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
+      yield* Effect.ignore(Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.png", content: new Uint8Array(1) })))
+      yield* Effect.forEach(earlier, (text) => create({ text }))
       yield* Effect.sleep(Duration.millis(5_000 + moment))
       yield* sandbox.addFault({ ...fault, method: "POST", path: "/posts" })
       const result = yield* Effect.either(create({ text, mediaIds }))
       yield* Effect.sleep("1 minute")
-      const made = (yield* sandbox.commits).filter(({ operation }) => operation === "createPost")
+      const made = (yield* sandbox.commits).filter(({ operation }) => operation === "createPost").slice(earlier.length)
       return {
         made: made.length,
         result: Either.match(result, {
@@ -76,6 +84,7 @@ const doubtful: Record<string, Latitude.Change> = {
   "lists no texts": { postTextInList: "omitted" },
   "lists neither text nor media": { postTextInList: "null", postMediaIdsInList: "null" },
   "lists no moments": { postCreatedAtInList: "omitted" },
+  "lists no texts, and has no Date": { postTextInList: "omitted", dateHeader: "absent" },
   "cuts texts": { storedTextLength: 10, ellipsis: true },
   "escapes HTML and cuts within an escape": { text: ["htmlEscaped"], storedTextLength: 8 },
   "has no Date": { dateHeader: "absent" },
@@ -95,14 +104,14 @@ describe("a post that was made before its response was lost is not made again", 
   for (const [service, latitude] of Object.entries(findable)) {
     for (const [failure, fault] of Object.entries(after)) {
       it.effect(`and is found, by a service that ${service}, after ${failure}`, () =>
-        Effect.map(creates(latitude, fault, [media]), (results) => expect(results).toEqual(always("Success"))))
+        Effect.map(creates(latitude, fault, media), (results) => expect(results).toEqual(always("Success"))))
     }
   }
 
   for (const [service, latitude] of Object.entries(barelyFindable)) {
     for (const [failure, fault] of Object.entries(after)) {
       it.effect(`and is found or left open, by a service that ${service}, after ${failure}`, () =>
-        Effect.map(creates(latitude, fault, [media]), (results) => {
+        Effect.map(creates(latitude, fault, media), (results) => {
           for (const { made, result } of results) {
             expect([made, result]).toEqual([1, result === "Success" ? "Success" : "OutcomeUnknown"])
           }
@@ -113,8 +122,21 @@ describe("a post that was made before its response was lost is not made again", 
   for (const [service, latitude] of Object.entries(doubtful)) {
     for (const [failure, fault] of Object.entries(after)) {
       it.effect(`and its outcome is unknown, by a service that ${service}, after ${failure}`, () =>
-        Effect.map(creates(latitude, fault, [media]), (results) => expect(results).toEqual(always("OutcomeUnknown"))))
+        Effect.map(creates(latitude, fault, media), (results) => expect(results).toEqual(always("OutcomeUnknown"))))
     }
+  }
+})
+
+describe("a post is found by the clock of an earlier one of the client", () => {
+  for (const [service, latitude] of Object.entries<Latitude.Change>({
+    "stamps whole seconds": { createdAtPrecision: "seconds" },
+    "stamps ten minutes ahead of its Date": { createdAtOffsetMillis: 600_000 }
+  })) {
+    it.effect(`by a service that ${service}`, () =>
+      Effect.map(
+        creates(latitude, { kind: "status", when: "after", status: 503 }, [], ["an earlier post"]),
+        (results) => expect(results).toEqual(always("Success"))
+      ))
   }
 })
 
