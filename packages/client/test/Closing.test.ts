@@ -14,6 +14,14 @@ const built = <R, E>(layer: Layer.Layer<R, E>) =>
     return { context, release: Scope.close(scope, Exit.void) }
   })
 
+/** A client of an allowance that others have a part in. */
+const builtOn = (limit: RateLimit.RateLimit["Type"]) =>
+  built(Plaza.layerWithoutRateLimit.pipe(
+    Layer.provide(Layer.succeed(RateLimit.RateLimit, limit)),
+    Layer.provide(Layer.effect(Settings, fromOptions({ apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }))),
+    Layer.provide(Fake.layerHttpClient(() => Effect.succeed(Fake.json({ id: "1" }))))
+  ))
+
 describe("a client whose layer is released", () => {
   it.effect("ends what is in flight as a lost connection, or of unknown outcome where it may not be repeated", () =>
     Effect.gen(function*() {
@@ -50,12 +58,7 @@ describe("a client whose layer is released", () => {
   it.scoped("fails those that wait for a slot of an allowance that goes on", () =>
     Effect.gen(function*() {
       const limit = Context.get(yield* Layer.build(RateLimit.layerMemory({ limit: 1 })), RateLimit.RateLimit)
-      const options = { apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }
-      const { context, release } = yield* built(Plaza.layerWithoutRateLimit.pipe(
-        Layer.provide(Layer.succeed(RateLimit.RateLimit, limit)),
-        Layer.provide(Layer.effect(Settings, fromOptions(options))),
-        Layer.provide(Fake.layerHttpClient(() => Effect.succeed(Fake.json({ id: "1" }))))
-      ))
+      const { context, release } = yield* builtOn(limit)
       const { me } = Context.get(context, Profiles)
       yield* me
       const waiting = yield* Effect.fork(Effect.flip(me))
@@ -65,6 +68,19 @@ describe("a client whose layer is released", () => {
       const other = yield* Effect.fork(limit.withSlot(Duration.minutes(2), Clock.currentTimeMillis))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(other)).toBe(60_001)
+    }))
+
+  it.scoped("fails those that wait for a paused operation of an allowance that goes on", () =>
+    Effect.gen(function*() {
+      const limit = Context.get(yield* Layer.build(RateLimit.layerMemory()), RateLimit.RateLimit)
+      const { context, release } = yield* builtOn(limit)
+      yield* limit.closeFor(Duration.minutes(2), "getMe")
+      const waiting = yield* Effect.fork(Effect.flip(Context.get(context, Profiles).me))
+      yield* TestClock.adjust("1 second")
+      yield* release
+      yield* TestClock.adjust("1 second")
+      expect(waiting.unsafePoll()).not.toBeNull()
+      expect((yield* Fiber.join(waiting))._tag).toBe("ClientClosed")
     }))
 })
 
