@@ -1,6 +1,7 @@
 /**
  * How the client on Node connects: through which proxy, trusting whom, for how long, and what a lost connection costs.
  */
+import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Media, Posts, Profiles } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
@@ -170,6 +171,18 @@ describe("a call that can't be repeated", () => {
       expect(failure).toMatchObject({ _tag: "ConnectionFailed", reason: "UND_ERR_CONNECT_TIMEOUT" })
     }))
 
+  it.scopedLive("failed for certain then, whatever an application has put around its client", () =>
+    Effect.gen(function*() {
+      const { port } = yield* mute
+      const wrapped = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, HttpClient.mapRequest((request) => request))
+      )
+      const http = Layer.provide(wrapped, Layer.orDie(NodeClient.layerWith({ connectTimeout: "100 millis" })))
+      const layer = RawServer.layerPlaza(`https://127.0.0.1:${port}/open/v1`, http, { retry: Schedule.stop })
+      expect(yield* Effect.flip(Effect.provide(say, layer))).toMatchObject({ _tag: "ConnectionFailed", reason: "UND_ERR_CONNECT_TIMEOUT" })
+    }))
+
   it.scopedLive("has a connection of its own, while what can be repeated shares them", () =>
     Effect.gen(function*() {
       const ports = new Map<string, Set<number | undefined>>([["GET", new Set()], ["POST", new Set()]])
@@ -200,6 +213,13 @@ describe("a call that can't be repeated", () => {
 
 describe("an early refusal of an upload is heard behind a connection that breaks", () => {
   const large = Stream.take(Stream.repeatValue(new Uint8Array(64 * 1024)), 200)
+  // Each piece goes out before the event loop reads again, and so one meets the end of the connection before the answer.
+  const byPieces = Stream.tap(
+    Stream.take(Stream.repeatValue(new Uint8Array(4 * 1024)), 200),
+    () => Effect.async<void>((resume) => {
+      setImmediate(() => resume(Effect.void))
+    })
+  )
   const tooLarge = JSON.stringify({ error: { code: "PAYLOAD_TOO_LARGE", message: "too large" } })
   for (const scheme of ["http", "https"] as const) {
     for (const [how, goOn] of [["reads on", true], ["stops reading", false]] as const) {
@@ -218,7 +238,7 @@ describe("an early refusal of an upload is heard behind a connection that breaks
           }, scheme)
           yield* Effect.gen(function*() {
             const { upload } = yield* Media
-            for (const content of [large, new Uint8Array(10_000_000), large, new Uint8Array(10_000_000)]) {
+            for (const content of [large, new Uint8Array(10_000_000), byPieces, large, new Uint8Array(10_000_000), byPieces]) {
               expect((yield* Effect.flip(upload({ fileName: "a.bin", content })))._tag).toBe("PayloadTooLarge")
             }
           }).pipe(Effect.provide(over(server.baseUrl, { ca: selfSigned.cert })))
