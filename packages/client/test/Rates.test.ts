@@ -156,6 +156,21 @@ describe("a refusal for the rate", () => {
       }).pipe(Effect.provide(layer))
     }))
 
+  for (const [clock, date, retryAfter] of [
+    ["ahead", "Thu, 01 Jan 1970 00:10:00 GMT", "Thu, 01 Jan 1970 00:10:02 GMT"],
+    ["behind", "Wed, 31 Dec 1969 23:50:00 GMT", "Wed, 31 Dec 1969 23:50:02 GMT"]
+  ] as const) {
+    for (const [status, code] of [[429, "RATE_LIMITED"], [503, "BUSY"]] as const) {
+      it.effect(`until a date, by a ${status} of a service whose clock is ten minutes ${clock}, is waited out by that clock`, () =>
+        Effect.gen(function*() {
+          const { calls, result } = yield* outcome(getMe, [Fake.refusal(status, code, {}, { date, "retry-after": retryAfter }), me])
+          expect(calls).toBe(2)
+          expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(2_000)
+          expect(Either.getOrThrow(result)[1]).toBeLessThan(5_000)
+        }))
+    }
+  }
+
   it.effect("a Retry-After of a 503 is waited out as well, by every call of the key", () =>
     Effect.gen(function*() {
       const busy = Fake.refusal(503, "BUSY", {}, { "retry-after": "30" })
