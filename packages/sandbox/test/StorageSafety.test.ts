@@ -10,6 +10,8 @@ import * as Fs from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Database from "../src/Database.js"
+import * as MediaFiles from "../src/MediaFiles.js"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
 
 const folder = Effect.acquireRelease(
@@ -89,6 +91,28 @@ describe("the folder of uploads", () => {
         yield* control("POST", "/reset")
         assert.deepStrictEqual(contents(elsewhere), kept)
       }).pipe(Effect.provide(layerInProcess({ data })), Logger.withMinimumLogLevel(LogLevel.None))
+    })))
+})
+
+describe("an upload that is given up", () => {
+  it.effect("deletes nothing where a symbolic link leads that took the folder's place meanwhile", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const path = yield* folder
+      const data = join(path, "shop.db")
+      const elsewhere = join(path, "elsewhere")
+      yield* Effect.gen(function*() {
+        const { write } = yield* MediaFiles.MediaFiles
+        const givenUp = write((append) =>
+          Effect.gen(function*() {
+            yield* append(new Uint8Array(1))
+            Fs.cpSync(`${data}-media`, elsewhere, { recursive: true })
+            Fs.renameSync(`${data}-media`, join(path, "moved"))
+            Fs.symlinkSync(elsewhere, `${data}-media`)
+            return yield* Effect.fail("given up")
+          }))
+        assert.strictEqual(yield* Effect.flip(givenUp), "given up")
+        assert.strictEqual(contents(elsewhere).length, 1)
+      }).pipe(Effect.provide(Layer.provide(MediaFiles.layer(data), Database.layer(data))))
     })))
 })
 
