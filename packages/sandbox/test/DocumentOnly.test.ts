@@ -7,6 +7,7 @@ import { PlazaApi } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
 import { openApi } from "../src/OpenApiDocument.js"
+import * as Sockets from "./sockets.js"
 import { call, field, layerInProcess, layerSocket, messageOf, refusal, someone } from "./support.js"
 
 const bare = { assumptions: false } as const
@@ -91,6 +92,18 @@ for (const [way, world] of [["in process", layerInProcess(bare)], ["over a socke
       }))
   })
 }
+
+layer(layerSocket(bare), { excludeTestServices: true })("without assumptions, a refusal before a request is read", (it) => {
+  it.scoped("has a code and a message and no more", () =>
+    Effect.gen(function*() {
+      for (const head of ["nonsense", Sockets.lines("GET /open/v1/me HTTP/1.1", `x: ${"y".repeat(17_000)}`)]) {
+        const { closed, socket } = yield* Sockets.open
+        socket.write(Sockets.lines(head, "", ""))
+        const { error } = JSON.parse(/\{.*\}/s.exec(yield* closed)?.[0] ?? "{}") as { readonly error: unknown }
+        assert.hasAllKeys(error, ["code", "message"])
+      }
+    }))
+})
 
 layer(layerInProcess({ assumptions: { undocumented: false, maxTextLength: 3 } }))("some assumptions beside", (it) => {
   it.effect("what is assumed can be changed without bringing the paths back", () =>
