@@ -8,7 +8,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { allScopes, decode, defaults, fixedAssumptions, meanings, merge, tables } from "../src/Assumptions.js"
-import { call, layerInProcess, layerSocket, refusal, someone } from "./support.js"
+import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
 
 const documentation = readFileSync(new URL("../../../docs/sandbox.md", import.meta.url), "utf8")
 const document = ["What the service does", "Resources and their fields", "States and transitions", "Endpoints", "Authentication", "Errors", "Limits"]
@@ -106,6 +106,24 @@ layer(layerInProcess({ assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, 
         const { id } = yield* sandbox.createAccount({ availability: "private" })
         yield* sandbox.setRelation("1001", id, { follows: true })
         assert.strictEqual(refusal(yield* call("GET", `/users/${id}`)), "403 USER_UNAVAILABLE")
+      }))
+  }
+)
+
+layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippingFieldLength: 3, maxTextLength: 4 } }))(
+  "a bound that is assumed otherwise",
+  (it) => {
+    it.effect("holds wherever it is met: stock, pages, shipments and texts", () =>
+      Effect.gen(function*() {
+        const refused = (method: "POST" | "PATCH", path: string, json: object) => Effect.map(call(method, path, { json }), refusal)
+        assert.strictEqual(yield* refused("PATCH", "/store/products/0042/stock", { stock: 6 }), "400 VALIDATION_ERROR stock")
+        assert.strictEqual(yield* refused("POST", "/store/orders/000021/ship", { carrier: "four", trackingNumber: "1" }), "400 VALIDATION_ERROR carrier")
+        for (const path of ["/posts", "/posts/9007199254740993/comments", "/conversations/conv_301/messages"]) {
+          assert.strictEqual(yield* refused("POST", path, { text: "fives" }), "400 VALIDATION_ERROR text")
+        }
+        for (const path of ["/me/posts", "/conversations"]) {
+          assert.lengthOf(field(yield* call("GET", path), "data") as ReadonlyArray<unknown>, 2)
+        }
       }))
   }
 )
