@@ -117,6 +117,6 @@ it.live("Prism does find what is wrong: a status that isn't documented, and an i
     expect(teapot).toContain("status code")
     expect(numbers).toHaveLength(5)
     for (const finding of numbers) {
-      expect(finding).toContain("'id'")
+      expect(finding).toContain("id must be string")
     }
   }).pipe(Effect.provide(Prism.between(Prism.files.contract))))

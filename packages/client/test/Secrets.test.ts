@@ -3,6 +3,7 @@ import { Chat, type Failures, Media, Plaza, Posts, Profiles, Store } from "@plaz
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { inspect } from "node:util"
 import * as Fake from "./support/FakeService.js"
 import * as OnSandbox from "./support/OnSandbox.js"
@@ -99,8 +100,8 @@ it.effect("the key is in no log, span, error or report, whatever the service ans
   Effect.gen(function*() {
     for (const call of calls) {
       for (const reply of replies) {
-        const { layer } = Fake.scripted([reply])
-        const out = yield* Virtual.run(everything(Effect.provide(call, layer)))
+        const { layer } = Fake.scripted([reply], { maxWait: "3 seconds" })
+        const out = yield* SimulatedTime.run(everything(Effect.provide(call, layer)))
         expect(out).toContain("plaza.")
         expect(unescaped(out)).not.toContain(Fake.key)
       }
