@@ -14,7 +14,7 @@ import * as Virtual from "./support/Virtual.js"
 const world = Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: allowance } })
 
 const told = Config.all({
-  numRuns: Config.withDefault(Config.integer("PLAZA_MODEL_RUNS"), 300),
+  numRuns: Config.withDefault(Config.integer("PLAZA_MODEL_RUNS"), 500),
   seed: Config.withDefault(Config.integer("PLAZA_MODEL_SEED"), 20_261_001)
 })
 
