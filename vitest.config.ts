@@ -17,8 +17,8 @@ export default defineConfig({
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     allowOnly: false,
     // Many tests start processes; on a busy machine each takes seconds.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     reporters: ["default", "./scripts/SummaryReporter.ts"]
   }
 })

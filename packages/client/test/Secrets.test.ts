@@ -106,7 +106,7 @@ it.effect("the key is in no log, span, error or report, whatever the service ans
         expect(unescaped(out)).not.toContain(Fake.key)
       }
     }
-  }), 60_000)
+  }))
 
 it.effect("nor when the service is the sandbox, refusing and failing", () =>
   Effect.gen(function*() {
@@ -118,7 +118,7 @@ it.effect("nor when the service is the sandbox, refusing and failing", () =>
       }
       expect(yield* everything(call)).not.toContain(key)
     }
-  }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())), 60_000)
+  }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
 
 it.live("nor when there is no service at all", () =>
   Effect.gen(function*() {
