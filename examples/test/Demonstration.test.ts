@@ -55,5 +55,5 @@ describe("the demonstration", () => {
       yield* run(0)
       for (const name of yield* fs.readDirectory(folder)) if (name.startsWith("shop.sqlite")) yield* fs.remove(`${folder}/${name}`, { recursive: true })
       yield* run(97)
-    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 600_000)
 })

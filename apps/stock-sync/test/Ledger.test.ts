@@ -267,7 +267,7 @@ describe("a file that can't be written for a while", () => {
             expect(yield* Effect.flip(ledger.counts)).toBe(first)
           }))
         yield* using(path, (ledger) => settle(ledger, "A"))
-      })), 30_000)
+      })))
 
   it.effect("says so where it is noticed at the commit, too", () =>
     Effect.gen(function*() {

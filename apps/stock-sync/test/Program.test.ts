@@ -427,7 +427,7 @@ describe("wrong input", () => {
             }).toEqual({ name, ended: status, stdout: "", stderr, begins: true, indented: true, missing: [], untouched: true })
           }), { concurrency: 2, discard: true })
         expect(yield* arrived).toEqual([])
-      })), 120_000)
+      })), 600_000)
 
   it.live("a ledger of another account is refused before anything is sent", () =>
     inFolder((cwd) =>

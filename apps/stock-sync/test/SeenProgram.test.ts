@@ -67,7 +67,7 @@ describe("a program that runs", () => {
         const lines = yield* Effect.forEach(ended.stderr.trim().split("\n"), (line) => Schema.decodeUnknown(Line)(line))
         expect(lines.map(({ message }) => message)).toEqual(expect.arrayContaining(["the status page is there", "sending", "a snapshot is taken", "stopping"]))
         expect(lines.filter(({ logLevel }) => logLevel === "DEBUG")).toEqual([])
-      })), 60_000)
+      })))
 
   it.live("goes on where the collector that the environment names isn't there, and says nothing on a socket that it wasn't told of", () =>
     inFolder((cwd) =>
@@ -82,7 +82,7 @@ describe("a program that runs", () => {
         expect(running.stderr()).not.toContain("status page")
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(143)
-      })), 60_000)
+      })))
 })
 
 describe("the alerts", () => {

@@ -221,6 +221,6 @@ describe("the files of uploads", () => {
         ).pipe(Command.stderr("inherit"), Command.string)
         assert.match(grown, /^\d/)
         assert.isBelow(Number(grown), 64)
-      }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+      }).pipe(Effect.provide(NodeContext.layer)), 600_000)
   }
 })
