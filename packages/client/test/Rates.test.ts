@@ -179,6 +179,19 @@ describe("a refusal for the rate", () => {
       expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(30_000)
     }))
 
+  it.effect("for a fraction of a second, again and again, leads to no more requests than the rate allows", () =>
+    Effect.gen(function*() {
+      const sentAt: Array<number> = []
+      const layer = Fake.layerPlaza(() =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          sentAt.push(now)
+          return Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "0.05" })
+        }), { maxWait: "2 minutes" })
+      expect(yield* Effect.flip(SimulatedTime.run(Effect.provide(getMe, layer)))).toMatchObject({ _tag: "RateLimited" })
+      expect(sentAt.length).toBeGreaterThan(10)
+      expect(Math.max(...sentAt.map((end) => sentAt.filter((at) => at <= end && at > end - window).length))).toBeLessThanOrEqual(limit)
+    }))
+
   it.effect("a Retry-After of a 503 beyond the maximum wait ends the call in that 503", () =>
     Effect.gen(function*() {
       const busy = Fake.refusal(503, "BUSY", {}, { "retry-after": "3600" })

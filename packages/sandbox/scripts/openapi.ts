@@ -1,6 +1,5 @@
 /**
- * Writes `openapi.json` as a sandbox answers by default: `pnpm --filter @plaza/sandbox openapi`. Knows nothing
- * of what the file says.
+ * Writes `openapi.json` as a sandbox answers by default: `pnpm --filter @plaza/sandbox openapi`.
  */
 // Scripts stand outside of the package's own configuration, which brings Node's types.
 /// <reference types="node" />

@@ -14,7 +14,8 @@ const growthSteps = 12
 export class Pace {
   private readonly limit: number
   private readonly window: number
-  private readonly interval: number
+  /** How far apart requests are that use the limit evenly. */
+  readonly interval: number
   private burst: number
   /** When the next request would go if requests came one interval apart; with a burst, so many intervals earlier. */
   private nextAt = Number.NEGATIVE_INFINITY

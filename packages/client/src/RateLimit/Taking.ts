@@ -119,7 +119,8 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
       if (asked > source.windowMillis && operation !== undefined) {
         return Effect.zipRight(pauseOperation(now, operation, asked), source.answered(slot))
       }
-      const millis = asked > 0 || counted ? asked : pace.backoff(now, sentAt)
+      // A refused request is not counted here, so a shorter pause could exceed the limit by refusals alone.
+      const millis = counted ? asked : asked > 0 ? Math.max(asked, pace.interval) : pace.backoff(now, sentAt)
       if (!counted) {
         pace.refused(now, sentAt, source.recent(now), now + millis)
       }
