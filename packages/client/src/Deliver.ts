@@ -49,8 +49,13 @@ type Verdict = "definite" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
-/** Whether a response with this status, which the document doesn't show, may follow a request that was carried out. */
-const isOpenStatus = (status: number): boolean => (status >= 300 && status < 400) || status === 408
+/**
+ * Whether a response with this status, which the document doesn't show, may follow a request that was carried out.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isOpenStatus = (status: number): boolean => (status >= 300 && status < 400) || status === 408
 
 const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict => {
   if (isServiceError(failure)) {

@@ -1,5 +1,5 @@
 /**
- * Checks the durations that callers pass as options. A typed text is not enough: `"30s"` from JavaScript, and `NaN` or a
+ * Checks durations, from options and from text. A typed option is not enough: `"30s"` from JavaScript, and `NaN` or a
  * negative number from a calculation, reach the client as well.
  *
  * @since 0.1.0
@@ -44,5 +44,35 @@ export const parsePositive = (input: Duration.DurationInput): Either.Either<Dura
     Duration.greaterThan(Duration.zero),
     () => notPositive
   )
+
+// As `Duration.format` writes them, with or without blanks.
+const parts = /^(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m)?\s*(?:(\d+(?:\.\d+)?)\s*s)?\s*(?:(\d+(?:\.\d+)?)\s*ms)?$/
+
+const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
+
+/**
+ * A finite duration of zero or more in text, such as `30s`, `1h30m`, `500ms` or `30 seconds`.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const fromText = (text: string): Option.Option<Duration.Duration> => {
+  const trimmed = text.trim()
+  if (trimmed === "0") return Option.some(Duration.zero)
+  const counts = trimmed === "" ? null : parts.exec(trimmed)
+  const duration = counts === null
+    ? Duration.decodeUnknown(trimmed)
+    : Option.some(Duration.millis(millisPerPart.reduce((sum, millis, index) => sum + Number(counts[index + 1] ?? 0) * millis, 0)))
+  return Option.filter(duration, (each) => Duration.isFinite(each) && !trimmed.startsWith("-"))
+}
+
+/**
+ * A duration above zero in text, or what is required instead.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const parsePositiveText = (text: string): Either.Either<Duration.Duration, string> =>
+  Either.fromOption(Option.filter(fromText(text), Duration.greaterThan(Duration.zero)), () => `must be a duration above zero, such as 30s or 1h30m`)
 
 const notPositive = `must be a finite duration above zero, such as "30 seconds"`

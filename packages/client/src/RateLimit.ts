@@ -143,6 +143,11 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    * that runs already changes nothing.
    */
   readonly closeFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
+  /**
+   * Counts requests of the key that another process sent and that were answered this long ago, so that both together keep
+   * to the allowance. A shared allowance knows them already.
+   */
+  readonly occupy: (ages: ReadonlyArray<Duration.Duration>) => Effect.Effect<void>
   /** What is free, in flight, waiting and paused. */
   readonly status: Effect.Effect<Status>
 }>() {}

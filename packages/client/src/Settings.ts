@@ -131,12 +131,12 @@ export const configFor = (application: string | undefined): Config.Config<Settin
   baseUrl,
   // Read as a string, because a redacted setting hides what is wrong with it as well; the error of the check doesn't contain the text.
   apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
-  timeout: Config.withDefault(checked(Config.duration("PLAZA_TIMEOUT"), Durations.parsePositive), defaults.timeout),
+  timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
   retry: Config.succeed(defaultRetry),
   maxWait: Config.succeed(defaults.maxWait),
   settleTime: Config.succeed(defaults.settleTime),
   rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
-  rateWindow: Config.withDefault(checked(Config.duration("PLAZA_RATE_WINDOW"), Durations.parsePositive), defaults.rateWindow),
+  rateWindow: Config.withDefault(checked(Config.string("PLAZA_RATE_WINDOW"), Durations.parsePositiveText), defaults.rateWindow),
   propagateTrace: Config.succeed(false),
   maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
   userAgent: Either.match(userAgent(application), {

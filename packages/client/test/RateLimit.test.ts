@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Profiles, RateLimit } from "@plaza/client"
-import { Effect, Layer } from "effect"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
+import { Clock, Duration, Effect, FastCheck as fc, Fiber, Layer, TestClock } from "effect"
 import { inVirtualTime, patient, unusable } from "./support/AllowanceRules.js"
 import * as Fake from "./support/FakeService.js"
 
@@ -16,6 +17,68 @@ describe("the allowance of a key, in memory", () => {
         }))
     }
   }
+})
+
+describe("requests of the key that another process sent", () => {
+  const millis = fc.integer({ min: 0, max: 9_000 })
+
+  it.effect.prop(
+    "count until a window after their responses, sorted in with our own, also where they are more than the limit",
+    [fc.integer({ min: 1, max: 6 }), fc.array(fc.array(millis, { maxLength: 10 }), { minLength: 1, maxLength: 3 }), fc.array(millis, { maxLength: 20 })],
+    ([limit, batches, latencies]) =>
+      Effect.gen(function*() {
+        const window = 6_000
+        const { occupy, status, withSlot } = yield* RateLimit.makeMemory({ limit, window })
+        const counted: Array<number> = []
+        let underWay = 0
+        const request = (latency: number) =>
+          Effect.gen(function*() {
+            const now = yield* Clock.currentTimeMillis
+            expect(counted.filter((moment) => moment > now - window).length + underWay).toBeLessThan(limit)
+            underWay++
+            yield* Effect.sleep(latency)
+            underWay--
+            counted.push(yield* Clock.currentTimeMillis)
+          })
+        for (const ages of batches) {
+          const own = yield* Effect.fork(Effect.forEach(latencies, (latency) => withSlot(patient, request(latency)), { concurrency: limit, discard: true }))
+          yield* Effect.sleep("5 seconds")
+          const now = yield* Clock.currentTimeMillis
+          counted.push(...ages.map((age) => now - age))
+          yield* occupy(ages.map((age) => Duration.millis(age)))
+          const recent = counted.filter((moment) => moment >= now - window).length
+          const { free, inFlight } = yield* status
+          expect(free).toBe(Math.max(0, limit - inFlight - recent))
+          yield* Fiber.join(own)
+        }
+        // Nothing stays taken.
+        yield* Effect.sleep("6001 millis")
+        expect((yield* status).free).toBe(limit)
+      }).pipe(Effect.scoped, SimulatedTime.run),
+    { fastCheck: { numRuns: 50 } }
+  )
+
+  it.scoped("leave the rest of the limit free at once, and the others as soon as they no longer count", () =>
+    Effect.gen(function*() {
+      const { occupy, withSlot } = yield* RateLimit.makeMemory({ limit: 2, window: "60 seconds" })
+      yield* occupy([50, 10, 20].map((age) => Duration.seconds(age)))
+      const sent = yield* Effect.fork(Effect.forEach([1, 2, 3], () => withSlot(patient, Clock.currentTimeMillis), { concurrency: "unbounded" }))
+      yield* TestClock.adjust("3 minutes")
+      expect(yield* Fiber.join(sent)).toEqual([40_001, 50_001, 100_002])
+    }))
+
+  it.scoped("fail at once who can't be served in time any more", () =>
+    Effect.gen(function*() {
+      const { occupy, withSlot } = yield* RateLimit.makeMemory({ limit: 1, window: "60 seconds" })
+      yield* withSlot(patient, Effect.void)
+      yield* TestClock.adjust("1 second")
+      const waiting = yield* Effect.fork(Effect.flip(withSlot(Duration.seconds(60), Effect.void)))
+      yield* TestClock.adjust("1 second")
+      yield* occupy([Duration.zero])
+      yield* TestClock.adjust("1 millis")
+      expect(waiting.unsafePoll()).not.toBeNull()
+      expect((yield* Fiber.join(waiting))._tag).toBe("RateLimitWaitExceeded")
+    }))
 })
 
 describe("a slot that is reserved", () => {

@@ -121,6 +121,13 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
 
     const serveAnyone = Effect.suspend(() => line.length === 0 ? Effect.void : serve)
 
+    /** Fails those who can't be served in time any more, now that less is free. */
+    const heldBack = (now: number): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        line.sweep(now, forecastAt(now))
+        return serveAnyone
+      })
+
     return {
       ...Taking.from<void>({
         windowMillis,
@@ -145,11 +152,15 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
         pauseKey: (now, millis) =>
           Effect.suspend(() => {
             slots.closeUntil(now + millis)
-            line.sweep(now, forecastAt(now))
-            return serveAnyone
+            return heldBack(now)
           }),
         pauseOperation: (operation) => Effect.sync(() => line.recall(operation))
       }),
+      occupy: (ages) =>
+        at((now) => {
+          slots.occupy(ages.map((age) => now - Duration.toMillis(age)))
+          return heldBack(now)
+        }),
       status: at((now) =>
         Effect.map(Effect.zip(DateTime.now, pauses.list(now)), ([wallNow, pausedOperations]) => ({
           free: slots.free(now),

@@ -29,7 +29,7 @@ export class Slots {
   /** Slots that can be taken at this moment. */
   free(at: number): number {
     this.advance(at)
-    return at < this.closedUntil ? 0 : this.open()
+    return at < this.closedUntil ? 0 : Math.max(0, this.open())
   }
 
   /** Slots with requests in them, and those that are about to have one. */
@@ -59,6 +59,7 @@ export class Slots {
     }
   }
 
+  /** Below 0 where more requests are counted than the limit allows. */
   private open(): number {
     return this.limit - this.inFlight - (this.cooling.length - this.freed)
   }
@@ -77,6 +78,12 @@ export class Slots {
   answered(at: number): void {
     this.sent--
     this.cooling.push(at + this.turnMillis)
+  }
+
+  /** Counts requests that were answered at these moments, of which no slot was taken here. */
+  occupy(moments: ReadonlyArray<number>): void {
+    this.cooling = [...this.cooling.slice(this.freed), ...moments.map((moment) => moment + this.turnMillis)].sort((one, other) => one - other)
+    this.freed = 0
   }
 
   /** The service refused the request in a slot, and did not count it. */

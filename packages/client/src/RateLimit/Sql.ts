@@ -286,6 +286,8 @@ export const make = (
             return tellOthers(slots.closeFor(Math.ceil(millis), operation))
           })
       }),
+      // The database knows what other processes sent.
+      occupy: () => Effect.void,
       status: Effect.gen(function*() {
         const seen = yield* Effect.option(slots.look)
         const at = yield* now

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "@effect/vitest"
+import { type Failures, FailureScope } from "@plaza/client"
+import type { ErrorCode } from "@plaza/domain"
+import { Duration, Effect, TestClock } from "effect"
+import { codes, inconclusive, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
+
+type Tag = FailureScope.FailureScope["_tag"]
+
+const scopes: Readonly<Record<ErrorCode, Tag>> = {
+  VALIDATION_ERROR: "Item",
+  INVALID_JSON: "Refusal",
+  INVALID_API_KEY: "Refusal",
+  INSUFFICIENT_SCOPE: "Refusal",
+  DEVELOPER_ACCESS_REVOKED: "Refusal",
+  PROFILE_INCOMPLETE: "Refusal",
+  CHAT_NOT_ALLOWED: "Refusal",
+  CHAT_BLOCKED: "Refusal",
+  STORE_BLOCKED: "Refusal",
+  USER_UNAVAILABLE: "Refusal",
+  FORBIDDEN: "Refusal",
+  NOT_FOUND: "Item",
+  CONFLICT: "Refusal",
+  PAYLOAD_TOO_LARGE: "Refusal",
+  RATE_LIMITED: "RateLimit",
+  INTERNAL_ERROR: "Service"
+}
+
+const localScopes: Readonly<Record<keyof typeof local, Tag>> = {
+  InvalidInput: "Item",
+  ConnectionFailed: "Service",
+  ConnectionLost: "Service",
+  AttemptTimeout: "Service",
+  UnreadableSuccess: "Service",
+  RateLimitWaitExceeded: "RateLimit",
+  ClientClosed: "Service",
+  CursorRepeated: "Item",
+  CursorRejected: "Item",
+  UnreadableItem: "Item"
+}
+
+const statuses: ReadonlyArray<readonly [status: number, scope: Tag]> = [
+  [301, "Refusal"],
+  [302, "Refusal"],
+  [308, "Refusal"],
+  [400, "Refusal"],
+  [401, "Refusal"],
+  [402, "Refusal"],
+  [403, "Refusal"],
+  // Without the code of the document it may as well be a wrong base address.
+  [404, "Refusal"],
+  [405, "Refusal"],
+  [408, "Service"],
+  [409, "Refusal"],
+  [413, "Refusal"],
+  [418, "Refusal"],
+  [429, "RateLimit"],
+  [500, "Service"],
+  [502, "Service"],
+  [503, "Service"],
+  [504, "Service"],
+  [520, "Service"]
+]
+
+const documented = codes.map((code) => [code, refusal(code), scopes[code]] as const)
+const undocumented = statuses.flatMap(([status, scope]) => [
+  [`${status} with a new code`, unrecognized(status, "BRAND_NEW"), scope] as const,
+  [`${status} without a code`, unrecognized(status), scope] as const
+])
+// The names of a record that lists every one.
+const others = (Object.keys(local) as ReadonlyArray<keyof typeof local>).map((tag) => [tag, local[tag], localScopes[tag]] as const)
+const all: ReadonlyArray<readonly [name: string, failure: Failures.Failure, scope: Tag]> = [...documented, ...undocumented, ...others]
+
+describe("the scope of a failure", () => {
+  it.each(all)("%s", (_, failure, scope) => {
+    expect(FailureScope.of(failure)._tag).toBe(scope)
+  })
+
+  it.each(all)("%s, as the cause of an unknown outcome, is the same", (_, failure) => {
+    expect(FailureScope.of(unknown(failure))).toEqual(FailureScope.of(failure))
+  })
+
+  it("of an unknown outcome that was looked up in vain is the service", () => {
+    expect(FailureScope.of(unknown(inconclusive))._tag).toBe("Service")
+    expect(FailureScope.of(inconclusive)._tag).toBe("Service")
+  })
+
+  it("names what several refusals have in common: the code, or the status where there is none", () => {
+    expect(FailureScope.of(refusal("STORE_BLOCKED"))).toEqual({ _tag: "Refusal", code: "STORE_BLOCKED" })
+    expect(FailureScope.of(unrecognized(403, "BRAND_NEW"))).toEqual({ _tag: "Refusal", code: "BRAND_NEW" })
+    expect(FailureScope.of(unrecognized(302))).toEqual({ _tag: "Refusal", code: "302" })
+    // An endpoint that does not list the code.
+    expect(FailureScope.of(unrecognized(409, "CONFLICT"))).toEqual(FailureScope.of(refusal("CONFLICT")))
+  })
+})
+
+describe("a refusal of the account as a whole", () => {
+  it("is one of the key, the access or the profile, whatever its status, and any other 401", () => {
+    const account: ReadonlyArray<ErrorCode> = ["INVALID_API_KEY", "DEVELOPER_ACCESS_REVOKED", "PROFILE_INCOMPLETE"]
+    expect(codes.filter((code) => FailureScope.isAccountRefusal(refusal(code)))).toEqual(account)
+    expect(account.filter((code) => FailureScope.isAccountRefusal(unrecognized(403, code)))).toEqual(account)
+    expect(statuses.filter(([status]) => FailureScope.isAccountRefusal(unrecognized(status)))).toEqual([[401, "Refusal"]])
+    expect(Object.values(local).filter(FailureScope.isAccountRefusal)).toEqual([])
+    expect(FailureScope.isAccountRefusal(unknown(refusal("INVALID_API_KEY")))).toBe(true)
+    expect(FailureScope.isAccountRefusal(inconclusive)).toBe(false)
+  })
+})
+
+describe("a call may have been carried out", () => {
+  it("unless it never left or was refused", () => {
+    expect(codes.filter((code) => FailureScope.mayHaveHappened(refusal(code)))).toEqual(["INTERNAL_ERROR"])
+    expect(Object.values(local).filter(FailureScope.mayHaveHappened).map(({ _tag }) => _tag))
+      .toEqual(["ConnectionLost", "AttemptTimeout", "UnreadableSuccess"])
+    expect(FailureScope.mayHaveHappened(unknown(refusal("STORE_BLOCKED")))).toBe(true)
+  })
+
+  it("after a 5xx, and after a redirect or a 408, which the document does not show", () => {
+    expect(statuses.filter(([status]) => FailureScope.mayHaveHappened(unrecognized(status))).map(([status]) => status))
+      .toEqual([301, 302, 308, 408, 500, 502, 503, 504, 520])
+  })
+})
+
+describe("the wait that a rate limit asks for", () => {
+  const seconds = (failure: Failures.Failure) => Effect.map(FailureScope.waitOf(failure), Duration.toSeconds)
+
+  it.effect("is its Retry-After, the rest of a known wait, or a minute", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(5_000)
+      expect(yield* seconds(limited(43_200))).toBe(43_200)
+      expect(yield* seconds(limited(0))).toBe(0)
+      expect(yield* seconds(limited())).toBe(60)
+      expect(yield* seconds(unrecognized(429))).toBe(60)
+      expect(yield* seconds(unknown(limited(7)))).toBe(7)
+      expect(yield* seconds(waitExceeded(12_000))).toBe(7)
+      expect(yield* seconds(unknown(waitExceeded(12_000)))).toBe(7)
+      expect(yield* seconds(waitExceeded(4_000))).toBe(0)
+    }))
+})
