@@ -1,5 +1,5 @@
 /**
- * Rows from bytes that come in pieces, by a reader that keeps what it needs between them. Knows nothing of any format.
+ * Runs a reader that keeps state between the pieces of a stream of bytes.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import type { SourceRefused } from "./Refused.js"
 
 /**
- * What reads a format: told each piece in turn, and asked in the end for what is left.
+ * Takes each piece in turn, and gives what is left at the end.
  *
  * @since 0.1.0
  * @category models
@@ -27,7 +27,7 @@ export interface Reader<Row> {
 export type Read<Row> = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Row, E | SourceRefused, R>
 
 /**
- * The rows by a reader that is made anew whenever the stream is run.
+ * What a reader gives. Each run of the stream makes a new one.
  *
  * @since 0.1.0
  * @category streams
@@ -41,3 +41,16 @@ export const rows = <Row>(make: () => Reader<Row>): Read<Row> => (bytes) =>
       Stream.mapConcat((taken) => taken)
     )
   })
+
+/**
+ * The same bytes in pieces of at most `size`.
+ *
+ * @since 0.1.0
+ * @category streams
+ */
+export const upTo = (size: number) =>
+  Stream.mapConcat((piece: Uint8Array): ReadonlyArray<Uint8Array> =>
+    piece.length <= size
+      ? [piece]
+      : Array.from({ length: Math.ceil(piece.length / size) }, (_, index) => piece.subarray(index * size, (index + 1) * size))
+  )

@@ -1,14 +1,14 @@
 /**
- * Reads rows from the bytes of a CSV file as they come, keeping no more than one chunk. Comma, semicolon, tab or bar, or what is told; quoted
- * fields over several lines, any line end, with or without a byte order mark; UTF-8.
- * Knows nothing of where the bytes come from.
+ * Reads rows from the bytes of a CSV file as they come, and keeps no more than one piece. Comma, semicolon, tab or bar between columns;
+ * quoted fields over several lines; any line ends; UTF-8 without a byte order mark.
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
 import { CsvError, Parser } from "csv-parse"
+import * as Effect from "effect/Effect"
 import * as ByPieces from "./ByPieces.js"
-import { findColumns, type Layout, readRecord } from "./Record.js"
+import * as CellText from "./CellText.js"
+import { findColumns, fit, type Layout, readRecord } from "./Record.js"
 import * as Refused from "./Refused.js"
 import type { Shape } from "./Shape.js"
 
@@ -16,8 +16,10 @@ import type { Shape } from "./Shape.js"
 export interface CsvOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
-  /** What stands between two columns; found out from the header unless told. */
+  /** What separates columns (default: what the line `sep=` names, else the one that occurs most often in the header). */
   readonly delimiter?: string | undefined
+  /** The option that names another format, such as `--format`. */
+  readonly formatOption?: string | undefined
 }
 
 // A record longer than this is a quote that was never closed; without a bound it would swallow the rest of the file into memory.
@@ -27,7 +29,7 @@ const longestHeader = 65_536
 
 /**
  * The rows of a CSV text, in the order of the file. Fails with `SourceRefused` where the file as a whole can't be trusted:
- * nothing in it, no such column, text that isn't UTF-8, broken quoting (what follows might be read shifted).
+ * nothing in it, no such column, broken quoting (what follows might be read shifted).
  *
  * @since 0.1.0
  * @category streams
@@ -35,20 +37,21 @@ const longestHeader = 65_536
 export const rows = <Row>(shape: Shape<Row>, options: CsvOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 
 /**
- * The parser with its records picked up as they are found instead of being queued behind it: that keeps them in step with the bytes,
- * and those before a broken one are not lost with it. (`on_record` would do the same, but tells where it stands for every record, which more than doubles the time.)
+ * The parser, with its records taken as they are found instead of queued: they stay in step with the bytes, and those before a broken
+ * one are not lost with it. (`on_record` does the same, but makes a description of each record, which more than doubles the time.)
  */
 class Records extends Parser {
+  readonly formulas: Formulas
   private readonly accept: (record: ReadonlyArray<string>) => void
 
   constructor(delimiter: string, accept: (record: ReadonlyArray<string>) => void) {
     super({
-      bom: true,
       delimiter,
       record_delimiter: ["\r\n", "\n", "\r"],
       relax_column_count: true,
       max_record_size: longestRecord
     })
+    this.formulas = new Formulas(delimiter)
     this.accept = accept
   }
 
@@ -64,30 +67,33 @@ class Reader<Row> implements ByPieces.Reader<Row> {
   private readonly shape: Shape<Row>
   private readonly options: CsvOptions
   private head: Uint8Array = new Uint8Array(0)
-  private parser: Parser | undefined
+  private delimiter: string | undefined
+  private parser: Records | undefined
   private layout: Layout | undefined
   private refused: Refused.SourceRefused | undefined
   private taken: Array<Row> = []
   private any = false
-  // Counted here, because the parser counts a CRLF inside quotes as two lines and tells the line where a record ends.
+  // Counted here, because the parser counts a CRLF inside quotes as two lines and gives the line where a record ends.
   private line = 1
 
   constructor(shape: Shape<Row>, options: CsvOptions) {
     this.shape = shape
     this.options = options
+    this.delimiter = options.delimiter
   }
 
-  take(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
-    if (this.parser !== undefined) return this.write(this.parser, chunk)
-    this.head = Buffer.concat([this.head, chunk])
-    const header = firstLine(this.head)
+  take(piece: Uint8Array): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
+    if (this.parser !== undefined) return this.write(this.parser, piece)
+    this.head = Buffer.concat([this.head, piece])
+    const header = this.header()
     return header === undefined && this.head.length <= longestHeader ? Effect.succeed([]) : this.begin(header)
   }
 
   get end(): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     return Effect.gen(this, function*() {
-      const first = this.parser === undefined ? yield* this.begin(Buffer.from(this.head).toString("utf8")) : []
+      const first = this.parser === undefined ? yield* this.begin(this.header() ?? Buffer.from(this.head).toString("utf8")) : []
       const last = this.parser === undefined ? [] : yield* this.finish(this.parser)
+      if (this.layout === undefined) return yield* this.refuse("it is empty")
       if (!this.any && this.shape.empty !== undefined) {
         return yield* this.refuse(`there is a header and no row below it, which is ${this.shape.empty}`)
       }
@@ -95,23 +101,35 @@ class Reader<Row> implements ByPieces.Reader<Row> {
     })
   }
 
+  /** The header, once it is there. A line `sep=;` above it, which Excel writes, names the delimiter and is made a blank line. */
+  private header(): string | undefined {
+    const first = firstLine(this.head)
+    const separator = first === undefined ? null : /^(\s*)"?sep=([^"\r\n\uFFFD])"?\s*$/iu.exec(first)
+    if (first === undefined || separator === null) return first
+    const [, above = "", delimiter] = separator
+    this.delimiter ??= delimiter
+    this.head = Buffer.concat([Buffer.from(above), this.head.subarray(Buffer.byteLength(first))])
+    return firstLine(this.head)
+  }
+
   private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
-    if (Refused.isUtf16(this.head)) return Effect.fail(Refused.utf16(this.options.source))
     if (header === undefined) return this.refuse("the first line has no end within 64 KiB: this is no CSV file with a header", 1)
-    if (header.replace(/^\uFEFF/, "").trim() === "" && this.head.length === Buffer.byteLength(header)) return this.refuse("it is empty")
-    const parser = new Records(this.options.delimiter ?? delimiterOf(header), (record) => this.accept(record))
-    // The failure is told by the callback of the write that caused it; without a listener it would end the process as well.
+    if (/^\s*(?:\{|\[\s*(?:\{|$))/.test(header)) {
+      return this.refuse(`it begins like JSON, not like CSV: name the format json or ndjson with ${this.options.formatOption ?? "the format"}`, 1)
+    }
+    const parser = new Records(this.delimiter ?? delimiterOf(header), (record) => this.accept(record))
+    // The callback of the write that causes a failure gets it; without a listener it would end the process as well.
     parser.on("error", () => undefined)
     this.parser = parser
     return this.write(parser, this.head)
   }
 
-  private write(parser: Parser, chunk: Uint8Array) {
-    return this.step((resume) => parser.write(chunk, resume))
+  private write(parser: Records, piece: Uint8Array) {
+    return this.step((resume) => parser.write(parser.formulas.opened(piece), resume))
   }
 
-  private finish(parser: Parser) {
-    return this.step((resume) => parser.end(resume))
+  private finish(parser: Records) {
+    return this.step((resume) => parser.end(parser.formulas.rest, resume))
   }
 
   private step(act: (resume: (error?: Error | null) => void) => void): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
@@ -129,13 +147,14 @@ class Reader<Row> implements ByPieces.Reader<Row> {
   private accept(record: ReadonlyArray<string>): void {
     const line = this.line
     this.line += 1 + record.reduce((sum, field) => sum + lineEndsIn(field), 0)
-    if (this.refused !== undefined || (record.length === 1 && record[0]?.trim() === "")) return
+    if (this.refused !== undefined || isBlank(record)) return
     if (this.layout === undefined) {
       const found = findColumns(record, this.shape)
       if (typeof found === "string") this.refused = this.refusal(found, line)
       else this.layout = found
       return
     }
+    if (!this.any) this.layout = fit(this.layout, record)
     this.any = true
     this.taken.push(readRecord(this.shape, this.layout, line, record))
   }
@@ -149,24 +168,70 @@ class Reader<Row> implements ByPieces.Reader<Row> {
   }
 }
 
-// Looked for before it is counted: almost no field has one, and this is asked of every field.
+/**
+ * Takes away the equals sign of `="007"`, which Excel writes to keep zeros, without the quotes that CSV asks for: what is left is a quoted
+ * field.
+ */
+class Formulas {
+  private readonly fieldEnds: ReadonlyArray<number | undefined>
+  private before = lineFeed
+  private inQuotes = false
+  private held = false
+
+  constructor(delimiter: string) {
+    this.fieldEnds = [lineFeed, carriageReturn, Buffer.from(delimiter).at(-1)]
+  }
+
+  /** The bytes of a piece, without the signs. A sign at its end is held back until the byte behind it is known. */
+  opened(piece: Uint8Array): Uint8Array {
+    const bytes = this.held ? Buffer.concat([Buffer.of(equals), piece]) : piece
+    const kept: Array<Uint8Array> = []
+    let from = 0
+    this.held = false
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (byte === quote) this.inQuotes = !this.inQuotes
+      else if (byte === equals && !this.inQuotes && this.fieldEnds.includes(at === 0 ? this.before : bytes[at - 1])) {
+        if (at + 1 < bytes.length && bytes[at + 1] !== quote) continue
+        this.held = at + 1 === bytes.length
+        kept.push(bytes.subarray(from, at))
+        from = at + 1
+      }
+    }
+    // Before a sign that is held back stands the end of a field still.
+    this.before = (this.held ? bytes[bytes.length - 2] : bytes.at(-1)) ?? this.before
+    return kept.length === 0 ? bytes : Buffer.concat([...kept, bytes.subarray(from)])
+  }
+
+  get rest(): Uint8Array {
+    return this.held ? Buffer.of(equals) : new Uint8Array(0)
+  }
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const quote = 0x22
+const equals = 0x3d
+
+const isBlank = (record: ReadonlyArray<string>): boolean => record.every((field) => field === "" || CellText.trimmed(field) === "")
+
+// Looked for before they are counted: almost no field has one.
 const lineEndsIn = (field: string): number =>
   field.includes("\n") || field.includes("\r") ? field.match(/\r\n|\n|\r/g)?.length ?? 0 : 0
 
-/** The text up to the first line end that stands outside quotes; undefined while it hasn't come yet. */
+/** The text up to the first line end outside quotes, with blank lines above it; undefined while it hasn't come yet. */
 const firstLine = (head: Uint8Array): string | undefined => {
   let inQuotes = false
   let content = false
   for (const [index, byte] of head.entries()) {
     if (byte === 0x22) inQuotes = !inQuotes
     else if ((byte === 0x0a || byte === 0x0d) && !inQuotes && content) return Buffer.from(head.subarray(0, index)).toString("utf8")
-    // Blank lines above the header (0xEF 0xBB 0xBF is the byte order mark).
-    if (byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf) content = true
+    if (byte > 0x20) content = true
   }
   return undefined
 }
 
-/** The one of the four that stands most often in the header outside quotes. */
+/** The one of the four that occurs most often in the header outside quotes. */
 const delimiterOf = (header: string): string => {
   const bare = header.replace(/"(?:[^"]|"")*"/g, "")
   const count = (delimiter: string) => bare.split(delimiter).length
@@ -174,12 +239,12 @@ const delimiterOf = (header: string): string => {
 }
 
 const brokenQuoting = (error: Error): string => {
-  const told = error instanceof CsvError ? error.code : ""
-  const what = told === "CSV_QUOTE_NOT_CLOSED" || told === "CSV_MAX_RECORD_SIZE"
+  const code = error instanceof CsvError ? error.code : ""
+  const what = code === "CSV_QUOTE_NOT_CLOSED" || code === "CSV_MAX_RECORD_SIZE"
     ? "a quote opens here and does not close"
-    : told === "CSV_INVALID_CLOSING_QUOTE"
+    : code === "CSV_INVALID_CLOSING_QUOTE"
     ? "something stands between a closing quote and the next column"
-    : told === "INVALID_OPENING_QUOTE"
+    : code === "INVALID_OPENING_QUOTE"
     ? "a quote stands inside a field that is not quoted"
     : `this can't be read as CSV (${error.message})`
   return `${what}, and what follows can't be trusted. Put the whole field in quotes and double those inside it`

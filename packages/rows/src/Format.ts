@@ -1,13 +1,15 @@
 /**
- * In which format bytes are, and their rows. Knows nothing of where the bytes come from.
+ * The formats, how they are recognised, and the rows of bytes in one of them.
  *
  * @since 0.1.0
  */
-import type * as ByPieces from "./ByPieces.js"
+import * as ByPieces from "./ByPieces.js"
 import * as Csv from "./Csv.js"
+import * as Gzip from "./Gzip.js"
 import * as Json from "./Json.js"
 import * as Ndjson from "./Ndjson.js"
 import type { Shape } from "./Shape.js"
+import * as Utf8 from "./Utf8.js"
 
 /** @since 0.1.0 @category models */
 export type Format = "csv" | "json" | "ndjson"
@@ -19,12 +21,12 @@ export const all: ReadonlyArray<Format> = ["csv", "json", "ndjson"]
 export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions {}
 
 const endings: ReadonlyArray<readonly [RegExp, Format]> = [
-  [/\.json$/i, "json"],
-  [/\.(ndjson|jsonl)$/i, "ndjson"]
+  [/\.json(\.gz)?$/i, "json"],
+  [/\.(ndjson|jsonl)(\.gz)?$/i, "ndjson"]
 ]
 
 /**
- * The format that the ending of a name tells; CSV where it tells nothing.
+ * The format by the ending of a name, with or without `.gz` behind it (default: CSV).
  *
  * @since 0.1.0
  * @category constructors
@@ -38,7 +40,7 @@ const types: ReadonlyArray<readonly [RegExp, Format]> = [
 ]
 
 /**
- * The format that a content type tells; undefined where it tells none, as `text/plain`.
+ * The format by a content type; undefined where the type names none, such as `text/plain`.
  *
  * @since 0.1.0
  * @category constructors
@@ -49,10 +51,15 @@ export const ofContentType = (type: string): Format | undefined => {
 }
 
 /**
- * The rows of bytes in a format.
+ * The rows of bytes in a format. Bytes that are packed with gzip are unpacked, and UTF-16 is decoded, whatever the format.
  *
  * @since 0.1.0
  * @category streams
  */
-export const rows = <Row>(format: Format, shape: Shape<Row>, options: FormatOptions): ByPieces.Read<Row> =>
-  format === "csv" ? Csv.rows(shape, options) : format === "json" ? Json.rows(shape, options) : Ndjson.rows(shape, options)
+export const rows = <Row>(format: Format, shape: Shape<Row>, options: FormatOptions): ByPieces.Read<Row> => (bytes) =>
+  bytes.pipe(
+    ByPieces.upTo(Gzip.pieceSize),
+    ByPieces.rows(() => Gzip.reader(options.source)),
+    ByPieces.rows(() => Utf8.reader(options.source)),
+    format === "csv" ? Csv.rows(shape, options) : format === "json" ? Json.rows(shape, options) : Ndjson.rows(shape, options)
+  )

@@ -1,13 +1,12 @@
 /**
- * Reads rows from the bytes of a text with one JSON object a line, as they come, keeping no more than one chunk and one line. A line
- * that isn't JSON is set aside like any bad row. Knows nothing of where the bytes come from.
+ * Reads rows from the bytes of a text with one JSON object a line, as they come, and keeps no more than one piece and one line. A line
+ * that isn't JSON is a rejected row.
  *
  * @since 0.1.0
  */
-import * as Either from "effect/Either"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
-import type * as ByPieces from "./ByPieces.js"
+import * as Either from "effect/Either"
+import * as ByPieces from "./ByPieces.js"
 import { readFields } from "./Fields.js"
 import { quoted } from "./Quoted.js"
 import * as Refused from "./Refused.js"
@@ -17,54 +16,74 @@ import type { Shape } from "./Shape.js"
 export interface NdjsonOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
+  /** The option that names another format, such as `--format`. */
+  readonly formatOption?: string | undefined
 }
 
 // A line longer than this is no line of one product; without a bound it would be gathered in memory whole.
 const longestLine = 1_048_576
 
 /**
- * The rows of a text, in its order; empty lines are none. Fails with `SourceRefused` where the text as a whole can't be trusted:
- * nothing in it, UTF-16, a line without an end.
+ * The rows of a text, in its order; blank lines are skipped. Fails with `SourceRefused` where the text as a whole can't be trusted:
+ * nothing in it, cut short, one JSON document over several lines, a line without an end.
  *
  * @since 0.1.0
  * @category streams
  */
-export const rows = <Row>(shape: Shape<Row>, options: NdjsonOptions): ByPieces.Read<Row> => (bytes) =>
-  Stream.suspend(() => {
-    // Takes a byte order mark away; what isn't UTF-8 becomes a character by which an id shows it.
-    const decoder = new TextDecoder()
-    let rest = ""
-    let line = 0
-    let any = false
+export const rows = <Row>(shape: Shape<Row>, options: NdjsonOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 
-    const read = (text: string): ReadonlyArray<Row> => {
-      line++
-      if (text.trim() === "") return []
-      any = true
+class Reader<Row> implements ByPieces.Reader<Row> {
+  private readonly shape: Shape<Row>
+  private readonly options: NdjsonOptions
+  // Bytes that aren't UTF-8 become a character by which an id shows it.
+  private readonly decoder = new TextDecoder()
+  private rest = ""
+  private line = 0
+  private any = false
+
+  constructor(shape: Shape<Row>, options: NdjsonOptions) {
+    this.shape = shape
+    this.options = options
+  }
+
+  take(piece: Uint8Array): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
+    const lines = `${this.rest}${this.decoder.decode(piece, { stream: true })}`.split("\n")
+    this.rest = lines.pop() ?? ""
+    return this.rest.length > longestLine
+      ? this.refuse("the line has no end within 1 MiB: these are not JSON objects line by line", this.line + 1)
+      : this.read(lines)
+  }
+
+  get end(): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
+    return Effect.suspend(() => {
+      const last = `${this.rest}${this.decoder.decode()}`
+      if (this.any && last.trimStart().startsWith("{") && Either.isLeft(parse(last))) {
+        return this.refuse("the last line has no end and is no whole JSON object, so the text is cut short", this.line + 1)
+      }
+      return Effect.filterOrElse(this.read([last]), () => this.any || this.shape.empty === undefined, () => this.refuse("it is empty"))
+    })
+  }
+
+  private read(lines: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
+    const rows: Array<Row> = []
+    for (const text of lines) {
+      this.line++
+      if (text.trim() === "") continue
+      if (!this.any && /^\s*(?:\[|\{\s*$)/.test(text)) {
+        const format = this.options.formatOption ?? "the format"
+        return this.refuse(`it is one JSON document, not one object a line: name the format json with ${format}`, this.line)
+      }
+      this.any = true
       const value = parse(text)
-      return [
-        Either.isLeft(value)
-          ? shape.bad(line, undefined, value.left)
-          : readFields(shape, line, value.right)
-      ]
+      rows.push(Either.isLeft(value) ? this.shape.bad(this.line, undefined, value.left) : readFields(this.shape, this.line, value.right))
     }
+    return Effect.succeed(rows)
+  }
 
-    const take = (text: string, last: boolean): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> => {
-      const lines = `${rest}${text}`.split("\n")
-      rest = last ? "" : lines.pop() ?? ""
-      const found = lines.flatMap(read)
-      return rest.length > longestLine
-        ? Effect.fail(Refused.content(options.source, "the line has no end within 1 MiB: these are not JSON objects line by line", line + 1))
-        : Effect.succeed(found)
-    }
-
-    return bytes.pipe(
-      Stream.mapEffect((chunk) => !any && rest === "" && Refused.isUtf16(chunk) ? Effect.fail(Refused.utf16(options.source)) : take(decoder.decode(chunk, { stream: true }), false)),
-      Stream.concat(Stream.suspend(() => Stream.fromEffect(take(decoder.decode(), true)))),
-      Stream.mapConcat((found) => found),
-      Stream.concat(Stream.suspend(() => any || shape.empty === undefined ? Stream.empty : Stream.fail(Refused.content(options.source, "it is empty"))))
-    )
-  })
+  private refuse(what: string, line?: number) {
+    return Effect.fail(Refused.content(this.options.source, what, line))
+  }
+}
 
 const parse = (text: string): Either.Either<unknown, string> =>
   Either.try({

@@ -1,10 +1,11 @@
 /**
- * Rows that tell how orders were shipped. Knows nothing of formats, nor of what is done with the rows.
+ * Rows that name an order and how it was shipped.
  *
  * @since 0.1.0
  */
 import { OrderId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
+import * as CellText from "./CellText.js"
 import * as Identity from "./Identity.js"
 import { quoted } from "./Quoted.js"
 import type { Shape } from "./Shape.js"
@@ -20,7 +21,7 @@ export interface GoodRow {
 }
 
 /**
- * A row that can't be used.
+ * A rejected row.
  *
  * @since 0.1.0
  * @category models
@@ -37,14 +38,18 @@ export interface BadRow {
 /** @since 0.1.0 @category models */
 export type Row = GoodRow | BadRow
 
-// What spreadsheets make of long numbers: digits are lost, and with them the parcel.
+// A long number as spreadsheets write it: digits are lost, and with them the parcel.
 const rounded = /^\d([.,]\d+)?[eE]\+?\d+$/
+
+// A name may begin with an apostrophe ('t Hart); a number in one word has it from a spreadsheet.
+const isMarked = (text: string): boolean => /^\S*\d\S*$/.test(text)
 
 const readText = (column: string, value: unknown): Either.Either<string, string> => {
   if (value === undefined || value === null) return Either.left(value === null ? `${column} is null` : `there is no ${column}`)
-  const text = Identity.textOf(value)
-  if (text === undefined) return Either.left(`${column} is neither a text nor an exact whole number: write it as a text`)
-  if (text.trim() === "") return Either.left(`${column} is empty`)
+  const written = Identity.textOf(value)
+  if (written === undefined) return Either.left(`${column} is neither a text nor an exact whole number: write it as a text`)
+  const text = CellText.plain(written, isMarked)
+  if (text === "") return Either.left(`${column} is empty`)
   if (text.includes("\uFFFD")) return Either.left(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
   return rounded.test(text) ? Either.left(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`) : Either.right(text)
 }

@@ -1,5 +1,5 @@
 /**
- * How a piece of somebody's file is shown inside a sentence. Knows nothing of what it means.
+ * Shows a piece of a file inside a sentence.
  *
  * @since 0.1.0
  */

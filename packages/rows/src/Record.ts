@@ -1,14 +1,16 @@
 /**
- * From the cells of one record to a row: which column is which, and what makes a record unusable. Knows nothing of how the cells
- * were found.
+ * Finds the columns in a header, and reads the cells of a record into a row.
  *
  * @since 0.1.0
  */
+import { distance } from "fastest-levenshtein"
+import * as CellText from "./CellText.js"
+import * as Identity from "./Identity.js"
 import { quoted } from "./Quoted.js"
-import type { Shape } from "./Shape.js"
+import type { Column, Shape } from "./Shape.js"
 
 /**
- * Where the columns stand that are looked at.
+ * Where the columns of a shape are.
  *
  * @since 0.1.0
  * @category models
@@ -20,35 +22,84 @@ export interface Layout {
   readonly width: number
 }
 
+// The whole header of an export with hundreds of columns would flood a terminal.
+const mostNames = 40
+
+const listOf = (names: ReadonlyArray<string>): string => {
+  const more = names.length - mostNames
+  return `the columns are ${names.slice(0, mostNames).map(quoted).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+}
+
+/** The places of a name: as it is written, or else without regard to case. */
+const placesOf = (names: ReadonlyArray<string>, column: string): ReadonlyArray<number> => {
+  const where = (matches: (name: string) => boolean) => names.flatMap((name, index) => matches(name) ? [index] : [])
+  const exact = where((name) => name === column)
+  return exact.length > 0 ? exact : where((name) => name.toLowerCase() === column.toLowerCase())
+}
+
+const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
+
+/** The name that was probably meant: the same but for case and signs, or for a letter or two. */
+const nearest = (column: string, names: ReadonlyArray<string>): string | undefined =>
+  names
+    .map((name) => ({ name, away: distance(bare(column), bare(name)) }))
+    .filter(({ away, name }) => away <= 2 && away * 2 < Math.min(bare(name).length, bare(column).length))
+    .toSorted((one, other) => one.away - other.away)[0]?.name
+
+const missing = ({ name: column, option }: Column, names: ReadonlyArray<string>): string => {
+  const near = nearest(column, names)
+  const advice = near === undefined
+    ? option === undefined ? "Rename it" : `Rename it or name another with ${option}`
+    : `Did you mean ${quoted(near)}? Rename it${option === undefined ? "" : ` or name it with ${option}`}`
+  const above = names.filter((name) => name !== "").length === 1 ? ". If lines stand above the header, such as a title, delete them" : ""
+  return `there is no column ${quoted(column)}; ${listOf(names)}. ${advice}${above}`
+}
+
+const looksLikeData = (names: ReadonlyArray<string>): boolean => names.some((name) => /^[-+]?\d+(?:[.,]\d+)?-?$/.test(CellText.plain(name, () => true)))
+
 /**
- * Finds the columns in the header, or says in one sentence why they can't be told. A name that stands twice is as bad as none:
- * which of the two holds the value is a guess.
+ * Finds the columns in the header, or gives the reason why they can't be found. A name that occurs twice is as bad as none: which of the
+ * two holds the value is a guess.
  *
  * @since 0.1.0
  * @category parsing
  */
 export const findColumns = <Row>(header: ReadonlyArray<string>, { columns }: Shape<Row>): Layout | string => {
-  const names = header.map((name) => name.trim())
-  const found = `the columns are ${names.map(quoted).join(", ")}`
-  for (const { name: column, option } of columns) {
-    const times = names.filter((name) => name === column).length
-    if (times === 0) return `there is no column ${quoted(column)}; ${found}. ${option === undefined ? "Rename it" : `Rename it or name another with ${option}`}`
-    if (times > 1) return `the column ${quoted(column)} stands ${times} times; ${found}. Name each column once`
+  const names = header.map((name) => CellText.plain(name, () => true))
+  const found = columns.map((column) => ({ column, places: placesOf(names, CellText.trimmed(column.name)) }))
+  if (found.every(({ places }) => places.length === 0) && looksLikeData(names)) {
+    return `the first line (${names.slice(0, mostNames).map(quoted).join(", ")}) looks like data, not like a header: put a line with the names of the ` +
+      `columns above it, among them ${columns.map(({ name }) => quoted(name)).join(" and ")}`
   }
-  return { places: columns.map(({ name }) => names.indexOf(name)), width: header.length }
+  for (const { column, places } of found) {
+    if (places.length === 0) return missing(column, names)
+    if (places.length > 1) return `the column ${quoted(column.name)} stands ${places.length} times; ${listOf(names)}. Name each column once`
+  }
+  const places = found.flatMap(({ places }) => places)
+  return new Set(places).size === places.length
+    ? { places, width: header.length }
+    : `${columns.map(({ name }) => quoted(name)).join(" and ")} are one column; ${listOf(names)}. Name different ones`
 }
 
 /**
- * Reads one record. Every way in which it can be unusable ends in a row that says so.
+ * The layout for the records of a file, by its first one. Some programs end each record with a delimiter, but not the header.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const fit = (layout: Layout, first: ReadonlyArray<string>): Layout =>
+  first.length === layout.width + 1 && first.at(-1) === "" ? { ...layout, width: first.length } : layout
+
+/**
+ * Reads one record. Every way in which it can be unusable gives a rejected row with the reason.
  *
  * @since 0.1.0
  * @category parsing
  */
 export const readRecord = <Row>(shape: Shape<Row>, { places, width }: Layout, line: number, record: ReadonlyArray<string>): Row => {
   if (record.length !== width) {
-    const named = record[places[0] ?? 0] ?? ""
     const reason = `it has ${record.length} column${record.length === 1 ? "" : "s"} where the header has ${width}`
-    return shape.bad(line, named.trim() === "" ? undefined : named, reason)
+    return shape.bad(line, Identity.named(record[places[0] ?? 0]), reason)
   }
   return shape.read(line, places.map((place) => record[place]))
 }

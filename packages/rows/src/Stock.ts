@@ -1,5 +1,5 @@
 /**
- * Rows that tell the stock of products. Knows nothing of formats, nor of what is done with the rows.
+ * Rows that name a product and its stock.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { Shape } from "./Shape.js"
 import * as StockValue from "./StockValue.js"
 
 /**
- * A row that says what the stock of a product is.
+ * The stock of a product.
  *
  * @since 0.1.0
  * @category models
@@ -22,10 +22,12 @@ export interface GoodRow {
   readonly productId: ProductId
   /** Whole pieces, 0 or more. */
   readonly stock: number
+  /** The source has a number below zero, which is taken as 0. Absent otherwise. */
+  readonly negative?: true
 }
 
 /**
- * A row that can't be used. It is set aside; the rows around it count.
+ * A rejected row. The rows around it count.
  *
  * @since 0.1.0
  * @category models
@@ -33,7 +35,7 @@ export interface GoodRow {
 export interface BadRow {
   readonly _tag: "Bad"
   readonly line: number
-  /** The product, where the row still names one: another row of the same product is then refused as well. */
+  /** The product, where the row still names one: other rows of the same product are then rejected as well. */
   readonly productId: string | undefined
   /** What is wrong, in words that make sense after "line 12: ". */
   readonly reason: string
@@ -43,7 +45,7 @@ export interface BadRow {
 export type Row = GoodRow | BadRow
 
 /**
- * Where in a record the product and its stock stand, by name.
+ * The names of the columns that hold the product and its stock.
  *
  * @since 0.1.0
  * @category models
@@ -64,20 +66,35 @@ export interface ColumnOptions {
   readonly stock: string
 }
 
+/**
+ * What a stock below zero becomes: 0, or a rejected row. Inventory systems go below zero where more is sold than is there.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Negative = "zero" | "reject"
+
 const readId = Identity.reader(ProductId)
 
 /** @since 0.1.0 @category shapes */
-export const shape = ({ idColumn, stockColumn }: Columns, options?: ColumnOptions): Shape<Row> => {
+export const shape = (
+  { idColumn, stockColumn }: Columns,
+  optionNames?: ColumnOptions,
+  { negative }: { readonly negative: Negative } = { negative: "reject" }
+): Shape<Row> => {
   const bad = (line: number, productId: string | undefined, reason: string): Row => ({ _tag: "Bad", line, productId, reason })
   return {
-    columns: [{ name: idColumn, option: options?.id }, { name: stockColumn, option: options?.stock }],
+    columns: [{ name: idColumn, option: optionNames?.id }, { name: stockColumn, option: optionNames?.stock }],
     empty: "more likely a broken export than an empty shop",
     bad,
     read: (line, [id, value]) => {
       const productId = readId(idColumn, id)
       if (Either.isLeft(productId)) return bad(line, Identity.named(id), productId.left)
       const stock = StockValue.read(stockColumn, value)
-      return Either.isLeft(stock) ? bad(line, productId.right, stock.left) : { _tag: "Good", line, productId: productId.right, stock: stock.right }
+      if (Either.isRight(stock)) return { _tag: "Good", line, productId: productId.right, stock: stock.right }
+      return stock.left.negative && negative === "zero"
+        ? { _tag: "Good", line, productId: productId.right, stock: 0, negative: true }
+        : bad(line, productId.right, stock.left.reason)
     }
   }
 }

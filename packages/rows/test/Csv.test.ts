@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Stream } from "effect"
-import * as Csv from "@plaza/rows/Csv"
+import * as Format from "@plaza/rows/Format"
 import * as Stock from "@plaza/rows/Stock"
 import { all, bad, containing, good, inPieces } from "./support/reading.js"
 
@@ -11,8 +11,8 @@ const options = { source: "stock.csv" }
 const columns = { idColumn: "productId", stockColumn: "stock" }
 
 /** The rows of a text that comes in pieces of a few bytes, so that every boundary falls everywhere. */
-const read = (content: string | Uint8Array, pieces = 7, told: Partial<Csv.CsvOptions & Stock.Columns> = {}) =>
-  all(Csv.rows(Stock.shape({ ...columns, ...told }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...told })(inPieces(content, pieces)))
+const read = (content: string | Uint8Array, pieces = 7, more: Partial<Format.FormatOptions & Stock.Columns> = {}) =>
+  all(Format.rows("csv", Stock.shape({ ...columns, ...more }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...more })(inPieces(content, pieces)))
 
 const only = (rows: ReadonlyArray<Stock.Row>) => {
   expect(rows).toHaveLength(1)
@@ -50,23 +50,24 @@ describe("what is read", () => {
       }
     }))
 
-  it.effect("finds the columns by other names when told so", () =>
+  it.effect("finds the columns by other names when they are named", () =>
     Effect.gen(function*() {
       const rows = yield* read("sku;qty\nA;4\n", 100, { idColumn: "sku", stockColumn: "qty" })
       expect(rows).toEqual([good(2, "A", 4)])
     }))
 
   for (const [delimiter, text] of [["|", "productId|stock\nA|1\n\"B|C\"|0\n"], [":", "productId:stock\nA:1\n\"B|C\":0\n"], ["\t", "productId\tstock\nA\t1\nB|C\t0\n"]] as const) {
-    it.effect(`parts columns by ${JSON.stringify(delimiter)} when told so`, () =>
+    it.effect(`parts columns by ${JSON.stringify(delimiter)} when they are named`, () =>
       Effect.map(read(text, 3, { delimiter }), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B|C", 0)])))
   }
 
-  it.effect("takes a delimiter that was told for what it is, whatever stands in the header", () =>
+  it.effect("takes a delimiter that is named, whatever stands in the header", () =>
     Effect.map(Effect.flip(read("productId,stock\nA,1\n", 100, { delimiter: ";" })), (error) => expect(error.message).toContain("the columns are \"productId,stock\"")))
 
-  it.effect.prop("keeps an id of any characters as it is", [FastCheck.fullUnicodeString({ minLength: 1 }), FastCheck.nat()], ([id, stock]) =>
+  it.effect.prop("keeps an id of any characters as it is, between letters", [FastCheck.fullUnicodeString(), FastCheck.nat()], ([middle, stock]) =>
     Effect.gen(function*() {
-      FastCheck.pre(id.trim() !== "" && id !== "." && id !== ".." && !id.includes("\uFFFD") && !/\p{Surrogate}/u.test(id))
+      FastCheck.pre(!middle.includes("\uFFFD") && !/\p{Surrogate}/u.test(middle))
+      const id = `A${middle}Z`
       const rows = yield* read(`productId,stock\n"${id.replaceAll("\"", "\"\"")}",${stock}\n`)
       expect(rows).toEqual([good(2, id, stock)])
     }))
@@ -87,13 +88,13 @@ describe("stock", () => {
   for (const [text, reason] of [
     ["", "is empty"], ["  ", "is empty"], ["\"\"", "is empty"],
     ["many", "is not a number"], ["1e3", "is not a number"], ["0x10", "is not a number"], ["NaN", "is not a number"], ["Infinity", "is not a number"],
-    ["12 pcs", "is not a number"], ["null", "is not a number"], ["--", "is not a number"],
+    ["12 pcs", "is not a number: write the digits alone"], ["null", "is not a number"], ["--", "is not a number"],
     ["-1", "is negative"], ["-0", "is negative"], ["\u22121", "is negative"],
     ["2.5", "is not a whole number"], ["\"2,5\"", "is not a whole number"], [".5", "is not a whole number"], ["12.01", "is not a whole number"],
     ["1.234", "thousands"], ["\"1,234\"", "thousands"], ["1.000", "thousands"], ["1 234", "thousands"], ["1'234", "thousands"], ["\"1,234,567\"", "thousands"],
     ["9007199254740992", "is over 9007199254740991"], ["99999999999999999999999", "is over"]
   ] as const) {
-    it.effect(`sets ${text === "" ? "an empty stock" : text} aside, and the rest goes on`, () =>
+    it.effect(`rejects ${text === "" ? "an empty stock" : text}, and the rest goes on`, () =>
       Effect.gen(function*() {
         const rows = yield* read(`productId,stock\nA,${text}\nB,3\n`)
         expect(rows).toEqual([bad(2, "A", reason), good(3, "B", 3)])
@@ -102,7 +103,7 @@ describe("stock", () => {
 
   it.effect.prop("never reads a number out of a text that isn't one", [FastCheck.string()], ([text]) =>
     Effect.gen(function*() {
-      FastCheck.pre(!/^\s*\d+([.,]0+)?\s*$/.test(text))
+      FastCheck.pre(!/^\W*\d+([.,]0+)?\W*$/.test(text))
       const rows = yield* read(`productId,stock\nA,"${text.replaceAll("\"", "\"\"")}"\n`)
       expect(only(rows)).toMatchObject({ _tag: "Bad", line: 2, productId: "A" })
     }))
@@ -116,14 +117,14 @@ describe("bad rows", () => {
     ["with a column too many", "A,5,6", "A", "it has 3 columns where the header has 2"],
     ["with an id that no address can carry", "..,5", "..", "can't be sent"]
   ] as const) {
-    it.effect(`sets a row ${name} aside, and the rest goes on`, () =>
+    it.effect(`rejects a row ${name}, and the rest goes on`, () =>
       Effect.gen(function*() {
         const rows = yield* read(`productId,stock\n${row}\nB,3\n`)
         expect(rows).toEqual([bad(2, productId, reason), good(3, "B", 3)])
       }))
   }
 
-  it.effect("sets a row aside whose id is not UTF-8", () =>
+  it.effect("rejects a row whose id is not UTF-8", () =>
     Effect.gen(function*() {
       const rows = yield* read(Buffer.concat([Buffer.from("productId,stock\nCAF"), Buffer.from([0xc9]), Buffer.from(",3\n")]))
       expect(only(rows)).toMatchObject({ _tag: "Bad", line: 2, reason: containing("UTF-8") })
@@ -145,7 +146,7 @@ describe("files that are refused as a whole", () => {
     ["without the column of ids", "sku,stock\nA,1\n", 1, "there is no column \"productId\"; the columns are \"sku\", \"stock\""],
     ["without the column of stock", "productId,qty\nA,1\n", 1, "there is no column \"stock\"; the columns are \"productId\", \"qty\""],
     ["with a column twice", "productId,stock,stock\nA,1,2\n", 1, "stands 2 times"],
-    ["without a header", "A,1\nB,2\n", 1, "there is no column \"productId\""],
+    ["without a header", "A,1\nB,2\n", 1, "the first line (\"A\", \"1\") looks like data"],
     ["with a quote that doesn't close", "productId,stock\nA,1\n\"B,2\nC,3\n", 3, "does not close"],
     ["with text behind a closing quote", "productId,stock\nA,1\n\"B\"x,2\nC,3\n", 3, "between a closing quote and the next column"],
     ["with a quote inside a bare field", "productId,stock\nA,1\nB\"x,2\nC,3\n", 3, "inside a field that is not quoted"]
@@ -157,9 +158,6 @@ describe("files that are refused as a whole", () => {
         expect(error.message).toContain("stock.csv")
       }))
   }
-
-  it.effect("refuses UTF-16 and says what to save instead", () =>
-    Effect.map(refused(Buffer.from("\uFEFFproductId,stock\nA,1\n", "utf16le")), (error) => expect(error.message).toContain("UTF-8")))
 
   it.effect("refuses a file whose first line has no end", () =>
     Effect.map(Effect.flip(read("x".repeat(70_000), 4096)), (error) => expect(error.message).toContain("64 KiB")))
@@ -175,7 +173,7 @@ describe("files that are refused as a whole", () => {
           return line
         }))
       )
-      const error = yield* Effect.flip(Stream.runDrain(Csv.rows(Stock.shape(columns), options)(endless)))
+      const error = yield* Effect.flip(Stream.runDrain(Format.rows("csv", Stock.shape(columns), options)(endless)))
       expect(error).toMatchObject({ _tag: "SourceRefused", line: 3 })
       expect(given).toBeLessThan(3_000_000)
     }))

@@ -21,6 +21,10 @@ describe("a shipment", () => {
       expect(yield* read("csv", `carrier;code;orderId;trackingNumber\n"Post; ""AG""";x;007;0034 0434\n`)).toEqual([{ ...rows[0], line: 2 }])
     }))
 
+  it.effect("is read without the marks by which spreadsheets keep a text", () =>
+    Effect.map(read("csv", "orderId,carrier,trackingNumber\n=\"007\",'t Hart,=\"0034\"\n'008, DHL ,'0035\n"), (rows) =>
+      expect(rows).toEqual([good(2, "007", "'t Hart", "0034"), good(3, "008", "DHL", "0035")])))
+
   it.effect("is refused where one of the three is missing, empty, no text or rounded", () =>
     Effect.gen(function*() {
       const rows = yield* read("csv", "orderId,carrier,trackingNumber\n,DHL,1\nA, ,1\nB,DHL,\nC,DHL,3.40434E+17\nD,DHL\n")

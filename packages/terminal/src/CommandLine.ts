@@ -21,6 +21,7 @@ import * as Help from "./Help.js"
 import type { Manual } from "./Manual.js"
 import { UsageError } from "./Problem.js"
 import { type OutputError, Streams } from "./Streams.js"
+import * as SecretFile from "./SecretFile.js"
 import * as Start from "./Start.js"
 import { oneLine, withoutColour } from "./Text.js"
 import type { Commands as CommandWords } from "./Words.js"
@@ -80,7 +81,9 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
         error: () => Effect.void,
         log: (...texts: ReadonlyArray<unknown>) => Effect.ignore(stdout.write(`${withoutColour(texts.map(String).join(" ")).trimEnd()}\n`))
       }
+      const config = yield* Effect.configProviderWith(SecretFile.withKeyFile)
       yield* parse(["node", options.name, ...request.words]).pipe(
+        Effect.withConfigProvider(config),
         Effect.catchIf(ValidationError.isValidationError, (error) =>
           Effect.fail(new UsageError({ message: sentenceOf(error, [options.name, ...request.path].join(" ")) }))),
         Effect.withConsole(quiet)
