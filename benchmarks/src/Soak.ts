@@ -1,6 +1,7 @@
 /**
- * Days of a shop in simulated time: how long its changes take to the shelf, how much of the allowance that costs, whether the service
- * ever had to refuse for the rate, and whether the shop equals the inventory in the end. A seed says it all.
+ * Days of a store in simulated time, with outages, quotas and one product of each kind that the service refuses or fails for:
+ * how long changes wait, how much of the allowance they take, whether the service ever refuses for the rate, and whether the
+ * store equals the inventory at the end. The seed decides everything.
  *
  * @since 0.1.0
  */
@@ -8,25 +9,28 @@ import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
+import { priorities, type Priority } from "@plaza/client/StockPriority"
 import { Limits } from "@plaza/domain"
-import { Sandbox } from "@plaza/sandbox"
-import * as Brake from "@plaza/stock-sync/Brake"
-import { urgencies, type Urgency } from "@plaza/stock-sync/Entry"
-import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/Ledger"
-import * as LedgerSqlite from "@plaza/stock-sync/Ledger/Sqlite"
-import * as Loop from "@plaza/stock-sync/Loop"
-import { Source } from "@plaza/stock-sync/Source"
-import { layer as layerStanding, Standing } from "@plaza/stock-sync/Standing"
+import { type Fault, Sandbox } from "@plaza/sandbox"
+import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/ledger/Ledger"
+import * as LedgerSqlite from "@plaza/stock-sync/ledger/Sqlite"
+import * as Engine from "@plaza/stock-sync/sync/Engine"
+import { Source } from "@plaza/stock-sync/source/Source"
+import { layer as layerState, Standing } from "@plaza/stock-sync/sync/WorkerState"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Context, Duration, Effect, Layer, Queue, Random } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Queue, Random } from "effect"
 import { type Report, round } from "./Harness.js"
 import * as Calendar from "./soak/Calendar.js"
 import * as Inventory from "./soak/Inventory.js"
 import * as Shelf from "./soak/Shelf.js"
 
 const limit = Limits.requestsPerWindow
-// Minutes between two words of the source.
+/** The longest time until a quarantined product is retried. */
+const longestRetry = Duration.hours(6)
+// Minutes between two exports of the source.
 const exported = 5
+/** What a lost response or a short fault adds to a wait, in milliseconds. */
+const slack = 15_000
 const windowMillis = Duration.toMillis(Limits.rateWindow)
 
 /** @since 0.1.0 @category models */
@@ -53,36 +57,69 @@ export interface Outcome {
   /** 429s for the rate, which would be of our own making; and for the quota. */
   readonly overRate: number
   readonly overQuota: number
-  /** Products of which the shop shows something else at the end. */
+  /** Changes that waited longer than the allowance explains, without an outage or a quota. */
+  readonly unexplained: number
+  /** Products that are not poisoned and of which the store shows another stock at the end. */
   readonly different: number
+  /** Requests for each poisoned product. */
+  readonly poisoned: Readonly<Record<string, number>>
+  /** Poisoned products of which the store shows another stock some time after the service has relented. */
+  readonly unhealed: number
 }
 
-const options = (ledger: Ledger["Type"], baseUrl: string, share: number): Loop.Options<never> => ({
-  baseUrl,
+const options = (ledger: Ledger["Type"], baseUrl: string, share: number): Engine.Options<never> => ({
+  account: { baseUrl, keyFingerprint: "" },
   ledger: Layer.succeed(Ledger, ledger),
-  // Half a shop may sell out in a day without a new list.
-  terms: { gone: "leave", brake: { ...Brake.usual, share: 1 }, confirmed: false },
+  // Half a store may sell out in a day without a new list.
+  policy: { gone: "leave", duplicates: "reject", guard: { share: 1, count: 10, window: Duration.days(1) }, maxBadRows: undefined },
   concurrency: 8,
   stopWithin: Duration.seconds(10),
-  assertions: { share, after: Duration.hours(1), allowance: { limit, windowMillis } }
+  retryRefusedAfter: Duration.minutes(1),
+  sourceIncludesSales: true,
+  reassert: { share, after: Duration.hours(1), rateLimit: limit, rateWindow: Limits.rateWindow }
 })
+
+/** One product of each kind that the service refuses or fails for, as long as it lasts. */
+const poisons = [
+  { status: 404 },
+  { status: 400 },
+  { status: 403, code: "SOMETHING_NEW" },
+  { status: 409 },
+  { status: 500 },
+  { status: 403, code: "STORE_BLOCKED" },
+  // The service accepts every stock and shows another one.
+  { status: 200, body: JSON.stringify({ id: "a product", stock: 99_999 }), contentType: "application/json" }
+] as const
+
+const poisonedId = (index: number) => `P${index}`
+const poisonFaults: ReadonlyArray<Fault> = poisons.map((poison, index) => ({
+  kind: "status",
+  when: poison.status === 200 ? "after" : "before",
+  path: `/store/products/${poisonedId(index)}/stock`,
+  rate: 1,
+  ...poison
+}))
+const isPoisoned = (id: string) => poisons.some((_, index) => poisonedId(index) === id)
 
 /** Counts what was asked of the shop, in pieces that its log holds. */
 const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
   let last = 0
   const total = { requests: 0, overRate: 0, overQuota: 0 }
+  const poisoned: Record<string, number> = {}
   const look = Effect.map(sandbox.requests, (records) => {
-    for (const { id, rule } of records) {
+    for (const { id, params, rule } of records) {
       const number = Number(id.slice("req_".length))
       if (number <= last) continue
       if (number > last + 1) throw new Error("the log of the sandbox is shorter than an hour")
       last = number
       total.requests++
+      const product = params["id"] ?? ""
+      if (isPoisoned(product)) poisoned[product] = (poisoned[product] ?? 0) + 1
       if (rule === "gate.rate") total.overRate++
       if (rule === "gate.quota") total.overQuota++
     }
   })
-  return { look, total }
+  return { look, total, poisoned }
 }
 
 /**
@@ -98,31 +135,34 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
     const disk = (yield* files.exists("/dev/shm")) ? { directory: "/dev/shm" } : {}
     const folder = yield* files.makeTempDirectoryScoped(disk)
     // Opened before, since the simulated clock overtakes whoever isn't waited for by everybody.
-    const opened = yield* Layer.build(Layer.provide(LedgerSqlite.layer(`${folder}/ledger.sqlite`), NodeContext.layer))
-    const ledger = Context.get(opened, Ledger)
+    const settings = { rateWindow: Limits.rateWindow, lateWrites: Duration.minutes(1), historyLimit: 100_000 }
+    const opened = yield* Layer.build(Layer.provide(LedgerSqlite.layer(`${folder}/ledger.sqlite`, settings), NodeContext.layer))
+    // The clock would go on while the engine looks for the file.
+    const ledger: Ledger["Type"] = { ...Context.get(opened, Ledger), check: Effect.void }
 
     const soak = Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const standing = yield* Standing
       const inventory = yield* Inventory.make(products)
-      const shelf = Shelf.make(inventory.stock)
+      const shelf = Shelf.make(inventory.stock, { limit, windowMillis })
       const count = makeCount(sandbox)
       let assertions = 0
-      const told = yield* standing.subscribe
-      yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(told), (told) => {
-        if (told._tag === "Sent" && told.urgency === "assertion") assertions++
-        shelf.heard(told)
+      const events = yield* standing.subscribe
+      yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(events), (event) => {
+        if (event._tag === "Sent" && event.priority === "assertion") assertions++
+        shelf.heard(event)
       })))
-      yield* Effect.forkScoped(Effect.provideService(Loop.run(options(ledger, sandbox.baseUrl, reassert)), Source, inventory.source))
+      yield* Effect.forkScoped(Effect.provideService(Engine.run(options(ledger, sandbox.baseUrl, reassert)), Source, inventory.source))
 
       const minutes = days * Calendar.minutesADay
       for (let minute = 0; minute < minutes; minute++) {
         if (minute % 60 === 0) {
           yield* count.look
           yield* sandbox.clearFaults
-          yield* Effect.forEach(Calendar.faults(minute / 60), sandbox.addFault, { discard: true })
+          // The first that matches a request wins.
+          yield* Effect.forEach([...poisonFaults, ...Calendar.faults(minute / 60)], sandbox.addFault, { discard: true })
         }
-        // On the first night the shop is filled for the first time.
+        // On the first night the store is filled for the first time.
         if (minute >= 120) {
           yield* Calendar.happens(inventory, minute, { listed, products })
           if (minute % exported === 0) {
@@ -133,17 +173,25 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
         yield* Effect.sleep("1 minute")
       }
       yield* sandbox.clearFaults
+      yield* Effect.forEach(poisonFaults, sandbox.addFault, { discard: true })
       yield* inventory.publish
-      yield* Effect.repeat(Effect.zipRight(Effect.delay(count.look, "1 minute"), ledger.counts), { until: ({ settled }) => settled === products })
+      yield* Effect.repeat(Effect.zipRight(Effect.delay(count.look, "1 minute"), ledger.counts), { until: ({ settled }) => settled === products - poisons.length })
 
-      const { products: shown } = yield* sandbox.state
+      const differing = Effect.map(sandbox.state, ({ products: shown }) =>
+        shown.filter(({ id, stock }) => inventory.stock.has(id) && inventory.stock.get(id) !== stock).map(({ id }) => id))
+      const different = yield* differing
       const passed = yield* Clock.currentTimeMillis
+      const total = { ...count.total, poisoned: { ...count.poisoned } }
+      yield* sandbox.clearFaults
+      yield* Effect.sleep(longestRetry)
       return {
         waits: shelf.waits,
-        ...count.total,
-        used: count.total.requests / (passed / windowMillis * limit),
+        ...total,
+        used: total.requests / (passed / windowMillis * limit),
         assertions,
-        different: shown.filter(({ id, stock }) => inventory.stock.has(id) && inventory.stock.get(id) !== stock).length
+        unexplained: shelf.waits.filter(({ calm, explained, millis }) => calm && millis > explained + slack).length,
+        different: different.filter((id) => !isPoisoned(id)).length,
+        unhealed: (yield* differing).length
       }
     })
 
@@ -154,8 +202,9 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
     })
     return yield* soak.pipe(
       Effect.scoped,
-      Effect.provide(Layer.merge(layerStanding, Layer.provideMerge(client, shop))),
+      Effect.provide(Layer.merge(layerState, Layer.provideMerge(client, shop))),
       Effect.orDie,
+      Logger.withMinimumLogLevel(LogLevel.None),
       Effect.withRandom(Random.make(seed)),
       SimulatedTime.run
     )
@@ -163,22 +212,23 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
 
 const secondsAt = (sorted: ReadonlyArray<number>, share: number) => round((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1_000, 1)
 
-const row = (urgency: Urgency, when: string, waits: ReadonlyArray<Shelf.Wait>) => {
+const row = (priority: Priority, when: string, waits: ReadonlyArray<Shelf.Wait>) => {
   const sorted = waits.map(({ millis }) => millis).toSorted((a, b) => a - b)
-  return [urgency, when, sorted.length, ...[0.5, 0.95, 0.99, 1].map((share) => secondsAt(sorted, share))]
+  return [priority, when, sorted.length, ...[0.5, 0.95, 0.99, 1].map((share) => secondsAt(sorted, share))]
 }
 
 /** @since 0.1.0 @category reports */
 export const report = (size: Size): Effect.Effect<Report, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
-  Effect.map(measure(size), ({ assertions, different, overQuota, overRate, requests, used, waits }) => ({
+  Effect.map(measure(size), ({ assertions, different, overQuota, overRate, poisoned, requests, unexplained, unhealed, used, waits }) => ({
     name: "soak",
-    about: `${size.days} simulated days of a shop of ${size.products} products, a quota of ${size.quota} a day, seed ${size.seed}, seconds from the source's word to the service's: ` +
-      `${requests} requests (${assertions} of them assertions), ${round(100 * used, 1)}% of the allowance, ${overRate} 429s for the rate, ` +
-      `${overQuota} for the quota, ${different} products differ at the end`,
-    columns: ["urgency", "when", "changes", "median", "p95", "p99", "most"],
-    rows: urgencies.flatMap((urgency) => {
-      const of = waits.filter((wait) => wait.urgency === urgency)
+    about: `${size.days} simulated days of a store of ${size.products} products, ${poisons.length} of them poisoned, a quota of ${size.quota} a day, seed ${size.seed}, seconds from the source to the confirmation: ` +
+      `${requests} requests (${assertions} of them reassertions, ${Object.values(poisoned).join(", ")} of them for the poisoned products), ${round(100 * used, 1)}% of the allowance, ${overRate} 429s for the rate, ` +
+      `${overQuota} for the quota, ${unexplained} changes waited longer than the allowance explains, ${different} other products differ at the end, ` +
+      `${unhealed} poisoned ones six hours after the service relents`,
+    columns: ["priority", "when", "changes", "median", "p95", "p99", "most"],
+    rows: priorities.flatMap((priority) => {
+      const of = waits.filter((wait) => wait.priority === priority)
       if (of.length === 0) return []
-      return [row(urgency, "calm", of.filter(({ calm }) => calm)), row(urgency, "all", of)]
+      return [row(priority, "calm", of.filter(({ calm }) => calm)), row(priority, "all", of)]
     })
   }))

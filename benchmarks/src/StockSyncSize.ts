@@ -12,7 +12,7 @@ import { median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, start } from "./Programs.js"
 import type { Task } from "./programs/ledger/Receive.js"
 
-const Received = Schema.Struct({ changed: Schema.Number, opening: Schema.Number, seconds: Schema.Number, peak: Schema.Number })
+const Received = Schema.Struct({ changed: Schema.Number, opening: Schema.Number, seconds: Schema.Number, reading: Schema.Number, peak: Schema.Number })
 
 const budgetMiB = 512
 const budgets = { none: 8, some: 10 }
@@ -44,7 +44,7 @@ export const report = (
     return {
       name: "ledger",
       about: `a snapshot of ${products} products, medians of ${runs} runs in new processes; of a Postgres the server's memory is not counted`,
-      columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget", "opening, s", "file, MiB"],
+      columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget", "opening, s", "reading, s", "file, MiB"],
       rows: measured.flat().map(([name, snapshot, samples, budget]) => [
         name,
         snapshot,
@@ -55,6 +55,7 @@ export const report = (
         Math.round(Math.max(...samples.map(({ peak }) => peak)) / 1_048_576),
         budgetMiB,
         round(median(samples.map(({ opening }) => opening))),
+        round(median(samples.map(({ reading }) => reading))),
         sizes.get(name) ?? "-"
       ])
     }

@@ -1,7 +1,4 @@
-/**
- * The main job on this machine alone: a sandbox stands in for the service, the built program sends over a real socket, and the shop is
- * then held against the file. `start.ts` runs it.
- */
+/** Runs the built `plaza-stock-sync` against a sandbox on a socket, and compares the shop with the file. `start.ts` runs it. */
 import { Command, FileSystem, HttpClient, HttpClientResponse, Path } from "@effect/platform"
 import { Sandbox, State } from "@plaza/sandbox"
 import { Console, Data, Effect, Redacted } from "effect"
@@ -26,7 +23,7 @@ const locate = (kept: string) =>
   })
 type Files = Effect.Effect.Success<ReturnType<typeof locate>>
 
-/** The port of the run before, if its shop is still there: the ledger knows the shop by its address. */
+/** The port of the previous run if its shop still exists: the ledger is bound to the address. */
 const earlierPort = ({ address, kept, shop }: Files) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -35,7 +32,7 @@ const earlierPort = ({ address, kept, shop }: Files) =>
     return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0
   })
 
-/** The port if nobody listens there, or else 0, which takes any that is free. */
+/** The port if it is free, else 0, which takes any free one. */
 const freePort = (port: number) =>
   Effect.async<number>((resume) => {
     const probe = createServer()
@@ -43,7 +40,7 @@ const freePort = (port: number) =>
     probe.listen(port, "127.0.0.1", () => probe.close(() => resume(Effect.succeed(port))))
   })
 
-/** A ledger tells what one shop holds at one address; beside another it would be wrong. */
+/** Removes the ledger of a shop at another address. */
 const dropLedgerOfAnother = (before: number, now: number, { address, ledger, root }: Files) =>
   Effect.gen(function*() {
     if (before === now) return
@@ -66,7 +63,7 @@ const sync = (shop: Sandbox.Sandbox["Type"], { inventory, ledger, program, root 
       Command.stderr("inherit"),
       Command.exitCode
     )
-    // 1 says that rows were set aside, as they have to be with this file.
+    // 1: rows were rejected. The file has three that must be.
     if (status > 1) return yield* new DemoFailed({ message: `plaza-stock-sync ended with status ${status}` })
   })
 
@@ -77,19 +74,16 @@ const compare = (shop: Sandbox.Sandbox["Type"], { inventory, root }: Files) =>
     const rows = readInventory(yield* fs.readFileString(path.join(root, inventory)))
     const state = yield* HttpClient.get(`${shop.controlUrl}/state`).pipe(Effect.flatMap(HttpClientResponse.schemaBodyJson(State)))
     const held = new Map<string, number>(state.products.map((product) => [product.id, product.stock]))
-    const aside = rows.flatMap(({ line, productId, stock }) =>
+    const rejected = rows.flatMap(({ line, productId, stock }) =>
       stock === undefined
-        ? [`line ${line}, ${productId}: the file tells no whole stock`]
+        ? [`line ${line}, ${productId}: the file has no whole stock`]
         : held.has(productId) ? [] : [`line ${line}, ${productId}: the shop has no such product`])
     const usable = rows.filter((row) => row.stock !== undefined && held.has(row.productId))
     const apart = usable.filter((row) => held.get(row.productId) !== row.stock)
-    return { agreed: usable.length - apart.length, aside, apart: apart.map((row) => row.productId) }
+    return { agreed: usable.length - apart.length, rejected, apart: apart.map((row) => row.productId) }
   })
 
-/**
- * Runs the main job once, telling what happens, with everything kept in a folder (from the root of the repository). Fails if shop and
- * file differ.
- */
+/** Syncs once and prints what happens. `kept` is a folder, relative to the root of the repository. Fails if shop and file differ. */
 export const demonstrate = (kept: string) =>
   Effect.gen(function*() {
     const found = yield* locate(kept)
@@ -97,14 +91,14 @@ export const demonstrate = (kept: string) =>
     return yield* Effect.gen(function*() {
       const shop = yield* Sandbox.Sandbox
       yield* dropLedgerOfAnother(port, Number(new URL(shop.baseUrl).port), found)
-      yield* Console.log(`A shop of its own stands on this machine: ${shop.baseUrl}, kept in ${kept}.`)
+      yield* Console.log(`The sandbox with a shop listens at ${shop.baseUrl} and keeps its data in ${kept}.`)
       yield* Console.log(`plaza-stock-sync sends what differs between ${found.inventory} and that shop:\n`)
       yield* sync(shop, found)
-      const { agreed, apart, aside } = yield* compare(shop, found)
+      const { agreed, apart, rejected } = yield* compare(shop, found)
       if (apart.length > 0) {
         return yield* new DemoFailed({ message: `shop and file differ in ${apart.length} products: ${apart.join(", ")}` })
       }
-      yield* Console.log(`\nRead back from the shop: shop and file agree in all ${agreed} products that both know.`)
-      if (aside.length > 0) yield* Console.log(`Set aside, as they should be:\n${aside.map((line) => `  ${line}`).join("\n")}`)
+      yield* Console.log(`\nRead back from the shop: shop and file agree in all ${agreed} products that both have.`)
+      if (rejected.length > 0) yield* Console.log(`Rejected, as expected:\n${rejected.map((line) => `  ${line}`).join("\n")}`)
     }).pipe(Effect.provide(Sandbox.layerServer({ data: found.shop, port: yield* freePort(port) })))
   })

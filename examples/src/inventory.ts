@@ -1,9 +1,6 @@
-/**
- * What the inventory file says, read with nothing of Plaza's: this is the other side of a comparison. Knows just enough of CSV for the
- * file beside it.
- */
+/** Reads the inventory file without Plaza, so that the demonstration compares two independent readings. Covers the CSV of that file only. */
 
-/** A row of the file. `stock` is undefined where the file doesn't say a whole number. */
+/** A row of the file. `stock` is undefined where the file has no whole number. */
 export interface InventoryRow {
   readonly line: number
   readonly productId: string

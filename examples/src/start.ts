@@ -1,7 +1,4 @@
-/**
- * The first thing a newcomer runs: the main job, from a file to the shop, on this machine alone. Its data stays in `.demo`, or in
- * the folder named as first argument, so that a second run goes on from there.
- */
+/** `pnpm start`: runs the demonstration. Its data stays in `.demo`, or in the folder of the first argument, for a second run. */
 import { FetchHttpClient } from "@effect/platform"
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
@@ -13,7 +10,7 @@ demonstrate(kept).pipe(
   Effect.provide(Layer.merge(NodeContext.layer, FetchHttpClient.layer)),
   Effect.catchAll((error) =>
     Effect.zipRight(
-      Console.error(`\nThe demonstration failed: ${error.message}. Removing the folder ${kept} begins it anew.`),
+      Console.error(`\nThe demonstration failed: ${error.message}. Remove the folder ${kept} and start again.`),
       Effect.sync(() => {
         process.exitCode = 1
       })

@@ -12,6 +12,7 @@ import { once, texts } from "../src/CallOptions.js"
 import { postIfPossible } from "../src/CatchCategory.js"
 import { sendMostUrgent } from "../src/ReserveSlot.js"
 import { readFrom } from "../src/ResumeList.js"
+import { sendMany } from "../src/SendMany.js"
 import { sharing } from "../src/ShareAllowance.js"
 
 const world = (options: Partial<Plaza.Options> = {}, sandbox: Sandbox.Options = {}) =>
@@ -72,6 +73,34 @@ describe("ReserveSlot", () => {
       expect(product.stock).toBe(1)
       expect(yield* stockOfMug).toBe(1)
     }).pipe(TestTime.advancing, Effect.provide(world({ rateLimit: 1 }))))
+})
+
+describe("SendMany", () => {
+  const change = (id: string, wanted: number, confirmed?: number) => ({ product: ProductId.make(id), wanted, confirmed })
+  const ids = Array.from({ length: 20 }, (_, number) => `P-${number}`)
+  const layer = world({}, { fixtures: { products: ids.map((id) => ({ id })) } })
+  const sent = Effect.map(requests, (all) => all.filter(({ method }) => method === "PATCH").map(({ params }) => params["id"]))
+
+  it.effect("sends what is sold out first, then what falls, and goes on behind one that is refused", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", method: "PATCH", path: "*/P-1/stock" })
+      const ended = yield* sendMany([change("P-0", 4, 3), change("P-1", 3, 4), change("P-2", 0, 9), change("P-3", 1)])
+      expect(yield* sent).toEqual(["P-2", "P-1", "P-0", "P-3"])
+      expect(ended.filter(({ failure }) => failure !== undefined)).toEqual([{ product: "P-1", failure: "StoreBlocked", mayHaveHappened: false }])
+    }).pipe(TestTime.advancing, Effect.provide(layer)))
+
+  it.effect("waits while every one is refused, and goes on as soon as one is accepted", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      yield* addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", method: "PATCH", times: 15 })
+      const ended = yield* sendMany(ids.map((id) => change(id, 1)))
+      expect(ended.map(({ failure }) => failure)).toEqual(ids.map((_, place) => place < 15 ? "StoreBlocked" : undefined))
+      // Three that show it, ten trials at once, and two after pauses.
+      const minutes = (yield* Clock.currentTimeMillis) / 60_000
+      expect(minutes).toBeGreaterThan(0.75 * (0.25 + 0.5 + 1))
+      expect(minutes).toBeLessThan(2)
+    }).pipe(TestTime.advancing, Effect.provide(layer)))
 })
 
 describe("ResumeList", () => {

@@ -43,7 +43,7 @@ export const grammar: Grammar = {
 /** @since 0.1.0 @category commands */
 export const plaza = Command.make(name).pipe(
   Command.withDescription(about(
-    "Acts on an account of the service: log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. Without an account, start with plaza sandbox start.",
+    "Acts on an account of the service: log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY (or PLAZA_API_KEY_FILE). Without an account, start with plaza sandbox start.",
     "me --json"
   )),
   Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, doctor, completions])

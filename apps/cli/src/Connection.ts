@@ -64,7 +64,7 @@ const named = (error: ConfigError.ConfigError, { apiKey, baseUrl }: Target): Con
     return variable === variables.baseUrl
       ? new UsageError({ message: `the service's address is not known: log in with plaza auth login, set ${variable} or give --base-url` })
       : variable === variables.apiKey
-      ? new UsageError({ message: `no key is known: log in with plaza auth login, or set ${variable}` })
+      ? new UsageError({ message: `no key is known: log in with plaza auth login, or set ${variable} or PLAZA_API_KEY_FILE` })
       : error
   }
   if (setting === undefined || setting.from === variable) return error

@@ -44,6 +44,7 @@ export const sandboxed = <A, E, R>(
       new Map([
         ["PLAZA_BASE_URL", baseUrl],
         ["PLAZA_API_KEY", apiKey],
+        ["PLAZA_API_KEY_FILE", ""],
         ["PLAZA_PROFILE", ""],
         ["XDG_CONFIG_HOME", join(kept, "config")],
         ["XDG_STATE_HOME", join(kept, "state")]

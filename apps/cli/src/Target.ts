@@ -7,6 +7,7 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
+import * as SecretFile from "@plaza/terminal/SecretFile"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -71,14 +72,17 @@ const fromFile = (told: Option.Option<string>) =>
  * @category reading
  */
 export const given = (flags: Named): Effect.Effect<Target, ConfigError.ConfigError> =>
-  Effect.map(Effect.all([variable(variables.baseUrl), variable(variables.apiKey)]), ([baseUrl, apiKey]) => {
-    const unlessNamed = <A>(value: Option.Option<A>) => Option.isSome(flags.profile) ? undefined : Option.getOrUndefined(value)
+  Effect.gen(function*() {
+    const told = Option.isSome(flags.baseUrl) ? { ...nothing, baseUrl: { value: flags.baseUrl.value, from: "--base-url" } } : nothing
+    // A profile that a flag names beats the environment, which is not read then: its key file may be missing.
+    if (Option.isSome(flags.profile)) return told
+    const baseUrl = yield* variable(variables.baseUrl)
+    const apiKey = yield* variable(variables.apiKey)
+    const from = Option.getOrElse(yield* SecretFile.keyVariable, () => variables.apiKey)
     return {
-      ...nothing,
-      baseUrl: Option.isSome(flags.baseUrl)
-        ? { value: flags.baseUrl.value, from: "--base-url" }
-        : unlessNamed(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
-      apiKey: unlessNamed(Option.map(apiKey, (value) => ({ value: Redacted.make(value), from: variables.apiKey })))
+      ...told,
+      baseUrl: told.baseUrl ?? Option.getOrUndefined(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
+      apiKey: Option.getOrUndefined(Option.map(apiKey, (value) => ({ value: Redacted.make(value), from })))
     }
   })
 

@@ -32,6 +32,7 @@ const variables: ManPage.Section = {
   entries: [
     { name: "PLAZA_BASE_URL", said: "The service's address; ends with /open/v1." },
     { name: "PLAZA_API_KEY", said: "The account's key." },
+    { name: "PLAZA_API_KEY_FILE", said: "A file with the account's key, instead of PLAZA_API_KEY." },
     { name: "PLAZA_PROFILE", said: "The name of the account to act on." },
     { name: "PLAZA_TIMEOUT", said: "Time for one attempt, as \"30 seconds\"." },
     { name: "PLAZA_ALLOW_INSECURE_HTTP", said: "true accepts plain http to another machine, which shows the key to the network (default: false)." },

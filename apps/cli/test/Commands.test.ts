@@ -55,8 +55,15 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const { code, stderr, stdout } = yield* plaza("media", "upload", one, two, "--json")
       const before = yield* state
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-      expect(jsonLines(stdout)).toEqual(before.media.slice(-2).map(({ id }, index) => ({ file: [one, two][index], mediaId: id })))
-      expect(before.media.slice(-2)).toMatchObject([{ name: `o"n\u00e4.txt`, contentType: "text/plain", size: 3 }, { name: "two.png", contentType: "image/png", size: 6 }])
+      // Uploads run side by side: which is received and printed first is open.
+      const received = before.media.slice(-2)
+      const idOf = (name: string) => received.find((one) => one.name === name)?.id
+      expect(received).toHaveLength(2)
+      expect(received).toContainEqual(expect.objectContaining({ name: `o"n\u00e4.txt`, contentType: "text/plain", size: 3 }))
+      expect(received).toContainEqual(expect.objectContaining({ name: "two.png", contentType: "image/png", size: 6 }))
+      expect(jsonLines(stdout)).toHaveLength(2)
+      expect(jsonLines(stdout)).toContainEqual({ file: one, mediaId: idOf(`o"n\u00e4.txt`) })
+      expect(jsonLines(stdout)).toContainEqual({ file: two, mediaId: idOf("two.png") })
       expect((yield* plaza("media", "upload", one)).stdout).toMatch(/^\S+\t\/.+txt\n$/)
     }))
 

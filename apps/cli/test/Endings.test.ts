@@ -59,7 +59,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(yield* run(["me"], { env: { PLAZA_BASE_URL } })).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: no key is known: log in with plaza auth login, or set PLAZA_API_KEY\n"
+        stderr: "plaza: no key is known: log in with plaza auth login, or set PLAZA_API_KEY or PLAZA_API_KEY_FILE\n"
       })
     }))
 

@@ -1,12 +1,12 @@
 /**
  * Imports, in process: what is refused before the first request, what is sent, how it goes on after an end of any kind, and what is told.
  */
-import { FileSystem } from "@effect/platform"
+import { FileSystem, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Effect, Exit, Fiber } from "effect"
+import { Effect, Exit, Fiber, Random } from "effect"
 import { failureOf, home, inProcess, ordersOf, run, stockOf, summaryOf, write } from "./support/Importing.js"
 
 const ids = (count: number) => Array.from({ length: count }, (_, number) => `P-${number}`)
@@ -72,6 +72,22 @@ describe("an import", () => {
       expect((yield* writes).length).toBe(20)
       expect(summaryOf(yield* run(state, "stock", `${state}/stock.csv`, { again: true }))).toMatchObject({ sent: 20, inPlace: 0 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(20) } }))))
+
+  it.scoped("of stock sends what is sold out first and what may be there already last, and otherwise goes by the file", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf([["P-0", 1], ["P-1", 0], ["P-2", 2], ["P-3", 3], ["P-4", 0], ["P-5", 4], ["P-6", 0]]))
+      const sent = Effect.map(writes, (all) => all.map(({ params }) => params["id"]))
+      // Two that may have arrived, one of them sold out.
+      for (const id of ["P-2", "P-4"]) yield* addFault({ kind: "status", when: "before", status: 200, body: "<html>", method: "PATCH", path: `*/${id}/stock` })
+      for (const id of ["P-0", "P-1", "P-3", "P-5", "P-6"]) yield* addFault({ kind: "status", when: "before", status: 404, method: "PATCH", path: `*/${id}/stock` })
+      expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 0, failed: 7 })
+      expect(yield* sent).toEqual(["P-1", "P-4", "P-6", "P-0", "P-2", "P-3", "P-5"])
+      yield* clearFaults
+      expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 7 })
+      expect((yield* sent).slice(7)).toEqual(["P-1", "P-4", "P-6", "P-0", "P-3", "P-5", "P-2"])
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(7) } }))))
 
   it.scoped("of stock is not in place any more once some of its products got another stock by another import", () =>
     Effect.gen(function*() {
@@ -160,22 +176,108 @@ describe("what fails", () => {
       expect(left.filter((name) => name.endsWith(".failed.csv"))).toEqual([])
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(1) } }))))
 
-  it.scoped("for every row ends the import at once: a key, an access, a profile, a quota", () =>
+  const ofOneRow = [
+    ["a new code", { status: 403, code: "PRODUCT_LOCKED" }, 4],
+    ["a conflict", { status: 409, code: "CONFLICT" }, 5],
+    ["a blocked store", { status: 403, code: "STORE_BLOCKED" }, 4],
+    ["a refused key, while the account is not refused", { status: 401, code: "INVALID_API_KEY" }, 4],
+    ["a fault for ever", { status: 500, code: "INTERNAL_ERROR" }, 7],
+    ["a redirect", { status: 302, code: "302" }, 2]
+  ] as const
+
+  for (const [name, fault, exitCode] of ofOneRow) {
+    for (const [failing, concurrency] of [[["P-3"], 1], [["P-0"], 16], [["P-0", "P-1", "P-2"], 2]] as const) {
+      it.live(`for ${failing.length} of eleven rows with ${name} fails no other, ${concurrency} at a time`, () =>
+        Effect.gen(function*() {
+          const state = yield* home
+          const fs = yield* FileSystem.FileSystem
+          const { addFault, clearFaults } = yield* Sandbox.Sandbox
+          const file = yield* write(state, "stock.csv", stockOf(rows(11)))
+          for (const id of failing) yield* addFault({ kind: "status", when: "before", ...fault, method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
+          const report = `${state}/failed.ndjson`
+          const ended = yield* run(state, "stock", file, { concurrency, report })
+          expect(summaryOf(ended)).toMatchObject({ sent: 11 - failing.length, failed: failing.length, left: 0 })
+          expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RowsFailed", exitCode } })
+          const listed = (yield* fs.readFileString(report)).trim().split("\n").map((line): unknown => JSON.parse(line))
+          expect(listed).toMatchObject(failing.map((productId) => ({ productId })))
+          yield* clearFaults
+          expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 11 - failing.length, sent: failing.length })
+        }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(11) } })), SimulatedTime.run))
+    }
+  }
+
+  it.live("for half of the rows for the same reason, in any order, fails no other", () =>
+    Effect.gen(function*() {
+      const { addFault } = yield* Sandbox.Sandbox
+      const [bad, good] = [ids(200).filter((id) => /[02468]$/.test(id)), ids(200).filter((id) => /[13579]$/.test(id))]
+      for (const id of bad) yield* addFault({ kind: "status", when: "before", status: 403, code: "FORBIDDEN", method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
+      const sorted = [...good.slice(0, 1), ...bad, ...good.slice(1)]
+      for (const order of [sorted, [...(yield* Random.shuffle(ids(200)))]]) {
+        const state = yield* home
+        const file = yield* write(state, "stock.csv", stockOf(order.map((id) => [id, 1] as const)))
+        expect(summaryOf(yield* run(state, "stock", file, { concurrency: 4 }))).toMatchObject({ sent: 100, failed: 100, left: 0 })
+      }
+    }).pipe(Effect.withRandom(Random.make("half")), Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(200) } })), SimulatedTime.run))
+
+  it.scoped("for every row ends the import after a handful: a store, a scope, a profile, a new code", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
       const file = yield* write(state, "stock.csv", stockOf(rows(40)))
-      for (const [status, code, tag] of [[401, "INVALID_API_KEY", "InvalidApiKey"], [403, "STORE_BLOCKED", "StoreBlocked"], [429, "RATE_LIMITED", "RateLimited"]] as const) {
+      for (const code of ["STORE_BLOCKED", "INSUFFICIENT_SCOPE", "PROFILE_INCOMPLETE", "DEVELOPER_PAUSED"]) {
+        for (const concurrency of [1, 4, 16]) {
+          const before = (yield* writes).length
+          yield* addFault({ kind: "status", when: "before", status: 403, code, method: "PATCH", times: 1_000 })
+          const ended = yield* run(state, "stock", file, { concurrency })
+          expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 40, report: null })
+          expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { code, status: 403 }, advice: "0 of 40 rows are in place: run the same command to go on." })
+          const sent = (yield* writes).length - before
+          expect(sent).toBeGreaterThan(3)
+          // Three that show it and three trials, beside those that were on their way.
+          expect(sent).toBeLessThanOrEqual(6 + concurrency)
+          yield* clearFaults
+        }
+      }
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) }, assumptions: { requestsPerWindow: 10_000 } }))))
+
+  it.scoped("by the key ends the import at once, as soon as the account says so as well", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(rows(40)))
+      for (const [status, code] of [[401, "INVALID_API_KEY"], [403, "DEVELOPER_ACCESS_REVOKED"]] as const) {
         const before = (yield* writes).length
-        yield* addFault({ kind: "status", when: "before", status, code, method: "PATCH", times: 1_000, retryAfter: "43200" })
-        const ended = yield* run(state, "stock", file, { concurrency: 4 })
+        let asked = 0
+        // The account is asked for its id first, when the key still holds.
+        const through = (client: HttpClient.HttpClient) =>
+          HttpClient.transform(client, (answer, { method }) =>
+            method === "GET" && asked++ === 0
+              ? Effect.tap(answer, () => Effect.orDie(addFault({ kind: "status", when: "before", status, code, times: 1_000 })))
+              : answer)
+        const ended = yield* run(state, "stock", file, { concurrency: 4, through })
         expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 40 })
-        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: tag }, advice: "0 of 40 rows are in place: run the same command to go on." })
+        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { code } })
         expect((yield* writes).length - before).toBeLessThanOrEqual(4)
+        expect(asked).toBe(2)
         yield* clearFaults
       }
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
-    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) }, assumptions: { requestsPerWindow: 1_000 } }))))
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) }, assumptions: { requestsPerWindow: 10_000 } }))))
+
+  it.scoped("for a quota of half a day ends the import at once", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(rows(40)))
+      yield* addFault({ kind: "status", when: "before", status: 429, method: "PATCH", times: 1_000, retryAfter: "43200" })
+      const ended = yield* run(state, "stock", file, { concurrency: 4 })
+      expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 40 })
+      expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RateLimited" }, advice: "0 of 40 rows are in place: run the same command to go on." })
+      expect((yield* writes).length).toBeLessThanOrEqual(4)
+      yield* clearFaults
+      expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
+    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(40) } }))))
 })
 
 describe("trouble on the way", () => {
@@ -197,12 +299,12 @@ describe("trouble on the way", () => {
       yield* addFault({ kind: "status", when: "after", status: 503, method: "PATCH", times: 10_000 })
       const ended = yield* run(state, "stock", file, { concurrency: 2 })
       expect(summaryOf(ended)).toMatchObject({ sent: 0, report: expect.stringContaining(".failed.csv") as unknown })
-      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "UnrecognizedError", category: "ServiceFault" }, details: { failed: expect.toSatisfy((failed) => failed === 5 || failed === 6) as unknown } })
+      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "UnrecognizedError", category: "ServiceFault" }, details: { failed: expect.toSatisfy((failed) => failed === 8 || failed === 9) as unknown } })
       yield* clearFaults
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 100 })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(100) } })), SimulatedTime.run))
 
-  it.scoped("that claims success without a response of the service puts no row in place, and ends the import when it goes on", () =>
+  it.live("that claims success without a response of the service puts no row in place, and ends the import when it goes on", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -215,13 +317,22 @@ describe("trouble on the way", () => {
         expect(failureOf(one)).toMatchObject({ cause: { _tag: "RowsFailed", exitCode: 8 } })
         yield* addFault({ kind: "status", when: "before", status: 200, body, contentType, method: "PATCH", times: 1_000 })
         const ended = yield* run(state, "stock", file, { concurrency: 1 })
-        expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 5, left: 15 })
+        expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 8, left: 12 })
         expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "UnreadableSuccess" } })
         yield* clearFaults
       }
       expect(yield* stockAt("P-0")).toBe(1_000)
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 20, inPlace: 0 })
-    }).pipe(Effect.provide(inProcess({ fixtures: { products: products(20) } }))))
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), SimulatedTime.run))
+
+  it.live("of a few rows in a row ends nothing, where a later one is accepted", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(rows(20)))
+      for (const id of ids(7)) yield* addFault({ kind: "status", when: "before", status: 503, method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
+      expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 13, failed: 7, left: 0 })
+    }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), SimulatedTime.run))
 
   it.live("that leaves an order unknown is told as that, and the next run finds out", () =>
     Effect.gen(function*() {
@@ -270,5 +381,22 @@ describe("an order", () => {
       yield* clearFaults
       expect(summaryOf(yield* run(state, "orders", file, { dryRun: true }))).toMatchObject({ doubtful: 1, inPlace: 0 })
       expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 0, alreadyShipped: [], unverified: ["P-0"] })
+    }).pipe(Effect.provide(inProcess({ fixtures: { orders: orders(1) } }))))
+
+  it.scoped("that may be shipped by an earlier run stays so in the journal of a run that could not send it", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults, requests } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
+      yield* addFault({ kind: "delay", when: "after", millis: 600_000, method: "POST" })
+      const running = yield* Effect.fork(run(state, "orders", file))
+      yield* Effect.repeat(Effect.yieldNow(), { until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200)) })
+      yield* Fiber.interrupt(running)
+      yield* clearFaults
+      // The only slot of an hour goes to the question whose key it is.
+      const ended = yield* run(state, "orders", file, { rateLimit: 1, rateWindow: "1 hour" })
+      expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RateLimitWaitExceeded" } })
+      expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 1 })
+      expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ alreadyShipped: [], unverified: ["P-0"] })
     }).pipe(Effect.provide(inProcess({ fixtures: { orders: orders(1) } }))))
 })

@@ -77,6 +77,20 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
     }))
 
+  it.scoped("ends with 4 after a handful of rows where the store refuses every one", () =>
+    Effect.gen(function*() {
+      const state = yield* home
+      const { addFault, clearFaults, requests } = yield* Sandbox.Sandbox
+      const file = yield* write(state, "stock.csv", stockOf(ids.map((id) => [id, 1])))
+      const before = (yield* requests).length
+      yield* addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", method: "PATCH", times: 1_000 })
+      const { code, stderr, stdout } = yield* plazaWith(["stock", "import", file, "--concurrency", "4"], { env: { ...quick, XDG_STATE_HOME: state } })
+      yield* clearFaults
+      expect({ code, stdout }).toEqual({ code: 4, stdout: "0 of 300 rows sent, 300 not tried.\n" })
+      expect(stderr).toContain("0 of 300 rows are in place: run the same command to go on.")
+      expect((yield* requests).length - before).toBeLessThanOrEqual(12)
+    }))
+
   it.scoped("shows at a terminal how fast it goes, how long it takes and what failed, and leaves nothing of it", () =>
     Effect.gen(function*() {
       const state = yield* home

@@ -1,6 +1,5 @@
 /**
- * What the program tells of itself, gathered when it is bundled: for its help, which is there before the program is, and for man. Never
- * part of the program itself.
+ * The text of the help and of the man page, made when the program is bundled. The running program does not load this module.
  *
  * @since 0.1.0
  */

@@ -11,7 +11,7 @@ import { describe, expect, layer, type Vitest } from "@effect/vitest"
 import { createConnection } from "mysql2"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream, TestClock } from "effect"
 import * as Postgres from "@plaza/testing/Postgres"
-import * as Open from "../src/Source/Open.js"
+import * as Open from "../src/source/Open.js"
 import * as Mariadb from "./support/mariadb.js"
 import { all, bad, containing, good } from "./support/reading.js"
 
@@ -46,28 +46,57 @@ const byMysql: Run = (address, statement) =>
     })
   })
 
-const options = { idColumn: "product_id", stockColumn: "stock", patience: Duration.seconds(30) }
-const source = (query: string | undefined, told: Partial<Open.SourceOptions> = {}) =>
-  Effect.flatMap(Database, ({ address }) => Open.make({ ...options, source: address, query, ...told }))
-const read = (query: string, told: Partial<Open.SourceOptions> = {}) =>
+const options = { idColumn: "product_id", stockColumn: "stock", timeout: Duration.seconds(30) }
+const source = (query: string | undefined, more: Partial<Open.SourceOptions> = {}) =>
+  Effect.flatMap(Database, ({ address }) => Open.make({ ...options, source: address, query, ...more }))
+const read = (query: string, more: Partial<Open.SourceOptions> = {}) =>
   Effect.gen(function*() {
-    const { open } = yield* source(query, told)
+    const { open } = yield* source(query, more)
     return yield* all(Option.getOrThrow(yield* open(Option.none())).rows)
   })
 
+const selected = "SELECT product_id, stock FROM kept"
+
+/** Queries by which somebody could try to write, in every language. */
+const tricks = [
+  "INSERT INTO kept VALUES ('B', 1)",
+  "INSERT INTO kept VALUES ('B', 1) RETURNING product_id, stock",
+  "DELETE FROM kept",
+  "UPDATE kept SET stock = 0",
+  `${selected}; DELETE FROM kept`,
+  `${selected};\nDELETE FROM kept; ${selected}`,
+  `${selected}; COMMIT; DELETE FROM kept`,
+  `COMMIT; DELETE FROM kept; ${selected}`,
+  "COMMIT",
+  "ROLLBACK",
+  `${selected} -- ;\n; DELETE FROM kept`,
+  `${selected} /* ; */ ; DELETE FROM kept /* ; */`,
+  `${selected} WHERE product_id <> ';'; DELETE FROM kept`,
+  `SELECT 1) AS q; DELETE FROM kept; SELECT * FROM (${selected}`,
+  "WITH gone AS (DELETE FROM kept RETURNING product_id, stock) SELECT product_id, stock FROM gone",
+  "CREATE TABLE made AS SELECT 1 AS one",
+  "CREATE TEMPORARY TABLE made AS SELECT 1 AS one",
+  "DROP TABLE kept",
+  "ALTER TABLE kept ADD COLUMN more INTEGER",
+  "EXPLAIN ANALYZE DELETE FROM kept"
+]
+
 interface Dialect {
+  /** More of them, and what they need. */
+  readonly dialectTricks: ReadonlyArray<string>
+  readonly setup: ReadonlyArray<string>
   /** The type of exact numbers with three decimals. */
   readonly decimal: string
   /** An address where there is nothing, and what that is: somebody's mistake, or something that passes. */
   readonly nowhere: readonly [address: string, tag: "SourceRefused" | "SourceUnreachable"]
-  /** What ends the connection that answers a question about something wide; none where there is no connection. */
+  /** What ends the connection of a query with a wide column; none where there is no connection. */
   readonly cut?: string
 }
 
 const digits = Array.from({ length: 10 }, (_, digit) => `SELECT ${digit} AS i`).join(" UNION ALL ")
 const many = `WITH d AS (${digits}) SELECT 1 + a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i AS product_id, 7 AS stock FROM d a, d b, d c, d e, d f`
 
-const expectations = ({ cut, decimal, nowhere }: Dialect) => (it: Vitest.MethodsNonLive<Database | NodeContext.NodeContext>) => {
+const expectations = ({ cut, decimal, dialectTricks, nowhere, setup }: Dialect) => (it: Vitest.MethodsNonLive<Database | NodeContext.NodeContext>) => {
   it.scoped("gives a row for each of its own, whatever type its columns have", () =>
     Effect.gen(function*() {
       const { run } = yield* Database
@@ -80,7 +109,7 @@ const expectations = ({ cut, decimal, nowhere }: Dialect) => (it: Vitest.Methods
       expect(yield* read("SELECT as_int AS product_id, '12,00' AS stock FROM typed ORDER BY n")).toEqual([good(1, "7", 12), good(2, "0", 12)])
     }))
 
-  it.scoped("has rows set aside whose stock is nothing, no number, or none that can be sent", () =>
+  it.scoped("has bad rows whose stock is nothing, no number, or none that can be sent", () =>
     Effect.gen(function*() {
       const { run } = yield* Database
       yield* run(
@@ -106,7 +135,8 @@ const expectations = ({ cut, decimal, nowhere }: Dialect) => (it: Vitest.Methods
         bad(3, "D", "is over"),
         good(4, "E", 5)
       ])
-      expect(yield* Effect.flip(read("SELECT id AS product_id, exact FROM wrong"))).toMatchObject({ message: containing("there is no stock") })
+      expect(yield* read("SELECT id AS product_id, exact FROM wrong WHERE id IS NOT NULL ORDER BY n")).toEqual([1, 2, 3, 4].map((n, index) =>
+        bad(n, ["A", "B", "D", "E"][index], "there is no stock")))
     }))
 
   it.scoped("is read to its end however many rows it gives, and from its beginning each time", () =>
@@ -152,19 +182,41 @@ const expectations = ({ cut, decimal, nowhere }: Dialect) => (it: Vitest.Methods
       }))
   }
 
-  it.scoped("is never changed, whatever the question says", () =>
+  it.scoped("is never changed, whatever the query says", () =>
     Effect.gen(function*() {
       const { run } = yield* Database
-      yield* run("CREATE TABLE kept (product_id VARCHAR(40), stock INTEGER)")
-      expect(yield* Effect.flip(read("INSERT INTO kept VALUES ('A', 1)"))).toMatchObject({ _tag: "SourceRefused", message: containing("Correct --query") })
-      expect(yield* read("SELECT count(*) AS product_id, 0 AS stock FROM kept")).toEqual([good(1, "0", 0)])
+      yield* run("CREATE TABLE kept (product_id VARCHAR(40), stock INTEGER)", "INSERT INTO kept VALUES ('A', 1)", ...setup)
+      for (const query of [...tricks, ...dialectTricks]) {
+        const outcome = yield* Effect.either(read(query))
+        expect({ query, outcome }).toMatchObject({ outcome: { _tag: "Left", left: { _tag: "SourceRefused", message: containing("nothing of it was taken") } } })
+        expect({ query, kept: yield* read("SELECT product_id, stock FROM kept") }).toEqual({ query, kept: [good(1, "A", 1)] })
+      }
+    }), 60_000)
+
+  it.scoped("reports a second statement in one sentence", () =>
+    Effect.gen(function*() {
+      for (const query of ["SELECT 'A' AS product_id, 1 AS stock; SELECT 'B' AS product_id, 1 AS stock", "SELECT 1; DELETE FROM nothing_here"]) {
+        expect(yield* Effect.flip(read(query))).toMatchObject({ _tag: "SourceRefused", message: containing("the query holds more than one statement") })
+      }
+    }))
+
+  it.scoped("accepts what reads rows: comments, a semicolon at the end, WITH, semicolons in texts", () =>
+    Effect.gen(function*() {
+      for (const query of [
+        "SELECT ';' AS product_id, 1 AS stock;",
+        "SELECT ';' AS product_id, 1 AS stock ; \n ",
+        "/* first; */ SELECT ';' AS product_id, 1 AS stock -- last; one",
+        "WITH one AS (SELECT ';' AS product_id, 1 AS stock) SELECT product_id, stock FROM one ORDER BY product_id"
+      ]) {
+        expect(yield* read(query)).toEqual([good(1, ";", 1)])
+      }
     }))
 
   for (const [name, query, message] of [
-    ["no question", undefined, "--query"],
-    ["a question in no language of it", "SELEC 1", "Correct --query"],
-    ["a question about a table that isn't there", "SELECT product_id, stock FROM nothing_here", "nothing_here"],
-    ["a question without an answer", "SELECT 'A' AS product_id, 1 AS stock FROM (SELECT 1 AS one) AS none WHERE 1 = 0", "the query gives no row"]
+    ["no query", undefined, "--query"],
+    ["a query that is no SQL", "SELEC 1", "Correct --query"],
+    ["a query of a table that isn't there", "SELECT product_id, stock FROM nothing_here", "nothing_here"],
+    ["a query without a row", "SELECT 'A' AS product_id, 1 AS stock FROM (SELECT 1 AS one) AS none WHERE 1 = 0", "the query returns no row"]
   ] as const) {
     it.scoped(`is refused with ${name}, in a sentence without its password`, () =>
       Effect.gen(function*() {
@@ -190,7 +242,37 @@ const sqlite = database(
 const aDecimal = "NUMERIC(12, 3)"
 
 layer(sqlite)("an SQLite file", (it) => {
-  expectations({ decimal: aDecimal, nowhere: ["sqlite:///no/such/file.db", "SourceRefused"] })(it)
+  expectations({
+    decimal: aDecimal,
+    nowhere: ["sqlite:///no/such/file.db", "SourceRefused"],
+    setup: [],
+    dialectTricks: [
+      "PRAGMA user_version = 7",
+      "PRAGMA journal_mode = WAL",
+      "PRAGMA writable_schema = ON",
+      "PRAGMA table_info(kept)",
+      "ATTACH 'beside.db' AS beside",
+      `${selected}; ATTACH 'beside.db' AS beside`,
+      "VACUUM",
+      "VACUUM INTO 'copy.db'",
+      "REINDEX",
+      "SELECT load_extension('beside')",
+      "SAVEPOINT one",
+      `SELECT product_id, stock FROM kept); DELETE FROM kept; --`
+    ]
+  })(it)
+
+  it.scoped("leaves no file beside it", () =>
+    Effect.gen(function*() {
+      const { address } = yield* Database
+      const files = yield* FileSystem.FileSystem
+      const folder = address.replace("sqlite:", "").replace(/[^/]*$/, "")
+      const before = yield* files.readDirectory(folder)
+      for (const query of [`ATTACH '${folder}beside.db' AS beside`, `VACUUM INTO '${folder}copy.db'`, `SELECT 1; VACUUM INTO '${folder}copy.db'`]) {
+        yield* Effect.flip(read(query))
+      }
+      expect(yield* files.readDirectory(folder)).toEqual(before)
+    }))
 
   it.scoped("is not made by asking it", () =>
     Effect.gen(function*() {
@@ -210,6 +292,45 @@ const postgres = database(
 layer(postgres, { timeout: "1 minute" })("a Postgres", expectations({
   decimal: aDecimal,
   nowhere: ["postgres://plaza:secret@127.0.0.1:1/none", "SourceUnreachable"],
+  setup: [
+    "CREATE SEQUENCE numbers",
+    "CREATE FUNCTION writes() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN DELETE FROM kept; RETURN 1; END $$",
+    "CREATE FUNCTION opens() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN SET TRANSACTION READ WRITE; DELETE FROM kept; RETURN 1; END $$",
+    "CREATE FUNCTION commits() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN COMMIT; DELETE FROM kept; RETURN 1; END $$",
+    "CREATE PROCEDURE deletes() LANGUAGE plpgsql AS $$ BEGIN COMMIT; SET TRANSACTION READ WRITE; DELETE FROM kept; COMMIT; END $$"
+  ],
+  dialectTricks: [
+    "SELECT writes() AS product_id, 1 AS stock",
+    "SELECT opens() AS product_id, 1 AS stock",
+    "SELECT commits() AS product_id, 1 AS stock",
+    "SELECT set_config('transaction_read_only', 'off', false) AS product_id, writes() AS stock",
+    "SELECT set_config('transaction_read_only', 'off', true) AS product_id, writes() AS stock",
+    "SELECT set_config('default_transaction_read_only', 'off', false) AS product_id, writes() AS stock",
+    "SELECT nextval('numbers') AS product_id, 1 AS stock",
+    "SELECT setval('numbers', 9) AS product_id, 1 AS stock",
+    "SELECT lo_import('/etc/hostname') AS product_id, 1 AS stock",
+    "SELECT lo_from_bytea(0, 'x') AS product_id, 1 AS stock",
+    "SELECT product_id, stock FROM kept FOR UPDATE",
+    "SELECT product_id, stock INTO made FROM kept",
+    "COPY kept FROM PROGRAM 'echo B,1' CSV",
+    "COPY kept TO '/tmp/kept-of-plaza.csv'",
+    "CALL deletes()",
+    "DO $$ BEGIN DELETE FROM kept; END $$",
+    "SET TRANSACTION READ WRITE",
+    "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+    `SET TRANSACTION READ WRITE; DELETE FROM kept; ${selected}`,
+    `${selected}; SET TRANSACTION READ WRITE; DELETE FROM kept`,
+    "PREPARE writing AS DELETE FROM kept",
+    "EXECUTE writing",
+    "LISTEN somebody",
+    "VACUUM kept",
+    `${selected} WHERE product_id <> $$;$$; DELETE FROM kept`,
+    `${selected} WHERE product_id <> $a$;$$;$a$; DELETE FROM kept WHERE product_id <> $a$;$a$`,
+    `${selected} /* /* ; */ ; */; DELETE FROM kept`,
+    `${selected} WHERE product_id <> E'\\';'; DELETE FROM kept`,
+    "WITH kept_too AS (INSERT INTO kept VALUES ('B', 1) RETURNING *) SELECT product_id, stock FROM kept_too",
+    "SELECT xmlelement(name a, query_to_xml('DELETE FROM kept', true, false, '')) AS product_id, 1 AS stock"
+  ],
   cut: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 }))
 
@@ -218,6 +339,40 @@ describe.skipIf(Mariadb.missing !== undefined)("with a MariaDB", () => {
   layer(mariadb, { timeout: "1 minute" })("a MariaDB", expectations({
     decimal: aDecimal,
     nowhere: ["mysql://plaza:secret@127.0.0.1:1/none", "SourceUnreachable"],
+    setup: [
+      "CREATE SEQUENCE numbers",
+      ...Mariadb.routines,
+      ...(Mariadb.routines.length === 0 ? [] : [
+        "CREATE PROCEDURE deletes() BEGIN COMMIT; SET SESSION TRANSACTION READ WRITE; DELETE FROM kept; SELECT 'A' AS product_id, 1 AS stock; END",
+        "CREATE FUNCTION writes() RETURNS INT BEGIN DELETE FROM kept; RETURN 1; END",
+        "CREATE FUNCTION opens() RETURNS INT BEGIN SET SESSION TRANSACTION READ WRITE; DELETE FROM kept; RETURN 1; END"
+      ])
+    ],
+    dialectTricks: [
+      "CALL deletes()",
+      "SELECT writes() AS product_id, 1 AS stock",
+      "SELECT opens() AS product_id, 1 AS stock",
+      "SELECT NEXT VALUE FOR numbers AS product_id, 1 AS stock",
+      "SELECT NEXTVAL(numbers) AS product_id, 1 AS stock",
+      "SELECT SETVAL(numbers, 9) AS product_id, 1 AS stock",
+      "SELECT product_id, stock FROM kept FOR UPDATE",
+      "SELECT product_id, stock INTO @id, @stock FROM kept LIMIT 1",
+      "SELECT product_id, stock FROM kept INTO OUTFILE '/tmp/kept-of-plaza.csv'",
+      "SET SESSION TRANSACTION READ WRITE",
+      `SET SESSION TRANSACTION READ WRITE; DELETE FROM kept; ${selected}`,
+      "START TRANSACTION READ WRITE",
+      "BEGIN NOT ATOMIC COMMIT; SET SESSION TRANSACTION READ WRITE; DELETE FROM kept; END",
+      "EXECUTE IMMEDIATE 'DELETE FROM kept'",
+      "PREPARE writing FROM 'DELETE FROM kept'",
+      "DO SLEEP(0)",
+      "ANALYZE DELETE FROM kept",
+      "OPTIMIZE TABLE kept",
+      "TRUNCATE kept",
+      "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE kept",
+      `${selected} # ;\n; DELETE FROM kept`,
+      `${selected} /*! ; DELETE FROM kept */`,
+      `${selected} WHERE product_id <> '\\';'; DELETE FROM kept`
+    ],
     cut: "SELECT id INTO @id FROM information_schema.processlist WHERE info LIKE '%AS wide%' AND id <> connection_id(); SET @kill = CONCAT('KILL ', @id); EXECUTE IMMEDIATE @kill"
   }))
 })

@@ -5,10 +5,10 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Option, Stream } from "effect"
-import * as File from "../src/Source/File.js"
+import * as File from "../src/source/File.js"
 import { all, containing, good } from "./support/reading.js"
 
-const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10) }
+const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10), settle: Duration.zero, unfinishedWait: Duration.zero }
 const text = (stock: number) => `productId,stock\nA,${stock}\n`
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
 

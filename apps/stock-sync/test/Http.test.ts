@@ -3,10 +3,11 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
+import { gzipSync } from "node:zlib"
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
-import { Duration, Effect, Fiber, Option, Redacted, Stream, TestClock } from "effect"
-import * as Http from "../src/Source/Http.js"
-import * as Open from "../src/Source/Open.js"
+import { DateTime, Duration, Effect, Fiber, Option, Redacted, Stream, TestClock } from "effect"
+import * as Http from "../src/source/Http.js"
+import * as Open from "../src/source/Open.js"
 import { all, containing, good } from "./support/reading.js"
 
 const csv = "productId,stock\nA,1\n"
@@ -35,7 +36,7 @@ const serving = (answer: Answer) =>
     return { asked, address: `http://127.0.0.1:${port}/stock.csv` }
   })
 
-const options = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(1), patience: Duration.hours(1) }
+const options = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(1), timeout: Duration.hours(1) }
 const taken = (source: string, told: Partial<Http.HttpOptions> = {}) =>
   Effect.gen(function*() {
     const { open } = yield* Http.makeOnNode({ ...options, source, ...told })
@@ -138,16 +139,42 @@ describe("an address", () => {
     }))
 
   for (const [name, answer, tag, message, times] of [
-    ["that answers 500 for good", (response) => response.writeHead(500).end(), "SourceUnreachable", "it answered 500", 4],
+    ["that answers 500 for good", (response) => response.writeHead(500).end(), "SourceUnreachable", "it responded 500", 4],
     ["that hangs up for good", (response) => response.socket?.destroy(), "SourceUnreachable", "the connection failed", 4],
-    ["that never answers", () => undefined, "SourceUnreachable", "no answer for 30s", 4],
-    ["that doesn't know it", (response) => response.writeHead(404).end(csv), "SourceRefused", "it answered 404", 1],
+    ["that never answers", () => undefined, "SourceUnreachable", "no response for 30s", 4],
+    ["that doesn't know it", (response) => response.writeHead(404).end(csv), "SourceRefused", "it responded 404", 1],
     ["that refuses the key", (response) => response.writeHead(401).end(csv), "SourceRefused", "STOCK_SYNC_SOURCE_AUTHORIZATION", 1],
-    ["that has nothing to say", (response) => response.writeHead(204).end(), "SourceRefused", "it answered 204", 1],
-    ["that gives a part", (response) => response.writeHead(206).end(csv), "SourceRefused", "it answered 206", 1],
-    ["that says unchanged without being asked", (response) => response.writeHead(304).end(), "SourceRefused", "it answered 304", 1],
-    ["that goes round in circles", (response) => response.writeHead(302, { location: "/again" }).end(), "SourceRefused", "over and over", 6],
-    ["that packs what it sends", (response) => response.setHeader("content-encoding", "gzip").end(csv), "SourceRefused", "it sends gzip", 1],
+    ["that has nothing to say", (response) => response.writeHead(204).end(), "SourceRefused", "it responded 204", 1],
+    ["that gives a part", (response) => response.writeHead(206).end(csv), "SourceRefused", "it responded 206", 1],
+    ["that says unchanged without being asked", (response) => response.writeHead(304).end(), "SourceRefused", "it responded 304", 1],
+    ["that redirects in circles", (response) => response.writeHead(302, { location: "/again" }).end(), "SourceRefused", "over and over", 6],
+    ["that compresses in another way", (response) => response.setHeader("content-encoding", "br").end(csv), "SourceRefused", "it sends br", 1],
+    ["that sends no gzip as gzip", (response) => response.setHeader("content-encoding", "gzip").end(csv), "SourceUnreachable", "cut short", 1],
+    [
+      "that sends half of its gzip",
+      (response) => response.setHeader("content-encoding", "gzip").end(gzipSync(csv).subarray(0, -9)),
+      "SourceUnreachable",
+      "cut short",
+      1
+    ],
+    [
+      "that promises more than its gzip",
+      (response) => {
+        response.setHeader("content-encoding", "gzip").setHeader("content-length", "500").write(gzipSync(csv), () => response.socket?.end())
+      },
+      "SourceUnreachable",
+      "cut short",
+      1
+    ],
+    [
+      "that ends its chunks without the last one",
+      (response) => {
+        response.write(`${csv}B,2\n`, () => response.socket?.end())
+      },
+      "SourceUnreachable",
+      "cut short",
+      1
+    ],
     [
       "that promises more than it sends",
       (response) => {
@@ -166,14 +193,14 @@ describe("an address", () => {
       "cut short",
       1
     ],
-    ["that falls silent on its way", (response) => void response.write(`${csv}B,2\n`), "SourceUnreachable", "no answer for 30s", 1]
+    ["that falls silent on its way", (response) => void response.write(`${csv}B,2\n`), "SourceUnreachable", "no response for 30s", 1]
   ] satisfies ReadonlyArray<readonly [string, Answer, string, string, number]>) {
     it.scoped(`refuses the whole of an address ${name}`, () =>
       Effect.gen(function*() {
         const { address, asked } = yield* serving(answer)
         // Long enough for a busy machine, unless it is what the test waits for.
-        const patience = message.startsWith("no answer") ? Duration.seconds(30) : Duration.hours(1)
-        const error = yield* hurried(Effect.flip(taken(`${address}?signature=secret`, { authorization: Redacted.make("Bearer secret"), patience })))
+        const timeout = message.startsWith("no response") ? Duration.seconds(30) : Duration.hours(1)
+        const error = yield* hurried(Effect.flip(taken(`${address}?signature=secret`, { authorization: Redacted.make("Bearer secret"), timeout })))
         expect(error).toMatchObject({ _tag: tag, message: containing(message), source: address })
         expect(error.message).not.toContain("secret")
         expect(asked).toHaveLength(times)
@@ -187,6 +214,49 @@ describe("an address", () => {
         expect(error.message).not.toContain("secret")
       }))
   }
+
+  it.scoped("is read in gzip if the server ignores what was asked for", () =>
+    Effect.gen(function*() {
+      const { address } = yield* serving((response) => response.setHeader("content-encoding", "gzip").end(gzipSync(csv)))
+      expect(yield* taken(address)).toEqual([good(2, "A", 1)])
+    }))
+
+  it.scoped("gets the headers that were set, at its own origin only", () =>
+    Effect.gen(function*() {
+      const other = yield* serving((response) => response.end(csv))
+      const { address, asked } = yield* serving((response) => response.writeHead(302, { location: other.address }).end())
+      expect(yield* taken(address, { headers: Redacted.make({ "x-api-key": "secret" }) })).toEqual([good(2, "A", 1)])
+      expect(asked).toMatchObject([{ "x-api-key": "secret", "accept-encoding": "identity" }])
+      expect(other.asked[0]).not.toHaveProperty("x-api-key")
+    }))
+
+  for (const [name, wait, seconds] of [
+    ["in seconds", () => "45", 45],
+    // The date is one of the server's clock.
+    ["as a date", () => "Wed, 21 Oct 2026 07:28:45 GMT", 45]
+  ] as const) {
+    it.scoped(`that asks for a pause ${name} gets it`, () =>
+      Effect.gen(function*() {
+        const at: Array<number> = []
+        const clock = yield* Effect.clock
+        const { address } = yield* serving((response) => {
+          at.push(clock.unsafeCurrentTimeMillis())
+          if (at.length > 1) response.end(csv)
+          else response.writeHead(429, { "retry-after": wait(), "date": "Wed, 21 Oct 2026 07:28:00 GMT" }).end()
+        })
+        expect(yield* hurried(taken(address))).toEqual([good(2, "A", 1)])
+        expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(seconds * 1_000)
+      }))
+  }
+
+  it.scoped("that asks for a long pause is not waited for, and the failure says when to come back", () =>
+    Effect.gen(function*() {
+      const { address, asked } = yield* serving((response) => response.writeHead(429, { "retry-after": "3600" }).end())
+      const error = yield* Effect.flip(taken(address))
+      expect(error).toMatchObject({ _tag: "SourceUnreachable", message: containing("it responded 429 and asks to come back after 1970-01-01T01:00:00.000Z") })
+      expect(error).toMatchObject({ retryAt: DateTime.unsafeMake(3_600_000) })
+      expect(asked).toHaveLength(1)
+    }))
 
   it.scoped("is opened from time to time", () =>
     Effect.gen(function*() {

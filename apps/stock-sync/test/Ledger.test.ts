@@ -1,31 +1,33 @@
-/**
- * The memory in SQLite files: the laws of every ledger, whom a file lets in, what becomes of older ones, and what is said of one that
- * can't be used.
- */
+/** Ledgers in SQLite files: what holds for every ledger, who may use a file, and messages about files that can't be used. */
 import { FileSystem, Path } from "@effect/platform"
 import { Reactivity } from "@effect/experimental"
 import { NodeContext } from "@effect/platform-node"
+import { SqlClient, Statement } from "@effect/sql"
+import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Effect, Either, Layer, Option, Stream } from "effect"
-import { Ledger, type LedgerFault, type SnapshotHeld } from "../src/Ledger.js"
-import * as Access from "../src/Ledger/Access.js"
-import * as LedgerSqlite from "../src/Ledger/Sqlite.js"
-import * as Statements from "../src/Ledger/Statements.js"
-import { faultOf } from "../src/Ledger/Trouble.js"
-import { brake } from "./support/ledger/brake.js"
+import { Duration, Effect, Either, Layer, Option, Stream, TestClock } from "effect"
+import { Ledger, type LedgerFault } from "../src/ledger/Ledger.js"
+import * as Access from "../src/ledger/Access.js"
+import * as LedgerSqlite from "../src/ledger/Sqlite.js"
+import * as Statements from "../src/ledger/Statements.js"
+import { faultOf } from "../src/ledger/SqliteErrors.js"
+import { guard } from "./support/ledger/guard.js"
+import { migrations } from "./support/ledger/migrations.js"
+import { model } from "./support/ledger/model.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { bad, collect, id, planOf, receive, row, settle, using } from "./support/ledger/using.js"
+import { bad, collect, fail, freshFile, id, intake, options, policy, queueOf, receive, row, settle, take, using } from "./support/ledger/using.js"
 import { users } from "./support/ledger/users.js"
-import { ledgerPath, terms } from "./support/world.js"
 
-snapshots(ledgerPath, 20)
-sends(ledgerPath)
-brake(ledgerPath)
-users(ledgerPath)
+snapshots(freshFile, 20)
+sends(freshFile, 20)
+guard(freshFile)
+users(freshFile)
+migrations(freshFile, [1, 2])
+model(freshFile, 200)
 
 /** A folder of its own, gone at the end of the test. */
 const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
@@ -60,11 +62,10 @@ describe("who may use a file", () => {
         const before = yield* files.readFile(path)
         yield* Effect.gen(function*() {
           const copy = yield* Ledger
-          expect(yield* collect(copy.setAside)).toHaveLength(1)
+          expect(yield* collect(copy.rowIssues)).toHaveLength(1)
           yield* receive(copy, row("A", 0), row("C", 1))
-          expect(yield* planOf(copy)).toMatchObject([{ productId: "A", reason: "soldOut", from: 4 }, { productId: "C" }])
-          yield* settle(copy, "C")
-        }).pipe(Effect.provide(LedgerSqlite.layerCopy(path)))
+          expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "C" }])
+        }).pipe(Effect.provide(LedgerSqlite.layerCopy(path, options)))
         expect(Buffer.compare(yield* files.readFile(path), before)).toBe(0)
       })))
 
@@ -74,17 +75,43 @@ describe("who may use a file", () => {
         yield* Effect.gen(function*() {
           const copy = yield* Ledger
           yield* receive(copy, row("C", 1))
-          expect(yield* planOf(copy)).toMatchObject([{ productId: "C" }])
-        }).pipe(Effect.provide(LedgerSqlite.layerCopy(path)))
+          expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
+        }).pipe(Effect.provide(LedgerSqlite.layerCopy(path, options)))
         expect(yield* (yield* FileSystem.FileSystem).exists(path)).toBe(false)
       })))
+})
+
+describe("a worker", () => {
+  for (
+    const [what, change] of [
+      ["was removed", (files, path) => files.remove(path)],
+      ["was replaced", (files, path) => Effect.zipRight(files.copyFile(path, `${path}.new`), files.rename(`${path}.new`, path))],
+      ["has lost its lock file", (files, path) => files.remove(`${path}.lock`)]
+    ] as ReadonlyArray<readonly [string, (files: FileSystem.FileSystem, path: string) => Effect.Effect<void, unknown>]>
+  ) {
+    it.effect(`notices within a second that its file ${what}`, () =>
+      inFolder((path) =>
+        Effect.flatMap(FileSystem.FileSystem, (files) =>
+          using(path, (ledger) =>
+            Effect.gen(function*() {
+              yield* receive(ledger, row("A", 1))
+              yield* ledger.check
+              yield* change(files, path)
+              // It does not look at the files for every request.
+              yield* ledger.check
+              yield* TestClock.adjust("1 second")
+              for (const _ of [1, 2]) {
+                expect((yield* Effect.flip(ledger.check)).message).toContain("or its lock file was removed or replaced while it was in use")
+              }
+            })))))
+  }
 })
 
 describe("files it can't use", () => {
   const openers = { work: LedgerSqlite.layer, look: LedgerSqlite.layerReader, copy: LedgerSqlite.layerCopy }
   const refusedBy = (path: string, how: keyof typeof openers) =>
     Effect.gen(function*() {
-      const built = yield* Effect.either(Effect.scoped(Layer.build(openers[how](path))))
+      const built = yield* Effect.either(Effect.scoped(Layer.build(openers[how](path, options))))
       if (Either.isRight(built)) throw new Error(`${path} was taken to ${how}`)
       expect(built.left).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
       expect(built.left.message).toContain(path)
@@ -138,7 +165,7 @@ describe("files it can't use", () => {
     inFolder((path) =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
-        yield* using(path, (ledger) => ledger.receive(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))), terms))
+        yield* using(path, (ledger) => ledger.receive(intake(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))), policy))
         const bytes = yield* files.readFile(path)
         yield* files.writeFile(path, bytes.fill(0x5a, 4096))
         const error = yield* Effect.flip(using(path, (ledger) => receive(ledger, row("A", 1))))
@@ -154,77 +181,75 @@ describe("files it can't use", () => {
       })))
 })
 
-describe("a file of the first version", () => {
-  // As that version made it.
-  const first = `
-    CREATE TABLE account (one INTEGER PRIMARY KEY CHECK (one = 1), base_url TEXT NOT NULL, account_id TEXT NOT NULL) STRICT;
-    CREATE TABLE product (
-      id TEXT PRIMARY KEY NOT NULL, wanted INTEGER NOT NULL, confirmed INTEGER, confirmed_at INTEGER, sent INTEGER, doubt INTEGER,
-      attempts INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('settled', 'pending', 'sending', 'doubtful', 'quarantined')),
-      refusal_tag TEXT, refusal_code TEXT, refusal_message TEXT, refused INTEGER,
-      line INTEGER NOT NULL, snapshot INTEGER NOT NULL, updated_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE set_aside (line INTEGER NOT NULL, product_id TEXT, reason TEXT NOT NULL) STRICT;
-    CREATE TABLE snapshot (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, taken_at INTEGER) STRICT;
-    CREATE INDEX product_unsettled ON product (id) WHERE state <> 'settled';
-    PRAGMA application_id = ${0x504c5a53};
-    PRAGMA user_version = 1;
-    INSERT INTO snapshot VALUES (1, 7, 500);
-    INSERT INTO account VALUES (1, 'https://one.example/open/v1', '1001');
-    INSERT INTO set_aside VALUES (9, 'X', 'is odd');
-    INSERT INTO product VALUES
-      ('A', 4, 4, 100, 4, NULL, 0, 'settled', NULL, NULL, NULL, NULL, 2, 7, 100),
-      ('B', 0, 3, 100, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 3, 7, 200),
-      ('C', 5, 2, 100, 5, NULL, 1, 'sending', NULL, NULL, NULL, NULL, 4, 7, 300),
-      ('D', 9, NULL, NULL, 9, NULL, 1, 'quarantined', 'NotFound', 'NOT_FOUND', 'no', 9, 5, 7, 300),
-      ('E', 1, NULL, NULL, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 6, 3, 50);`
-
-  it.effect("is brought up to date by the one who works with it, and nothing it knew is lost; looking at it asks for that", () =>
+describe("statements around a request", () => {
+  it.effect("find their rows by an index, whatever the size of the ledger", () =>
     inFolder((path) =>
       Effect.gen(function*() {
-        const old = new Sqlite(path)
-        old.exec(first)
-        old.close()
-        for (const how of ["layerReader", "layerBeside", "layerCopy"] as const) {
-          expect((yield* Effect.flip(using(path, () => Effect.void, how))).message).toContain("`plaza-stock-sync once` brings it up to date")
-        }
-        yield* using(path, (ledger) =>
-          Effect.gen(function*() {
-            expect(Option.getOrThrow(yield* ledger.account)).toEqual({ baseUrl: "https://one.example/open/v1", id: "1001" })
-            expect(yield* ledger.takenAt).toEqual(Option.some(500))
-            expect(yield* collect(ledger.setAside)).toEqual([{ line: 9, productId: "X", reason: "is odd" }])
-            expect(yield* ledger.counts).toEqual({ settled: 1, pending: 1, sending: 0, doubtful: 1, quarantined: 1, setAside: 1 })
-            expect((yield* collect(ledger.open)).map((entry) => entry.productId)).toEqual(["B", "C", "D", "E"])
-            expect(yield* ledger.backlog).toMatchObject({
-              waiting: { soldOut: 1, doubtful: 1, rest: 0 },
-              oldest: Option.some({ productId: "B", since: 200 }),
-              oldestConfirmation: Option.some(100)
-            })
-          }))
-        yield* using(path, () => Effect.void, "layerReader")
+        yield* using(path, () => Effect.void)
+        yield* Effect.gen(function*() {
+          const connection = yield* (yield* SqliteClient.make({ filename: path, disableWAL: true })).reserve
+          const statements = new Map<string, ReadonlyArray<unknown>>()
+          const recorded: Connection = {
+            ...connection,
+            execute: (statement, params, transform) => {
+              statements.set(statement, params)
+              return connection.execute(statement, params, transform)
+            }
+          }
+          const sql = yield* SqlClient.make({ acquirer: Effect.succeed(recorded), compiler: Statement.makeCompilerSqlite(), spanAttributes: [] })
+          const ledger = Statements.make(Access.make(sql, path, faultOf(path)), options)
+          const products = Array.from({ length: 30 }, (_, index) => row(`P${index}`, index))
+          yield* receive(ledger, ...products)
+          statements.clear()
+          const assertBefore = Option.some(1)
+          const quarantined = yield* ledger.take({ _tag: "Due", assertBefore })
+          if (Option.isSome(quarantined)) yield* fail(ledger, quarantined.value, "quarantined", { retryIn: Duration.hours(1) })
+          for (let index = 0; index < 20; index++) {
+            const taken = yield* ledger.take({ _tag: "Due", assertBefore })
+            if (Option.isSome(taken)) yield* fail(ledger, taken.value, "doubtful", { retryIn: Duration.minutes(1) })
+          }
+          const taken = yield* ledger.take({ _tag: "Trial", except: [] })
+          if (Option.isSome(taken)) yield* ledger.confirm(taken.value)
+          yield* ledger.backlog
+          yield* ledger.nextDue(Option.none())
+          yield* ledger.requests
+          yield* ledger.noteRequest
+          for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.all]) yield* Stream.runDrain<unknown, LedgerFault, never>(stream)
+          yield* ledger.retryNow
+          yield* ledger.release(Option.none())
+          yield* ledger.clockChanged(5_000)
+          yield* ledger.observe([{ productId: id("P1"), stock: 1 }], 0, true)
+          const asked = [...statements].filter(([statement]) => !/^\s*(BEGIN|COMMIT|PRAGMA)/.test(statement))
+          expect(asked.length).toBeGreaterThan(25)
+          for (const [statement, params] of asked) {
+            const plan = yield* connection.execute(`EXPLAIN QUERY PLAN ${statement}`, params, undefined)
+            const scans = JSON.stringify(plan).match(/SCAN (product|history)\b(?!"| USING[^"]*INDEX)|SCAN (product|history)"/g) ?? []
+            expect({ statement, scans }).toEqual({ statement, scans: [] })
+          }
+        }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
       })))
 })
 
 describe("a file that can't be written for a while", () => {
-  const snapshot = (products: number) => Stream.range(1, products).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))
+  const snapshot = (products: number) => intake(Stream.range(1, products).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))))
 
   it.effect("says that the disk is full, keeps what it has, and goes on when there is room", () =>
     inFolder((path) =>
       Effect.gen(function*() {
-        yield* using(path, (ledger) => Effect.zipRight(ledger.receive(snapshot(2_000), terms), settle(ledger, "P7")))
+        yield* using(path, (ledger) => Effect.zipRight(ledger.receive(snapshot(2_000), policy), settle(ledger, "P7")))
         yield* Effect.gen(function*() {
           const sql = yield* SqliteClient.make({ filename: path })
-          const ledger = Statements.make(Access.make(sql, path, faultOf(path)))
+          const ledger = Statements.make(Access.make(sql, path, faultOf(path)), options)
           const [pages] = yield* sql<{ page_count: number }>`PRAGMA page_count`
           yield* sql`PRAGMA max_page_count = ${sql.literal(String((pages?.page_count ?? 0) + 2))}`
-          const full = yield* Effect.flip(ledger.receive(snapshot(20_000), terms))
+          const full = yield* Effect.flip(ledger.receive(snapshot(20_000), policy))
           expect(full).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
           expect(full.message).toContain("the disk is full")
         }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
         yield* using(path, (ledger) =>
           Effect.gen(function*() {
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1_999 })
-            expect(yield* ledger.receive(snapshot(20_000), terms)).toMatchObject({ changed: 18_000 })
+            expect(yield* ledger.receive(snapshot(20_000), policy)).toMatchObject({ changed: 18_000 })
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
           }))
       })))
@@ -235,11 +260,11 @@ describe("a file that can't be written for a while", () => {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
         const other = new Sqlite(path)
         other.exec("BEGIN IMMEDIATE")
-        for (const write of [(ledger: Ledger["Type"]) => ledger.begin(id("A")), (ledger: Ledger["Type"]) => receive(ledger, row("A", 2))]) {
+        for (const write of [(ledger: Ledger["Type"]) => Effect.asVoid(take(ledger)), (ledger: Ledger["Type"]) => Effect.asVoid(receive(ledger, row("A", 2)))]) {
           yield* Effect.gen(function*() {
             const sql = yield* SqliteClient.make({ filename: path })
             yield* sql`PRAGMA busy_timeout = 0`
-            const refused = yield* Effect.flip(Effect.asVoid<unknown, LedgerFault | SnapshotHeld, never>(write(Statements.make(Access.make(sql, path, faultOf(path))))))
+            const refused = yield* Effect.flip(write(Statements.make(Access.make(sql, path, faultOf(path)), options)))
             expect(refused.message).toContain("is being written by another program")
           }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
         }
@@ -248,7 +273,7 @@ describe("a file that can't be written for a while", () => {
         yield* using(path, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 2))
-            expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", to: 2 }])
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", to: 2 }])
           }))
       })))
 
@@ -260,10 +285,10 @@ describe("a file that can't be written for a while", () => {
           Effect.gen(function*() {
             const other = new Sqlite(path)
             other.exec("BEGIN IMMEDIATE")
-            const first = yield* Effect.flip(ledger.begin(id("A")))
+            const first = yield* Effect.flip(take(ledger))
             other.exec("ROLLBACK")
             other.close()
-            expect(yield* Effect.flip(ledger.begin(id("A")))).toBe(first)
+            expect(yield* Effect.flip(take(ledger))).toBe(first)
             expect(yield* Effect.flip(ledger.counts)).toBe(first)
           }))
         yield* using(path, (ledger) => settle(ledger, "A"))

@@ -1,16 +1,16 @@
-/**
- * The memory in a Postgres: the laws of every ledger, and what is said of a database that can't be used or is lost.
- */
+/** Ledgers in Postgres: what holds for every ledger, and databases that can't be used or are lost. */
 import { Reactivity } from "@effect/experimental"
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as Postgres from "@plaza/testing/Postgres"
-import { brake } from "./support/ledger/brake.js"
+import { guard } from "./support/ledger/guard.js"
+import { migrations } from "./support/ledger/migrations.js"
+import { model } from "./support/ledger/model.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { id, receive, row, stateOf, take, using } from "./support/ledger/using.js"
+import { queueOf, receive, row, stateOf, take, using } from "./support/ledger/using.js"
 import { users } from "./support/ledger/users.js"
 
 const scope = Effect.runSync(Scope.make())
@@ -23,9 +23,11 @@ afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const fresh = Effect.sync(() => `${server}?schema=l_${randomUUID().replaceAll("-", "_")}`)
 
 snapshots(fresh, 5)
-sends(fresh)
-brake(fresh)
+sends(fresh, 5)
+guard(fresh)
 users(fresh)
+migrations(fresh, [2])
+model(fresh, 40)
 
 describe("databases it can't use", () => {
   const refused = (place: string) => Effect.flip(using(place, () => Effect.void))
@@ -53,14 +55,31 @@ describe("databases it can't use", () => {
       yield* using(place, (ledger) =>
         Effect.gen(function*() {
           yield* receive(ledger, row("A", 1))
-          yield* take(ledger)
+          const taken = yield* take(ledger)
+          if (taken === undefined) throw new Error("nothing waits")
           const sql = yield* PgClient.make({ url: Redacted.make(server) })
           yield* sql`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'`
-          const lost = yield* Effect.flip(ledger.confirm(id("A"), 1))
+          const lost = yield* Effect.flip(ledger.confirm(taken))
           expect(lost).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
           expect(lost.message).toContain("cut off")
           yield* using(place, (next) => Effect.map(stateOf(next, "A"), (state) => expect(state).toBe("doubtful")))
         }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
+    }))
+
+  it.effect("a schema of another role is used where the user may not create one", () =>
+    Effect.gen(function*() {
+      const place = yield* fresh
+      const schema = new URL(place).searchParams.get("schema") ?? ""
+      yield* Effect.gen(function*() {
+        const sql = yield* PgClient.make({ url: Redacted.make(server) })
+        yield* sql.unsafe(`CREATE ROLE ${schema}_user LOGIN`)
+        yield* sql.unsafe(`CREATE SCHEMA ${schema}`)
+        yield* sql.unsafe(`GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${schema}_user`)
+      }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+      const own = (other: string) => other.replace("plaza@", `${schema}_user@`)
+      yield* using(own(place), (ledger) => receive(ledger, row("A", 1)))
+      yield* using(own(place), (ledger) => Effect.map(queueOf(ledger), (queue) => expect(queue).toHaveLength(1)), "layerReader")
+      expect((yield* refused(own(yield* fresh))).message).toContain("let it create a schema")
     }))
 
   it.effect("a ledger of a later version is refused", () =>

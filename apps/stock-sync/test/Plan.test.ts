@@ -1,88 +1,56 @@
-/**
- * The order of sending, and what isn't sent, as laws over any ledger.
- */
-import { expect, it } from "@effect/vitest"
-import { ProductId } from "@plaza/domain"
-import { FastCheck } from "effect"
-import type { Entry, EntryState } from "../src/Entry.js"
-import * as Plan from "../src/Plan.js"
+/** The order in which stock is sent, and which changes the drop guard counts. */
+import { describe, expect, it } from "@effect/vitest"
+import * as StockPriority from "@plaza/client/StockPriority"
+import { Duration, FastCheck } from "effect"
+import * as DropGuard from "../src/sync/DropGuard.js"
 
 const stock = FastCheck.oneof(FastCheck.constant(0), FastCheck.nat({ max: 5 }))
-const states: ReadonlyArray<EntryState> = ["settled", "pending", "sending", "doubtful", "quarantined"]
-
-/** Entries as a ledger can hold them: what is settled was confirmed, what is doubtful was sent, what is quarantined was refused. */
-const entry: FastCheck.Arbitrary<Entry> = FastCheck.record({
-  id: FastCheck.string({ minLength: 1, maxLength: 6 }),
-  state: FastCheck.constantFrom(...states),
+const doubt = FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), { nil: undefined })
+const knowledge: FastCheck.Arbitrary<StockPriority.Knowledge> = FastCheck.record({
   wanted: stock,
   confirmed: FastCheck.option(stock, { nil: undefined }),
-  sent: stock
-}).map(({ confirmed, id, sent, state, wanted }) => ({
-  productId: ProductId.make(id),
-  wanted,
-  confirmed: state === "settled" ? wanted : confirmed,
-  confirmedAt: undefined,
-  sent: state === "pending" ? undefined : sent,
-  attempts: 0,
-  state,
-  refusal: state === "quarantined" ? { tag: "NotFound", code: "NOT_FOUND", message: "", value: wanted } : undefined,
-  line: 2,
-  updatedAt: 0
-}))
-const entries = FastCheck.uniqueArray(entry, { selector: (one) => one.productId, maxLength: 40 })
-
-const positions = (steps: ReadonlyArray<Plan.Step>, ...reasons: ReadonlyArray<Plan.Reason>) =>
-  steps.flatMap((step, index) => (reasons.includes(step.reason) ? [index] : []))
-
-it.prop("what is sold out and not confirmed so goes before everything else", [entries], ([all]) => {
-  const steps = Plan.make(all)
-  const urgent = all.filter((one) => one.state !== "quarantined" && one.wanted === 0 && one.confirmed !== 0).map((one) => one.productId)
-  const first = positions(steps, "soldOut")
-  expect(first).toEqual(first.map((_, index) => index))
-  for (const id of urgent) expect(steps.find((step) => step.productId === id)?.reason).toBe("soldOut")
+  doubt
 })
 
-it.prop("then what falls, then what is back in stock, then the rest, and doubtful values that are still wanted last", [entries], ([all]) => {
-  const steps = Plan.make(all)
-  const groups = [["soldOut"], ["falling"], ["backInStock"], ["rising", "unconfirmed", "asserted"], ["doubtful"]] as const
-  const order = groups.flatMap((group) => positions(steps, ...group))
-  expect(order).toEqual(steps.map((_, index) => index))
+describe("the priority of a product", () => {
+  it.prop("is the first one where it is sold out and nobody confirmed that", [knowledge], ([one]) => {
+    if (one.wanted === 0 && one.confirmed !== 0) expect(StockPriority.of(one)).toBe("soldOut")
+  })
+
+  it.prop("is that of a repetition only where nothing but the wanted stock can have arrived last", [knowledge], ([one]) => {
+    if (StockPriority.of(one) === "doubtful") expect(one.doubt).toEqual({ lowest: one.wanted, highest: one.wanted })
+  })
+
+  it.prop("is never lower than falling where the service may show more than is wanted", [knowledge], ([one]) => {
+    const same = one.doubt?.lowest === one.wanted && one.doubt.highest === one.wanted
+    if (!same && Math.max(one.confirmed ?? 0, one.doubt?.highest ?? 0) > one.wanted) expect(["soldOut", "falling"]).toContain(StockPriority.of(one))
+  })
+
+  it("counts what may have arrived", () => {
+    const of = (wanted: number, confirmed: number | undefined, doubted: number) => StockPriority.of({ wanted, confirmed, doubt: { lowest: doubted, highest: doubted } })
+    expect(of(0, 0, 4)).toBe("soldOut")
+    expect(of(3, 2, 9)).toBe("falling")
+    expect(of(3, 3, 0)).toBe("backInStock")
+    expect(of(3, 3, 2)).toBe("rest")
+    expect(of(3, 9, 3)).toBe("doubtful")
+  })
 })
 
-it.prop("what is settled as it is wanted is never sent", [entries], ([all]) => {
-  const sent = new Set(Plan.make(all).map((step) => step.productId))
-  for (const one of all) if (one.state === "settled") expect(sent.has(one.productId)).toBe(false)
-})
+describe("the drop guard", () => {
+  const none: DropGuard.Figures = { catalogue: 100, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+  const limits: DropGuard.Limits = { share: 0.2, count: 10, window: Duration.days(1) }
+  const exceeds = (figures: Partial<DropGuard.Figures>) => DropGuard.exceeds(limits, { ...none, ...figures })
 
-it.prop("what is doubtful, or was cut off while being sent, is always sent again, even if it equals what was confirmed", [entries], ([all]) => {
-  const sent = new Set(Plan.make(all).map((step) => step.productId))
-  for (const one of all) if (one.state === "doubtful" || one.state === "sending") expect(sent.has(one.productId)).toBe(true)
-})
+  it("adds up what is no longer for sale, or less; not what rises, and not what is missing", () => {
+    expect(exceeds({ soldOut: 10, fell: 5, zeroed: 5 })).toBe(false)
+    expect(exceeds({ soldOut: 10, fell: 5, zeroed: 6, missing: 6 })).toBe(true)
+    expect(exceeds({ soldOut: 20, rose: 20, missing: 20 })).toBe(false)
+    expect(exceeds({ rose: 21 })).toBe(true)
+    expect(exceeds({ missing: 21 })).toBe(true)
+  })
 
-it.prop("what was refused stays unsent until another value is wanted", [entries], ([all]) => {
-  const quarantined = all.filter((one) => one.state === "quarantined")
-  expect(Plan.make(quarantined)).toEqual([])
-  const changed = quarantined.map((one) => ({ ...one, wanted: one.wanted + 1 }))
-  expect(Plan.make(changed)).toHaveLength(changed.length)
-})
-
-it.prop("each product is sent once, with what is wanted, and the order of the ledger doesn't matter", [entries], ([all]) => {
-  const steps = Plan.make(all)
-  expect(new Set(steps.map((step) => step.productId)).size).toBe(steps.length)
-  for (const step of steps) expect(all.find((one) => one.productId === step.productId)?.wanted).toBe(step.to)
-  expect(Plan.make([...all].reverse())).toEqual(steps)
-})
-
-const plain = { confirmedAt: undefined, attempts: 0, refusal: undefined, line: 2, updatedAt: 0 } as const
-const reasonFor = (one: Omit<Entry, keyof typeof plain | "productId">) => {
-  const decision = Plan.decide({ ...plain, productId: ProductId.make("A"), ...one })
-  return decision._tag === "Send" ? decision.step.reason : decision._tag
-}
-
-it("a doubtful larger value makes a smaller one that is wanted urgent", () => {
-  expect(reasonFor({ state: "doubtful", wanted: 0, confirmed: 0, sent: 4 })).toBe("soldOut")
-  expect(reasonFor({ state: "doubtful", wanted: 3, confirmed: 2, sent: 9 })).toBe("falling")
-  expect(reasonFor({ state: "doubtful", wanted: 3, confirmed: 3, sent: 0 })).toBe("backInStock")
-  expect(reasonFor({ state: "doubtful", wanted: 3, confirmed: 3, sent: 2 })).toBe("asserted")
-  expect(reasonFor({ state: "doubtful", wanted: 3, confirmed: 9, sent: 3 })).toBe("doubtful")
+  it("needs both limits", () => {
+    expect(exceeds({ catalogue: 20, soldOut: 10 })).toBe(false)
+    expect(exceeds({ catalogue: 20, soldOut: 11 })).toBe(true)
+  })
 })

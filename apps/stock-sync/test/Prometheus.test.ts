@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Metric, MetricBoundaries } from "effect"
-import * as Prometheus from "../src/Seen/Prometheus.js"
+import * as Prometheus from "../src/observability/Prometheus.js"
 
 /** What a reader is told of the metrics whose names begin so. */
 const told = (prefix: string) =>

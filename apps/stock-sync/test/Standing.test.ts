@@ -1,28 +1,28 @@
-/**
- * What a loop says of itself, and what is seen of it.
- */
+/** The state of a worker, folded from its events. */
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
 import { Chunk, Effect, Queue, TestClock } from "effect"
-import { type Failure, type Happening, layer, Standing } from "../src/Standing.js"
+import { type Failure, type Happening, layer, Standing } from "../src/sync/WorkerState.js"
 
 const failure = (message: string): Failure => ({ at: 0, about: "product", productId: undefined, tag: "NotFound", code: "NOT_FOUND", message })
 const sent = (outcome: "confirmed" | "quarantined", failed?: Failure): Happening => ({
   _tag: "Sent",
   productId: ProductId.make("007"),
-  urgency: "soldOut",
+  priority: "soldOut",
+  wasQuarantined: false,
   since: 0,
   value: 0,
   outcome,
   failure: failed
 })
-const received = { changed: 1, damage: { zeroed: 0, dropped: 0, catalogue: 1 }, braked: false, goneSpared: false }
-const held = { since: 0, at: 0, zeroed: 30, dropped: 0, catalogue: 40 }
+const figures = { catalogue: 40, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0 }
+const received = { rows: 3, changed: 1, rejected: 0, negative: 0, figures, goneSpared: false }
+const held = { number: 1, since: 0, at: 0, figures: { ...figures, soldOut: 30 }, confirmed: false }
 
 const standing = <A, E, R>(test: (standing: Standing["Type"]) => Effect.Effect<A, E, R>) => Effect.provide(Effect.flatMap(Standing, test), layer)
 
-describe("the standing of a loop", () => {
-  it.effect("counts sends by their outcome, with the time of the last", () =>
+describe("the state of a worker", () => {
+  it.effect("counts requests by their outcome, with the time of the last", () =>
     standing((loop) =>
       Effect.gen(function*() {
         yield* loop.tell(sent("confirmed"))
@@ -31,7 +31,7 @@ describe("the standing of a loop", () => {
         expect((yield* loop.state).sends).toMatchObject({ confirmed: { count: 2, at: 3_000 }, doubtful: { count: 0 } })
       })))
 
-  it.effect("keeps the last fifty failures, latest first, and one that is told twice once", () =>
+  it.effect("keeps the last fifty failures, latest first, and one that is reported twice once", () =>
     standing((loop) =>
       Effect.gen(function*() {
         for (let n = 0; n < 60; n++) yield* loop.tell(sent("quarantined", failure(`refused ${n}`)))
@@ -60,7 +60,7 @@ describe("the standing of a loop", () => {
         expect(yield* sourceState).toMatchObject({ takenAt: 2_000, held: undefined })
       })))
 
-  it.effect("tells on what happens, with its time, to whoever listens", () =>
+  it.effect("publishes events with their time to subscribers", () =>
     Effect.scoped(standing((loop) =>
       Effect.gen(function*() {
         yield* loop.tell(sent("confirmed"))

@@ -6,7 +6,7 @@
  */
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"
-import type { Source } from "@plaza/stock-sync/Source"
+import type { Source } from "@plaza/stock-sync/source/Source"
 import { Effect, Option, Queue, Random, Stream } from "effect"
 
 /** @since 0.1.0 @category models */
@@ -54,7 +54,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
         name: "an inventory",
         open: (taken) =>
           Effect.sync(() =>
-            Option.contains(taken, String(version)) ? Option.none() : Option.some({ version: Option.some(String(version)), rows: Stream.fromIterable(told) })
+            Option.contains(taken, String(version)) ? Option.none() : Option.some({ version: Option.some(String(version)), unit: "row" as const, excluded: new Set<string>(), rows: Stream.fromIterable(told) })
           ),
         changes: Stream.fromQueue(changes)
       }

@@ -1,32 +1,46 @@
 /**
- * How long a stock takes to the shelf: from the word of the source to the service's confirmation, by how urgent it was. One that the
- * source takes back before it was sent never gets there, and doesn't count. Knows nothing of how it is sent.
+ * How long changes take from the source to the service's confirmation, by priority, and whether the allowance explains it. A
+ * change that the source takes back before it was sent does not count.
  *
  * @since 0.1.0
  */
+import type { Priority } from "@plaza/client/StockPriority"
 import type { ProductId } from "@plaza/domain/Ids"
-import type { Urgency } from "@plaza/stock-sync/Entry"
-import type { Told } from "@plaza/stock-sync/Standing"
+import type { Told } from "@plaza/stock-sync/sync/WorkerState"
 
 /** @since 0.1.0 @category models */
 export interface Wait {
-  readonly urgency: Urgency
+  readonly priority: Priority
   readonly millis: number
+  /** How long the requests that went out meanwhile, and in the window before, take of the allowance at most. */
+  readonly explained: number
   /** Nothing closed the account meanwhile: no outage, no quota. */
   readonly calm: boolean
 }
 
 /** @since 0.1.0 @category models */
 export interface Shelf {
-  /** The source has told the stock that the inventory has now. */
+  /** The source shows the stock that the inventory has now. */
   readonly told: (at: number) => void
-  /** The loop has told something. */
+  /** Something happened to the worker. */
   readonly heard: (told: Told) => void
   readonly waits: ReadonlyArray<Wait>
 }
 
 /** @since 0.1.0 @category constructors */
-export const make = (stock: ReadonlyMap<ProductId, number>): Shelf => {
+export const make = (stock: ReadonlyMap<ProductId, number>, allowance: { readonly limit: number; readonly windowMillis: number }): Shelf => {
+  /** When each request ended. */
+  const sent: Array<number> = []
+  const sentSince = (from: number): number => {
+    let low = 0
+    let high = sent.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((sent[middle] ?? Number.POSITIVE_INFINITY) < from) low = middle + 1
+      else high = middle
+    }
+    return sent.length - low
+  }
   let wanted: ReadonlyMap<ProductId, number> = new Map()
   const shown = new Map<ProductId, number>()
   const since = new Map<ProductId, number>()
@@ -48,12 +62,15 @@ export const make = (stock: ReadonlyMap<ProductId, number>): Shelf => {
         open = told.account._tag === "Running"
         closedUntil = told.at
       }
-      if (told._tag !== "Sent" || told.outcome !== "confirmed") return
-      const { at, productId, urgency, value } = told
+      if (told._tag !== "Sent") return
+      sent.push(told.at)
+      if (told.outcome !== "confirmed") return
+      const { at, priority, productId, value } = told
       shown.set(productId, value)
       const from = since.get(productId)
       if (from === undefined || wanted.get(productId) !== value) return
-      waits.push({ urgency, millis: at - from, calm: open && from >= closedUntil })
+      const explained = sentSince(from - allowance.windowMillis) * allowance.windowMillis / allowance.limit
+      waits.push({ priority, millis: at - from, explained, calm: open && from >= closedUntil })
       since.delete(productId)
     }
   }

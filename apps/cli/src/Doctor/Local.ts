@@ -67,7 +67,7 @@ export const address = (target: Target, allowInsecureHttp: boolean): readonly [c
  * @category checks
  */
 export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.Redacted | undefined] => {
-  if (apiKey === undefined) return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey}.`), undefined]
+  if (apiKey === undefined) return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey} or PLAZA_API_KEY_FILE.`), undefined]
   return Either.match(ApiKey.parse(Redacted.value(apiKey.value)), {
     onLeft: ({ message }) => [failed("key", `what comes from ${apiKey.from} is not a key: ${message}`, `Put the whole key into ${apiKey.from}.`), undefined],
     onRight: (key) => [ok("key", `${masked(key)} from ${apiKey.from}`), key]

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { FailureOf } from "@plaza/client/Contract"
+import * as StockPriority from "@plaza/client/StockPriority"
 import type * as ByPieces from "@plaza/rows/ByPieces"
 import * as Format from "@plaza/rows/Format"
 import * as Orders from "@plaza/rows/Orders"
@@ -28,6 +29,8 @@ export interface Item {
   readonly id: string
   /** What stands in the columns of its kind, as it is written. */
   readonly cells: ReadonlyArray<string>
+  /** Its place among the others: lower ones are sent first. Whether an earlier attempt may have happened counts. */
+  readonly urgency: (doubtful: boolean) => number
   readonly send: (store: Client["store"]) => Effect.Effect<unknown, Failure>
 }
 
@@ -53,7 +56,19 @@ export interface Kind {
 const stockItem = (row: Stock.Row): Item | BadItem => {
   if (row._tag === "Bad") return row
   const { line, productId, stock } = row
-  return { _tag: "Good", line, id: productId, cells: [productId, String(stock)], send: (store) => store.setStock(productId, stock) }
+  return {
+    _tag: "Good",
+    line,
+    id: productId,
+    cells: [productId, String(stock)],
+    urgency: (doubtful) =>
+      StockPriority.priorities.indexOf(StockPriority.of({
+        wanted: stock,
+        confirmed: undefined,
+        doubt: doubtful ? { lowest: stock, highest: stock } : undefined
+      })),
+    send: (store) => store.setStock(productId, stock)
+  }
 }
 
 /** @since 0.1.0 @category kinds */
@@ -73,6 +88,7 @@ const orderItem = (row: Orders.Row): Item | BadItem => {
     line,
     id: orderId,
     cells: [orderId, carrier, trackingNumber],
+    urgency: () => 0,
     send: (store) => store.ship(orderId, { carrier, trackingNumber })
   }
 }

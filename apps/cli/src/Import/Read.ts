@@ -84,7 +84,7 @@ export const items = (
     const { delimiter, file } = options
     const rows: Array<Item | BadItem> = []
     yield* Stream.runForEach(
-      kind.read(options.format ?? Format.ofName(file), { source: nameOf(file), delimiter })(bytesOf(file)),
+      kind.read(options.format ?? Format.ofName(file), { source: nameOf(file), delimiter, formatOption: "--format" })(bytesOf(file)),
       (row) => Effect.sync(() => rows.push(row))
     )
     const bad = complaints(rows, kind.columns[0])

@@ -11,7 +11,7 @@ import * as Settings from "@plaza/client/Settings"
 import { Store } from "@plaza/client/Store"
 import { Sandbox } from "@plaza/sandbox"
 import { Output, Progress, Streams } from "@plaza/terminal"
-import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema } from "effect"
+import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
 import * as Import from "../../src/Import.js"
 
 type Told = Partial<Omit<Import.Options, "file" | "kind">>
@@ -23,8 +23,8 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** The key that imports go under, where it isn't the shop's own. */
-export interface As {
+/** Settings of the client that imports go through, where they aren't the shop's own. */
+export interface As extends Partial<Pick<Plaza.Options, "rateLimit" | "rateWindow">> {
   readonly apiKey?: Redacted.Redacted
   /** Set before what the network does. */
   readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
@@ -40,11 +40,11 @@ const defaults: Omit<Import.Options, "file" | "kind"> = {
 }
 
 /** A client of the sandbox, as a new process has one. */
-const client = ({ apiKey, through }: As) =>
+const client = ({ apiKey, through, ...more }: As) =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const http = yield* HttpClient.HttpClient
-    const options = { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey }
+    const options = { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey, ...more }
     const layer = Layer.provide(Plaza.layer(options), Layer.succeed(HttpClient.HttpClient, through?.(http) ?? http))
     const services = yield* Layer.build(layer)
     return {
@@ -67,8 +67,8 @@ export const run = (state: string, kind: "stock" | "orders", file: string, told:
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const { apiKey, json = true, through, ...options } = told
-    const work = Effect.flatMap(client({ ...(apiKey === undefined ? {} : { apiKey }), ...(through === undefined ? {} : { through }) }), (client) =>
+    const { json = true, ...options } = told
+    const work = Effect.flatMap(client(Struct.pick(told, "apiKey", "rateLimit", "rateWindow", "through")), (client) =>
       Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }, client))
     const output = Layer.provideMerge(
       Layer.merge(Output.layer({ json, quiet: false }), Progress.layerSilent),

@@ -3,7 +3,7 @@
  * Knows nothing of what is kept in it.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { accessSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { accessSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
@@ -25,6 +25,13 @@ export const missing = found === undefined
   ? "no MariaDB is installed: install Debian's mariadb-server-core, or name mariadbd in MARIADBD, to test a real one as a source"
   : undefined
 if (missing !== undefined) stderr.write(`skipped: ${missing}\n`)
+
+const systemTables = "/usr/share/mysql/mysql_system_tables.sql"
+
+/** The statements after which procedures and functions can be created: their table is a system table. None where its definition is not installed. */
+export const routines: ReadonlyArray<string> = existsSync(systemTables)
+  ? [`USE mysql; ${/CREATE TABLE IF NOT EXISTS proc \([^;]*;/.exec(readFileSync(systemTables, "utf8"))?.[0] ?? ""}`]
+  : []
 
 const freePort = Effect.async<number>((resume) => {
   const server = createServer()
@@ -51,6 +58,7 @@ export const scoped = Effect.gen(function*() {
     (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
   )
   // A folder of the data is a database.
+  mkdirSync(Path.join(folder, "data", "mysql"), { recursive: true })
   mkdirSync(Path.join(folder, "data", "shop"), { recursive: true })
   const port = yield* freePort
   const server = yield* Effect.acquireRelease(

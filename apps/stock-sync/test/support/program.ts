@@ -27,6 +27,7 @@ export interface Running {
 
 export interface RunOptions {
   readonly cwd: string
+  /** Files are read without settling unless this sets another time. */
   readonly env?: Readonly<Record<string, string>>
   /** What comes in through standard input; nothing unless told. */
   readonly input?: string
@@ -38,7 +39,7 @@ export const start = (args: ReadonlyArray<string>, { cwd, env = {}, input = "", 
   Effect.acquireRelease(
     Effect.sync(() => {
       if (!existsSync(program)) throw new Error("plaza-stock-sync is not built: run the build first (pnpm build)")
-      const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...env }, stdio: "pipe" })
+      const child = spawn(process.execPath, [program, ...args], { cwd, env: { STOCK_SYNC_SETTLE: "0 seconds", ...env }, stdio: "pipe" })
       let stdout = ""
       let stderr = ""
       child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))

@@ -1,6 +1,6 @@
 /**
- * A ledger of `plaza-stock-sync` that is given a snapshot: how long that and opening it take, and how large the process became. Knows
- * nothing of what the figures are compared with.
+ * Takes a snapshot into a ledger of `plaza-stock-sync` and measures how long that, opening it and reading it take, and the size of the
+ * process.
  *
  * @since 0.1.0
  */
@@ -10,10 +10,9 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { NodeContext } from "@effect/platform-node"
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"
-import { Chunk, Context, Effect, Layer, Option, Redacted, Stream } from "effect"
-import * as Brake from "@plaza/stock-sync/Brake"
-import { Ledger } from "@plaza/stock-sync/Ledger"
-import * as Open from "@plaza/stock-sync/Ledger/Open"
+import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
+import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
+import * as Open from "@plaza/stock-sync/ledger/Open"
 import { answering } from "../answering.js"
 
 /** @since 0.1.0 @category models */
@@ -51,16 +50,28 @@ const settle = (place: string) =>
     Effect.provide(database(place))
   )
 
+const options: LedgerOptions = { historyLimit: 100_000, lateWrites: Duration.minutes(1), rateWindow: Duration.minutes(1) }
+const policy: SnapshotPolicy = {
+  gone: "leave",
+  duplicates: "reject",
+  guard: { share: 0.2, count: 10, window: Duration.days(1) },
+  maxBadRows: undefined
+}
+
 const elapsed = (since: bigint) => Number(process.hrtime.bigint() - since) / 1e9
 
 const receive = (task: Task) =>
   Effect.gen(function*() {
     const start = process.hrtime.bigint()
-    const opened = yield* Layer.build(Layer.provide(Open.layer(task.place), NodeContext.layer))
+    const opened = yield* Layer.build(Layer.provide(Open.layer(task.place, options), NodeContext.layer))
     const opening = elapsed(start)
     const before = process.hrtime.bigint()
-    const { changed } = yield* Context.get(opened, Ledger).receive(rows(task), { gone: "leave", brake: Brake.usual, confirmed: false })
-    return { changed, opening, seconds: elapsed(before), peak: process.resourceUsage().maxRSS * 1_024 }
+    const ledger = Context.get(opened, Ledger)
+    const { changed } = yield* ledger.receive({ source: "memory", unit: "row", excluded: new Set(), rows: rows(task) }, policy)
+    const seconds = elapsed(before)
+    const read = process.hrtime.bigint()
+    yield* Effect.all([ledger.counts, ledger.backlog, Stream.runDrain(ledger.queue)])
+    return { changed, opening, seconds, reading: elapsed(read), peak: process.resourceUsage().maxRSS * 1_024 }
   }).pipe(Effect.scoped)
 
 answering((question) => {

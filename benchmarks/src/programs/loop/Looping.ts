@@ -9,12 +9,11 @@ import { NodeContext } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"
-import * as Brake from "@plaza/stock-sync/Brake"
-import { Ledger } from "@plaza/stock-sync/Ledger"
-import * as Open from "@plaza/stock-sync/Ledger/Open"
-import * as Loop from "@plaza/stock-sync/Loop"
-import { Source } from "@plaza/stock-sync/Source"
-import * as Standing from "@plaza/stock-sync/Standing"
+import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
+import * as Open from "@plaza/stock-sync/ledger/Open"
+import * as Engine from "@plaza/stock-sync/sync/Engine"
+import { Source } from "@plaza/stock-sync/source/Source"
+import * as WorkerState from "@plaza/stock-sync/sync/WorkerState"
 import { Chunk, Clock, Context, Duration, Effect, Layer, Option, Queue, Random, Redacted, Ref, Stream } from "effect"
 import { apiKey } from "../apiKey.js"
 
@@ -58,28 +57,42 @@ export const source = (stocks: ReadonlyArray<number>) =>
       name: "memory",
       open: (taken) =>
         Effect.map(Effect.map(Ref.get(version), String), (mark) =>
-          Option.contains(taken, mark) ? Option.none() : Option.some({ version: Option.some(mark), rows: rowsOf(stocks) })),
+          Option.contains(taken, mark) ? Option.none() : Option.some({ version: Option.some(mark), unit: "row" as const, excluded: new Set<string>(), rows: rowsOf(stocks) })),
       changes: Stream.fromQueue(changes)
     }
     return { service, changed: Effect.zipRight(Ref.update(version, (one) => one + 1), Queue.offer(changes, undefined)) }
   })
 
-/** @since 0.1.0 @category constructors */
-export const opened = (place: string) =>
-  Effect.map(Layer.build(Layer.provide(Open.layer(place), NodeContext.layer)), (context) => Context.get(context, Ledger))
+const rateLimit = 120
+const rateWindow = Duration.minutes(1)
+const ledgerOptions: LedgerOptions = { rateWindow, lateWrites: Duration.minutes(1), historyLimit: 100_000 }
 
-/** @since 0.1.0 @category constants */
-export const terms = { gone: "leave", brake: Brake.usual, confirmed: false } as const
+/** Opened before the clock runs, which would go on while somebody looks for the file. @since 0.1.0 @category constructors */
+export const opened = (place: string) =>
+  Effect.map(Layer.build(Layer.provide(Open.layer(place, ledgerOptions), NodeContext.layer)), (context): Ledger["Type"] => ({
+    ...Context.get(context, Ledger),
+    check: Effect.void
+  }))
+
+/** The defaults of the program. @since 0.1.0 @category constants */
+export const policy: SnapshotPolicy = {
+  gone: "leave",
+  duplicates: "reject",
+  guard: { share: 0.2, count: 10, window: Duration.days(1) },
+  maxBadRows: undefined
+}
 /** @since 0.1.0 @category constants */
 export const concurrency = 8
 
-/** The loop, as the program starts it unless told. @since 0.1.0 @category running */
+/** The engine with the defaults of the program, which sends confirmed stock again with a share of the allowance. @since 0.1.0 @category running */
 export const loop = (ledger: Ledger["Type"], from: Source["Type"], share: number) =>
-  Loop.run({
-    baseUrl: "https://service/open/v1",
+  Engine.run({
+    account: { baseUrl: "https://service/open/v1", keyFingerprint: "" },
     ledger: Layer.succeed(Ledger, ledger),
-    terms,
+    policy,
     concurrency,
-    assertions: { share, after: Duration.hours(1), allowance: { limit: 120, windowMillis: 60_000 } },
+    retryRefusedAfter: Duration.minutes(1),
+    sourceIncludesSales: true,
+    reassert: { share, after: Duration.hours(1), rateLimit, rateWindow },
     stopWithin: Duration.seconds(10)
-  }).pipe(Effect.provideService(Source, from), Effect.provide(Standing.layer))
+  }).pipe(Effect.provideService(Source, from), Effect.provide(WorkerState.layer))

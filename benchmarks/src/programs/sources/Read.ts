@@ -6,7 +6,7 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import { Duration, Effect, Stream } from "effect"
-import * as Open from "@plaza/stock-sync/Source/Open"
+import * as Open from "@plaza/stock-sync/source/Open"
 import { answering } from "../answering.js"
 
 /** @since 0.1.0 @category models */
@@ -19,7 +19,7 @@ export interface Task {
 const read = (task: Task) =>
   Effect.gen(function*() {
     const before = process.hrtime.bigint()
-    const rows = Open.open({ ...task, idColumn: "productId", stockColumn: "stock", patience: Duration.minutes(1) })
+    const rows = Open.open({ ...task, idColumn: "productId", stockColumn: "stock", timeout: Duration.minutes(1) })
     let good = 0
     yield* Stream.runForEachChunk(rows, (chunk) =>
       Effect.sync(() => {

@@ -1,28 +1,29 @@
 /**
- * A source that keeps changing, and what it ever told of each product: enough to say of any order of values whether an older one came
- * behind a newer one. Knows nothing of who reads it.
+ * A source file that keeps changing, and every stock that it ever had: enough to say of any order of values whether an older
+ * one followed a newer one.
  */
 import { FileSystem } from "@effect/platform"
 import { Clock, Effect, Random } from "effect"
 
-interface Told {
+interface Version {
   readonly stock: number
   readonly at: number
 }
 
-/** A stock that took effect in the shop. */
-export interface Applied extends Told {
+/** A stock that the service carried out. */
+export interface Write extends Version {
   readonly product: string
+  readonly isLate: boolean
 }
 
 export interface Feed {
-  /** Wants other stock of some products, and puts a new file in the place of the old one. */
+  /** Changes the stock of some products, and replaces the file. */
   readonly change: Effect.Effect<void>
   readonly wanted: (product: string) => number | undefined
   /** How often it was changed. */
   readonly changes: () => number
-  /** The values that are older than one that took effect before them, or that were never told. */
-  readonly outOfOrder: (applied: ReadonlyArray<Applied>) => ReadonlyArray<Applied>
+  /** The values that are older than one before them, or that the file never had. */
+  readonly outOfOrder: (writes: ReadonlyArray<Write>) => ReadonlyArray<Write>
 }
 
 // Falls as often as it rises, and but for 0 no product ever has the same stock twice.
@@ -31,16 +32,16 @@ const stockOf = (version: number) => version * 7_919 % 100_003 + 1
 export const make = (path: string, products: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    const told = new Map<string, Array<Told>>(products.map((product) => [product, []]))
+    const history = new Map<string, Array<Version>>(products.map((product) => [product, []]))
     let changes = 0
-    const wanted = (product: string) => told.get(product)?.at(-1)?.stock
+    const wanted = (product: string) => history.get(product)?.at(-1)?.stock
 
     const change = Effect.gen(function*() {
       changes++
-      // A few sales, or a new list for the whole shop.
+      // A few sales, or a new list of everything.
       const share = changes === 1 || (yield* Random.next) < 0.1 ? 1 : 0.1
       const at = yield* Clock.currentTimeMillis
-      for (const versions of told.values()) {
+      for (const versions of history.values()) {
         if ((yield* Random.next) >= share) continue
         versions.push({ stock: (yield* Random.next) < 0.1 ? 0 : stockOf(versions.length), at })
       }
@@ -48,12 +49,12 @@ export const make = (path: string, products: ReadonlyArray<string>) =>
       yield* files.rename(`${path}.new`, path)
     }).pipe(Effect.orDie)
 
-    const outOfOrder = (applied: ReadonlyArray<Applied>) => {
+    const outOfOrder = (writes: ReadonlyArray<Write>) => {
       const reached = new Map<string, number>()
-      return applied.filter(({ at, product, stock }) => {
+      return writes.filter(({ at, product, stock }) => {
         const from = reached.get(product) ?? 0
-        // A 0 may be one of several: the first that fits leaves the most room for what comes behind it.
-        const found = (told.get(product) ?? []).findIndex((version, index) => index >= from && version.stock === stock && version.at <= at)
+        // A 0 may be one of several: the first that fits leaves the most room for what follows.
+        const found = (history.get(product) ?? []).findIndex((version, index) => index >= from && version.stock === stock && version.at <= at)
         if (found >= 0) reached.set(product, found)
         return found < 0
       })

@@ -1,153 +1,341 @@
-/**
- * What a ledger hands out to be sent, and what becomes of a send, as laws over every kind of ledger.
- */
+/** What a ledger hands out to be sent, and what becomes of a request, in every database. */
+import { priorities } from "@plaza/client/StockPriority"
+import * as StockPriority from "@plaza/client/StockPriority"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option, TestClock } from "effect"
-import { urgencies } from "../../../src/Entry.js"
-import type { Taken } from "../../../src/Ledger.js"
-import * as Plan from "../../../src/Plan.js"
-import { at, collect, type Fresh, id, planOf, receive, receiveOn, refusal, row, settle, stateOf, take, using } from "./using.js"
+import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
+import { states } from "../../../src/ledger/Entry.js"
+import type { Taken } from "../../../src/ledger/Ledger.js"
+import {
+  at,
+  bad,
+  begin,
+  collect,
+  entryOf,
+  fail,
+  failing,
+  type Fresh,
+  id,
+  inDatabase,
+  options,
+  queueOf,
+  receive,
+  receiveOn,
+  receiveWithout,
+  refusal,
+  row,
+  settle,
+  stateOf,
+  take,
+  unguarded,
+  using
+} from "./using.js"
 
-export const sends = (fresh: Fresh): void => {
-  describe("what becomes of a send", () => {
-    it.effect("a send that a crash cut off is doubtful at the next start, and is sent again", () =>
-      at(fresh, (path) =>
+const late = Duration.toMillis(options.lateWrites)
+
+export const sends = (fresh: Fresh, runs: number): void => {
+  describe("what becomes of a request", () => {
+    it.effect("one that a crash cut off is doubtful at the next start, and is sent again", () =>
+      at(fresh, (place) =>
         Effect.gen(function*() {
-          yield* using(path, (ledger) => Effect.zipRight(receive(ledger, row("A", 1)), ledger.begin(id("A"))))
-          yield* using(path, (ledger) =>
+          yield* using(place, (ledger) => Effect.zipRight(receive(ledger, row("A", 1)), take(ledger)))
+          yield* TestClock.setTime(5_000)
+          yield* using(place, (ledger) =>
             Effect.gen(function*() {
-              expect(yield* stateOf(ledger, "A")).toBe("doubtful")
+              expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", doubt: { lowest: 1, highest: 1, until: 5_000 + late } })
               yield* receive(ledger, row("A", 1))
-              expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", reason: "doubtful", to: 1 }])
+              expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "doubtful", to: 1 }])
+              expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{ productId: "A", value: 1, outcome: "doubtful", code: "Interrupted" }])
+              expect(yield* ledger.requests).toEqual([Duration.zero])
             }))
         })))
 
-    it.effect("a doubt stays when another value is wanted, and when that value certainly didn't arrive", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("a doubt stays when another value is wanted, and when that value certainly did not arrive", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 9))
-            yield* ledger.begin(id("A"))
-            yield* ledger.fail(id("A"), "doubtful", refusal(9), false)
+            yield* failing(ledger, "A", "doubtful")
             yield* receive(ledger, row("A", 4))
-            expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", reason: "falling", to: 4 }])
-            yield* ledger.begin(id("A"))
-            yield* ledger.fail(id("A"), "pending", refusal(4), false)
-            expect(yield* collect(ledger.open)).toMatchObject([{ state: "doubtful", sent: 9, wanted: 4, confirmed: 4 }])
+            // The stock may be 9 by now, so that 4 is sent at once.
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "falling", to: 4 }])
+            yield* fail(ledger, (yield* take(ledger)) as Taken, "pending")
+            expect(yield* collect(ledger.unsettled)).toMatchObject([
+              { state: "doubtful", sent: 4, wanted: 4, confirmed: 4, doubt: { lowest: 9, highest: 9, until: late } }
+            ])
             yield* settle(ledger, "A")
-            expect(yield* planOf(ledger)).toEqual([])
+            // And once more when the request for 9 can no longer take effect.
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* take(ledger)).toBeUndefined()
+            yield* TestClock.setTime(late)
+            yield* settle(ledger, "A")
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "settled", doubt: undefined, dueAt: undefined })
           }))))
 
-    it.effect("a refused product is quarantined with its reason until another value is wanted", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("a confirmed stock that is wanted again before another one was sent waits until no earlier request can overwrite it", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 9))
+            yield* failing(ledger, "A", "doubtful")
+            yield* TestClock.setTime(1_000)
+            yield* receive(ledger, row("A", 4))
+            yield* settle(ledger, "A")
+            yield* TestClock.setTime(2_000)
+            yield* receive(ledger, row("A", 5))
+            yield* receive(ledger, row("A", 4))
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* take(ledger)).toBeUndefined()
+          }))))
+
+    it.effect("a repeated value that is confirmed is settled at once", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 9))
+            yield* failing(ledger, "A", "doubtful")
+            expect(yield* take(ledger)).toMatchObject({ priority: "doubtful", attempts: 2 })
+            yield* ledger.confirm({ productId: id("A"), value: 9, priority: "doubtful", since: 0, attempts: 2, wasQuarantined: false, refusal: undefined })
+            expect(yield* stateOf(ledger, "A")).toBe("settled")
+            // Another value has to outlast the request for 9 all the same.
+            yield* receive(ledger, row("A", 3))
+            yield* settle(ledger, "A")
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+          }))))
+
+    it.effect("a refused product is quarantined with its reason until its moment comes, or another value is wanted", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
-            yield* ledger.begin(id("A"))
-            yield* ledger.fail(id("A"), "quarantined", refusal(4), false)
+            yield* failing(ledger, "A", "quarantined", { retryIn: Duration.minutes(1) })
             yield* receive(ledger, row("A", 4))
-            expect(yield* planOf(ledger)).toEqual([])
-            expect(yield* collect(ledger.open)).toMatchObject([{ state: "quarantined", refusal: refusal(4), attempts: 1 }])
+            expect(yield* queueOf(ledger)).toEqual([])
+            expect(yield* collect(ledger.unsettled)).toMatchObject([{ state: "quarantined", refusal: refusal(4), attempts: 1, dueAt: 60_000 }])
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
+            yield* TestClock.setTime(59_999)
+            expect(yield* take(ledger)).toBeUndefined()
+            yield* TestClock.setTime(60_000)
+            const again = yield* take(ledger)
+            expect(again).toMatchObject({ value: 4, attempts: 2, wasQuarantined: true, refusal: refusal(4) })
+            if (again !== undefined) yield* fail(ledger, again, "quarantined", { retryIn: Duration.minutes(2) })
             yield* receive(ledger, row("A", 5))
-            expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", to: 5 }])
-            yield* settle(ledger, "A")
-            expect(yield* ledger.counts).toMatchObject({ settled: 1, quarantined: 0 })
+            expect(yield* take(ledger)).toMatchObject({ value: 5, attempts: 1, wasQuarantined: false, refusal: undefined })
           }))))
 
-    it.effect("a product that the service doesn't have is sent even if an earlier confirmed value is wanted again", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("a refusal holds for the value that was refused, not for one that is wanted since", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 4), row("B", 4))
+            for (const each of ["A", "B"]) {
+              const taken = yield* begin(ledger, each)
+              yield* receive(ledger, row("A", 5), row("B", each === "B" ? 5 : 4))
+              yield* fail(ledger, taken, "quarantined", each === "B" ? { seen: "absent" } : {})
+              expect(yield* entryOf(ledger, each)).toMatchObject({ state: "pending", wanted: 5, dueAt: undefined })
+            }
+          }))))
+
+    it.effect("a product that the service does not have has nothing that may arrive late", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 4))
+            yield* failing(ledger, "A", "doubtful")
+            const taken = yield* begin(ledger, "A")
+            yield* receive(ledger, row("A", 5))
+            yield* fail(ledger, taken, "quarantined", { seen: "absent" })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", wanted: 5, doubt: undefined })
+          }))))
+
+    it.effect("a product that the service does not have is sent even if an earlier confirmed value is wanted again", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            yield* ledger.begin(id("A"))
-            yield* ledger.fail(id("A"), "quarantined", refusal(5), true)
+            yield* failing(ledger, "A", "quarantined", { seen: "absent" })
             yield* receive(ledger, row("A", 4))
-            expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", reason: "unconfirmed", to: 4 }])
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "rest", from: undefined, to: 4 }])
           }))))
 
-    it.effect("a confirmation says when it came, by the clock", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("a confirmation has its moment, by the wall clock", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
             yield* TestClock.setTime(1_700_000_000_000)
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            expect(yield* collect(ledger.open)).toMatchObject([{ confirmed: 4, confirmedAt: 1_700_000_000_000 }])
+            expect(yield* collect(ledger.unsettled)).toMatchObject([{ confirmed: 4, confirmedAt: 1_700_000_000_000 }])
           }))))
 
     it.effect("a doubt outlives a refusal: what the service may hold is not taken for what it once confirmed", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             const doubted = Effect.gen(function*() {
-              yield* receive(ledger, row("A", 4))
+              yield* receiveOn(ledger, unguarded, row("A", 4))
               yield* settle(ledger, "A")
-              yield* receive(ledger, row("A", 9))
-              yield* ledger.begin(id("A"))
-              yield* ledger.fail(id("A"), "doubtful", refusal(9), false)
-              yield* receive(ledger, row("A", 77))
-              yield* ledger.begin(id("A"))
-              yield* ledger.fail(id("A"), "quarantined", refusal(77), false)
+              yield* receiveOn(ledger, unguarded, row("A", 9))
+              yield* failing(ledger, "A", "doubtful")
+              yield* receiveOn(ledger, unguarded, row("A", 77))
+              yield* failing(ledger, "A", "quarantined", { retryIn: Duration.hours(1) })
             })
             yield* doubted
             yield* receive(ledger, row("A", 4))
-            expect(yield* planOf(ledger)).toMatchObject([{ productId: "A", reason: "falling", to: 4 }])
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "falling", to: 4 }])
             yield* settle(ledger, "A")
             yield* doubted
             expect(yield* collect(ledger.quarantined)).toMatchObject([{ productId: "A", state: "quarantined", refusal: refusal(77) }])
             yield* ledger.release(Option.none())
             expect(yield* collect(ledger.quarantined)).toEqual([])
-            expect(yield* collect(ledger.open)).toMatchObject([{ state: "doubtful", sent: 9, wanted: 77 }])
+            expect(yield* collect(ledger.unsettled)).toMatchObject([{ state: "doubtful", doubt: { lowest: 9, highest: 9 }, wanted: 77 }])
+          }))))
+
+    it.effect("a response with another stock says what the service holds", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 4), row("B", 4))
+            yield* failing(ledger, "A", "pending", { seen: 7 })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", confirmed: 7 })
+            yield* receive(ledger, row("A", 7), row("B", 4))
+            expect(yield* stateOf(ledger, "A")).toBe("settled")
+            // No stock that a product can be given.
+            for (const odd of [2.5, 1e300, -3]) {
+              yield* failing(ledger, "B", "pending", { seen: odd })
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ state: "pending", confirmed: odd === -3 ? -3 : undefined })
+            }
+          }))))
+
+    it.effect("texts of a response that no database can keep do not stop the ledger", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 4))
+            const odd = "no\0 \uD800"
+            yield* failing(ledger, "A", "pending", { refusal: { tag: "UnrecognizedError", code: odd, message: odd, value: 4 } })
+            expect((yield* entryOf(ledger, "A"))?.refusal).toEqual({ tag: "UnrecognizedError", code: "no\uFFFD \uFFFD", message: "no\uFFFD \uFFFD", value: 4 })
+            expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{ code: "no\uFFFD \uFFFD", message: "no\uFFFD \uFFFD" }])
+            expect(yield* ledger.observe([{ productId: id(odd), stock: 1 }], 1, true)).toBe(0)
+            expect(yield* ledger.release(Option.some([odd]))).toEqual([])
+          }))))
+
+    it.effect("a product waits after a failure, and at once when the service is well again", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            const rest = [row("A", 4), row("B", 5), row("C", 6)]
+            yield* receive(ledger, ...rest, row("D", 7), row("E", 4))
+            yield* settle(ledger, "E")
+            yield* receive(ledger, ...rest, row("D", 7), row("E", 9))
+            yield* failing(ledger, "E", "doubtful")
+            yield* receive(ledger, ...rest, row("D", 7), row("E", 4))
+            yield* failing(ledger, "E", "pending", { retryIn: Duration.minutes(1) })
+            yield* failing(ledger, "A", "pending", { retryIn: Duration.millis(1_500.5) })
+            yield* failing(ledger, "B", "quarantined", { retryIn: Duration.minutes(1) })
+            yield* failing(ledger, "C", "doubtful", { retryIn: Duration.minutes(1) })
+            yield* failing(ledger, "D", "doubtful")
+            yield* receive(ledger, ...rest, row("D", 8), row("E", 4))
+            yield* settle(ledger, "D")
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(1_501))
+            expect(yield* ledger.nextDue(Option.some(1))).toEqual(Option.some(late))
+            expect(yield* take(ledger)).toBeUndefined()
+            yield* ledger.retryNow
+            // Not the one that waits for an earlier request.
+            expect(yield* take(ledger)).toMatchObject({ productId: "E" })
+            expect(yield* take(ledger)).toMatchObject({ productId: "A" })
+            expect(yield* take(ledger)).toMatchObject({ productId: "C" })
+            expect(yield* take(ledger)).toBeUndefined()
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(late))
           }))))
   })
 
   describe("what is handed out", () => {
-    it.effect("is the plan's order, whatever the ledger holds; settled products only where they are asked for, the oldest first", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
-          Effect.gen(function*() {
-            // Every way in which a product can stand: what was confirmed, what was sent in doubt after it, and what is wanted now.
-            const stocks = [0, 2, 5]
-            const ways = [undefined, ...stocks].flatMap((confirmed) =>
-              [undefined, ...stocks].flatMap((doubted) => stocks.map((wanted) => ({ confirmed, doubted, wanted }))))
-            const named = ways.map((way, index) => ({ ...way, name: `P${String(index).padStart(2, "0")}` }))
-            const at = (of: (way: (typeof named)[number]) => number | undefined) =>
-              named.flatMap((way) => Option.toArray(Option.map(Option.fromNullable(of(way)), (stock) => row(way.name, stock))))
-            yield* receive(ledger, ...at((way) => way.confirmed))
-            yield* Effect.forEach(named.filter((way) => way.confirmed !== undefined), (way) => settle(ledger, way.name))
-            yield* receiveOn(ledger, { confirmed: true }, ...at((way) => way.doubted))
-            yield* Effect.forEach(named, ({ doubted, name }) =>
-              doubted === undefined ? Effect.void : Effect.zipRight(ledger.begin(id(name)), ledger.fail(id(name), "doubtful", refusal(doubted), false)))
-            yield* TestClock.setTime(1_000)
-            yield* receiveOn(ledger, { confirmed: true }, ...at((way) => way.wanted))
+    // Every combination of what is confirmed, what may arrive, and what is wanted now.
+    const stocks = [0, 2, 5]
+    const ways = [undefined, ...stocks].flatMap((confirmed) =>
+      [undefined, ...stocks].flatMap((doubted) => stocks.map((wanted) => ({ confirmed, doubted, wanted }))))
 
-            const plan = yield* planOf(ledger)
+    it.effect("has the order of the priorities, whatever the ledger holds; settled products only on request, the oldest first", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            const named = ways.map((way, index) => ({ ...way, name: `P${String(index).padStart(2, "0")}` }))
+            const rows = (of: (way: (typeof named)[number]) => number | undefined) =>
+              named.flatMap((way) => Option.toArray(Option.map(Option.fromNullable(of(way)), (stock) => row(way.name, stock))))
+            yield* receive(ledger, ...rows((way) => way.confirmed))
+            for (let next = yield* take(ledger); next !== undefined; next = yield* take(ledger)) yield* ledger.confirm(next)
+            yield* receiveOn(ledger, unguarded, ...rows((way) => way.doubted))
+            // What is confirmed already is not sent, so it has no doubt either.
+            const doubted = yield* queueOf(ledger)
+            for (const each of doubted) yield* failing(ledger, each.productId, "doubtful")
+            yield* TestClock.setTime(1_000)
+            yield* receiveOn(ledger, unguarded, ...rows((way) => way.wanted))
+
+            const expected = named.flatMap(({ confirmed, doubted, name, wanted }) => {
+              const doubt = doubted === undefined || doubted === confirmed ? undefined : { lowest: doubted, highest: doubted }
+              return confirmed === wanted && doubt === undefined ? [] : [[name, StockPriority.of({ wanted, confirmed, doubt })] as const]
+            })
             const backlog = yield* ledger.backlog
+            const queue = yield* queueOf(ledger)
             const taken: Array<Taken> = []
             for (let next = yield* take(ledger); next !== undefined; next = yield* take(ledger)) taken.push(next)
-            expect(new Map(taken.map((each) => [each.productId, each.urgency]))).toEqual(
-              new Map(plan.map((step) => [step.productId, Plan.urgencyOf[step.reason]]))
+            expect(new Map(taken.map((each) => [each.productId, each.priority]))).toEqual(new Map(expected))
+            expect(taken.map((each) => [each.productId, each.value])).toEqual(queue.map((each) => [each.productId, each.to]))
+            const order = taken.map((each) => priorities.indexOf(each.priority))
+            expect(order).toEqual([...order].sort((a, b) => a - b))
+            for (const each of taken) expect(each.value).toBe(named.find(({ name }) => name === each.productId)?.wanted)
+            expect(Object.entries(backlog.waiting)).toEqual(
+              priorities.slice(0, 5).map((priority) => [priority, taken.filter((each) => each.priority === priority).length])
             )
-            expect(taken.map((each) => urgencies.indexOf(each.urgency))).toEqual(plan.map((step) => urgencies.indexOf(Plan.urgencyOf[step.reason])))
-            for (const each of taken) expect(each.value).toBe(plan.find((step) => step.productId === each.productId)?.to)
-            const counted = Object.entries(backlog.waiting).map(([urgency, n]) => [urgency, n])
-            expect(counted).toEqual(urgencies.slice(0, 5).map((urgency) => [urgency, taken.filter((each) => each.urgency === urgency).length]))
-            expect((yield* ledger.backlog)).toMatchObject({ sending: taken.length, oldest: Option.none(), waiting: { soldOut: 0, rest: 0 } })
+            expect(yield* ledger.backlog).toMatchObject({ sending: taken.length, oldest: Option.none(), waiting: { soldOut: 0, rest: 0 } })
             const settled = named.length - taken.length
             expect(settled).toBeGreaterThan(0)
             let asserted = 0
-            while ((yield* take(ledger, [], 2_000))?.urgency === "assertion") asserted++
+            while ((yield* take(ledger, 2_000))?.priority === "assertion") asserted++
             expect(asserted).toBe(settled)
           }))))
 
-    it.effect("among equals is what waits longest, never what is being sent or rests, and what changed meanwhile goes out as it is wanted then", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    const stock = FastCheck.oneof(FastCheck.constantFrom(0, 1, 2, Number.MAX_SAFE_INTEGER), FastCheck.nat({ max: 4 }))
+    const orNull = FastCheck.option(stock, { nil: null })
+    const entry = FastCheck.record({
+      wanted: stock,
+      confirmed: orNull,
+      doubt: FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), { nil: null }),
+      state: FastCheck.constantFrom(...states),
+      part: FastCheck.constantFrom("named", "zeroed", "left", "excluded"),
+      due: FastCheck.option(FastCheck.constant(9), { nil: null })
+    })
+
+    it.effect.prop("has the priority of `StockPriority` in the database as well", [FastCheck.array(entry, { minLength: 1, maxLength: 60 })], ([entries]) =>
+      at(fresh, (place) =>
+        Effect.gen(function*() {
+          yield* using(place, () => Effect.void)
+          const priorityOf = (each: (typeof entries)[number]) => {
+            if (each.state === "sending" || each.part === "excluded") return null
+            if (each.state === "settled") return each.part === "named" || each.part === "zeroed" ? priorities.indexOf("assertion") : null
+            return priorities.indexOf(StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed ?? undefined, doubt: each.doubt ?? undefined }))
+          }
+          yield* inDatabase(place, (sql) =>
+            Effect.gen(function*() {
+              for (const [index, { confirmed, doubt, due, part, state, wanted }] of entries.entries()) {
+                yield* sql`INSERT INTO product (id, wanted, confirmed, doubt_low, doubt_high, doubt_until, attempts, state, part, since, due_at, line, updated_at)
+                  VALUES (${`P${index}`}, ${wanted}, ${confirmed}, ${doubt?.lowest ?? null}, ${doubt?.highest ?? null}, ${doubt === null ? null : 5},
+                    0, ${state}, ${part}, 0, ${due}, 2, 0)`
+              }
+              const found = yield* sql<{ id: string; priority: number | string | null }>`SELECT id, priority FROM product`
+              const known = new Map(found.map((each) => [each.id, each.priority === null ? null : Number(each.priority)]))
+              expect(known).toEqual(new Map(entries.map((each, index) => [`P${index}`, priorityOf(each)])))
+            }))
+        })), { fastCheck: { numRuns: runs } })
+
+    it.effect("among equals is what waits longest, never what is being sent or waits for a moment; a value that changed meanwhile goes out as it is wanted then", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("B", 1))
             yield* TestClock.setTime(1_000)
@@ -158,17 +346,22 @@ export const sends = (fresh: Fresh): void => {
               oldest: Option.some({ productId: "B", since: 0 }),
               longest: { soldOut: undefined, rest: 0 }
             })
-            expect(yield* take(ledger)).toEqual({ productId: "B", value: 7, urgency: "rest", since: 0 })
-            expect(yield* take(ledger, ["A"])).toMatchObject({ productId: "C" })
-            expect(yield* take(ledger, ["A"])).toBeUndefined()
+            const taken = yield* take(ledger)
+            expect(taken).toEqual({ productId: "B", value: 7, priority: "rest", since: 0, attempts: 1, wasQuarantined: false, refusal: undefined })
+            yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(9) })
+            expect(yield* ledger.backlog).toMatchObject({ oldest: Option.some({ productId: "C", since: 1_000 }), waiting: { rest: 2 }, sending: 1 })
+            expect(yield* take(ledger)).toMatchObject({ productId: "C" })
+            expect(yield* take(ledger)).toBeUndefined()
             yield* receive(ledger, row("B", 0), row("A", 1), row("C", 1))
-            yield* ledger.confirm(id("B"), 7)
-            expect(yield* take(ledger)).toEqual({ productId: "B", value: 0, urgency: "soldOut", since: 2_000 })
+            if (taken !== undefined) yield* ledger.confirm(taken)
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 0, priority: "soldOut", since: 2_000 })
+            yield* TestClock.setTime(11_000)
+            expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 2, refusal: refusal(1) })
           }))))
 
-    it.effect("is the oldest confirmation where nothing waits, and only one from before the time that is named", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("is the oldest confirmation where nothing waits, and only one from before the moment", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
             for (const [index, each] of ["B", "C", "A"].entries()) {
@@ -177,17 +370,76 @@ export const sends = (fresh: Fresh): void => {
             }
             expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(1_000))
             expect(yield* take(ledger)).toBeUndefined()
-            expect(yield* take(ledger, [], 1_000)).toBeUndefined()
-            expect(yield* take(ledger, [], 2_500)).toEqual({ productId: "B", value: 2, urgency: "assertion", since: 1_000 })
-            expect(yield* take(ledger, [], 2_500)).toMatchObject({ productId: "C" })
-            yield* ledger.confirm(id("B"), 2)
-            expect(yield* take(ledger, [], 2_500)).toBeUndefined()
+            expect(yield* take(ledger, 1_000)).toBeUndefined()
+            const asserted = yield* take(ledger, 2_500)
+            expect(asserted).toMatchObject({ productId: "B", value: 2, priority: "assertion", since: 1_000, attempts: 1 })
+            expect(yield* take(ledger, 2_500)).toMatchObject({ productId: "C" })
+            if (asserted !== undefined) yield* ledger.confirm(asserted)
+            expect(yield* take(ledger, 2_500)).toBeUndefined()
             expect(yield* stateOf(ledger, "B")).toBe("settled")
           }))))
 
-    it.effect("takes what a clock that was set back makes come from the future for what came now", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("on trial is any product that waits, due or not, except those that were tried", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            const trial = (...except: ReadonlyArray<string>) =>
+              Effect.map(ledger.take({ _tag: "Trial", except: except.map(id) }), (taken) => Option.getOrUndefined(taken)?.productId)
+            yield* receive(ledger, row("A", 0), row("B", 2), row("C", 3), row("D", 3), row("E", 3))
+            yield* failing(ledger, "A", "pending", { retryIn: Duration.minutes(2) })
+            yield* failing(ledger, "B", "pending", { retryIn: Duration.minutes(1) })
+            yield* failing(ledger, "D", "quarantined", { retryIn: Duration.minutes(1) })
+            yield* settle(ledger, "E")
+            expect(yield* trial()).toBe("C")
+            expect(yield* trial("A")).toBe("B")
+            expect(yield* trial()).toBe("A")
+            expect(yield* trial()).toBeUndefined()
+          }))))
+
+    it.effect("is no excluded product; it is sent again when it is excluded no longer, whether the source names it or not", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
+            yield* settle(ledger, "C")
+            expect(yield* receiveWithout(ledger, ["A", "C", "X"], row("B", 2), bad("A", "stock is empty"))).toMatchObject({ rows: 1, rejected: 0, changed: 0, figures: { missing: 0 } })
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
+            yield* settle(ledger, "B")
+            expect(yield* take(ledger, 1_000)).toMatchObject({ productId: "B" })
+            expect(yield* take(ledger, 1_000)).toBeUndefined()
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
+            expect(yield* ledger.counts).toMatchObject({ missing: 0 })
+            yield* receive(ledger, row("C", 3), row("B", 2))
+            expect(yield* take(ledger)).toMatchObject({ productId: "A", value: 1 })
+          }))))
+  })
+
+  describe("the queue", () => {
+    it.effect("has what is due by priority, then what waits for a moment, the next first", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 0), row("B", 2), row("C", 3), row("D", 0), row("E", 5))
+            yield* failing(ledger, "D", "pending", { retryIn: Duration.minutes(2) })
+            yield* failing(ledger, "B", "pending", { retryIn: Duration.minutes(1) })
+            yield* failing(ledger, "E", "quarantined", { retryIn: Duration.minutes(1) })
+            expect((yield* queueOf(ledger)).map(({ priority, productId }) => [productId, priority])).toEqual([
+              ["A", "soldOut"],
+              ["C", "rest"],
+              ["B", "rest"],
+              ["D", "soldOut"]
+            ])
+            expect(yield* ledger.backlog).toMatchObject({
+              waiting: { soldOut: 2, rest: 2 },
+              oldest: Option.some({ productId: "A", since: 0 })
+            })
+          }))))
+  })
+
+  describe("a wall clock that is set", () => {
+    it.effect("back makes what came from the future come from now", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* TestClock.setTime(5_000)
             yield* receive(ledger, row("A", 1), row("B", 1), row("C", 1))
@@ -196,66 +448,175 @@ export const sends = (fresh: Fresh): void => {
             yield* settle(ledger, "B")
             yield* receive(ledger, row("A", 1), row("B", 1), row("C", 2))
             yield* TestClock.setTime(100_000)
-            yield* ledger.forgetFuture
-            const waiting = yield* take(ledger)
-            expect(waiting).toMatchObject({ productId: "C", since: 5_000 })
+            yield* ledger.clockChanged(-800_000)
+            expect(yield* take(ledger)).toMatchObject({ productId: "C", since: 5_000 })
             yield* TestClock.setTime(200_000)
-            expect(yield* take(ledger, [], 200_000)).toMatchObject({ productId: "A", since: 5_000 })
-            expect(yield* take(ledger, [], 200_000)).toMatchObject({ productId: "B", since: 100_000 })
+            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "A", since: 5_000 })
+            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "B", since: 100_000 })
           }))))
+
+    for (const [way, jump] of [["back", -3_600_000], ["forward", 3_600_000]] as const) {
+      it.effect(`${way} moves what waits for a moment, what may arrive late, and the requests of the window`, () =>
+        at(fresh, (place) =>
+          using(place, (ledger) =>
+            Effect.gen(function*() {
+              yield* TestClock.setTime(10_000_000)
+              yield* receive(ledger, row("A", 1), row("B", 2))
+              yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(30) })
+              yield* failing(ledger, "B", "doubtful")
+              yield* receive(ledger, row("A", 1), row("B", 3))
+              yield* settle(ledger, "B")
+              const now = 10_000_000 + jump
+              yield* TestClock.setTime(now)
+              yield* ledger.clockChanged(jump)
+              expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(now + 30_000))
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: now + late, doubt: { until: now + late } })
+              expect(yield* ledger.requests).toEqual([Duration.zero, Duration.zero, Duration.zero])
+              yield* TestClock.setTime(now + late)
+              yield* settle(ledger, "B")
+              expect(yield* stateOf(ledger, "B")).toBe("settled")
+            }))))
+    }
+
+    it.effect("back while no worker runs leaves nothing waiting for the future", () =>
+      at(fresh, (place) =>
+        Effect.gen(function*() {
+          yield* TestClock.setTime(1_000_000_000)
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
+              yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(30) })
+              yield* failing(ledger, "B", "quarantined", { retryIn: Duration.hours(6) })
+              yield* failing(ledger, "C", "doubtful")
+              yield* receive(ledger, row("A", 1), row("B", 2), row("C", 4))
+              yield* settle(ledger, "C")
+            }))
+          yield* TestClock.setTime(5_000)
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              yield* ledger.clockChanged(0)
+              expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: 35_000 })
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: 5_000 + 6 * 3_600_000 })
+              expect(yield* entryOf(ledger, "C")).toMatchObject({ dueAt: 5_000 + late, doubt: { until: 5_000 + late } })
+              // How long ago they were is not known.
+              expect(yield* ledger.requests).toHaveLength(4)
+            }))
+        })))
+  })
+
+  describe("requests of the rate window", () => {
+    it.effect("are those of products and others, as long as they count", () =>
+      at(fresh, (place) =>
+        Effect.gen(function*() {
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              yield* receive(ledger, row("A", 1), row("B", 2))
+              yield* settle(ledger, "A")
+              yield* TestClock.setTime(20_000)
+              yield* ledger.noteRequest
+              yield* failing(ledger, "B", "pending")
+              expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([20_000, 0, 0])
+            }))
+          yield* TestClock.setTime(70_000)
+          yield* using(place, (ledger) =>
+            Effect.gen(function*() {
+              expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000])
+              yield* ledger.noteRequest
+              expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000, 0])
+            }))
+          const [kept] = yield* inDatabase(place, (sql) => sql<{ n: number | string }>`SELECT count(*) AS n FROM request`)
+          expect(Number(kept?.n)).toBe(3)
+        })))
+  })
+
+  describe("the history", () => {
+    it.effect("has each request with its outcome, the latest first, of one product on request, and ends at its limit", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 1), row("B", 0))
+            yield* TestClock.setTime(1_000)
+            const taken = yield* begin(ledger, "A")
+            yield* TestClock.setTime(2_000)
+            yield* ledger.confirm(taken)
+            yield* failing(ledger, "B", "quarantined")
+            expect(yield* collect(ledger.history(Option.none()))).toEqual([
+              { productId: "B", value: 0, reason: "soldOut", sentAt: 2_000, endedAt: 2_000, outcome: "quarantined", code: "NOT_FOUND", message: "no such product" },
+              { productId: "A", value: 1, reason: "rest", sentAt: 1_000, endedAt: 2_000, outcome: "confirmed", code: undefined, message: undefined }
+            ])
+            expect((yield* collect(ledger.history(Option.some("A")))).map((each) => each.productId)).toEqual(["A"])
+            for (const outcome of ["doubtful", "pending", "doubtful", "pending"] as const) yield* failing(ledger, "B", outcome)
+            expect((yield* collect(ledger.history(Option.none()))).map((each) => each.outcome)).toEqual(["pending", "doubtful", "pending", "doubtful", "quarantined"])
+            expect(yield* collect(ledger.history(Option.some("A")))).toEqual([])
+          }), "layer", { historyLimit: 5 })))
   })
 
   describe("what the store is seen to hold", () => {
-    it.effect("has a product sent again that differs from what was confirmed, and counts as a confirmation where it doesn't", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    const observed = [["A", 1], ["B", 7], ["C", 3], ["OTHERS", 4]] as const
+    const seen = observed.map(([each, stock]) => ({ productId: id(each), stock }))
+
+    it.effect("has a product sent again on request that differs from what was confirmed, and counts as a confirmation where it does not", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 0))
             for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
             yield* TestClock.setTime(9_000)
-            const seen = [["A", 1], ["B", 7], ["C", 3], ["NOBODY'S", 4]] as const
-            expect(yield* ledger.observe(seen.map(([each, stock]) => ({ productId: id(each), stock })), 8_000)).toBe(2)
-            expect(yield* take(ledger)).toEqual({ productId: "C", value: 0, urgency: "soldOut", since: 9_000 })
-            expect(yield* take(ledger)).toEqual({ productId: "B", value: 2, urgency: "falling", since: 9_000 })
+            expect(yield* ledger.observe(seen, 8_000, false)).toBe(2)
+            expect(yield* take(ledger)).toBeUndefined()
+            expect(yield* ledger.observe(seen, 8_000, true)).toBe(2)
+            expect(yield* take(ledger)).toMatchObject({ productId: "C", value: 0, priority: "soldOut", since: 9_000 })
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 2, priority: "falling", since: 9_000 })
             expect(yield* take(ledger)).toBeUndefined()
             expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(8_000))
           }))))
 
-    it.effect("says nothing of what was sent, refused or changed since the look began", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("says nothing of what was sent, refused, changed or left since the look began", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
-            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3), row("D", 4))
-            for (const each of ["A", "B", "C", "D"]) yield* settle(ledger, each)
+            yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3), row("D", 4), row("E", 5))
+            for (const each of ["A", "B", "C", "D", "E"]) yield* settle(ledger, each)
             yield* TestClock.setTime(5_000)
-            yield* settle(ledger, "A")
-            yield* receive(ledger, row("A", 1), row("B", 9), row("C", 3), row("D", 4))
-            yield* ledger.begin(id("C"))
-            yield* ledger.begin(id("D"))
-            yield* ledger.fail(id("D"), "doubtful", refusal(4), false)
-            const before = yield* collect(ledger.open)
-            const seen = ["A", "B", "C", "D"].map((each) => ({ productId: id(each), stock: 50 }))
-            expect(yield* ledger.observe(seen, 4_000)).toBe(0)
-            expect(yield* collect(ledger.open)).toEqual(before)
+            const asserted = yield* take(ledger, 1_000)
+            if (asserted !== undefined) yield* ledger.confirm(asserted)
+            expect(asserted).toMatchObject({ productId: "A" })
+            yield* receive(ledger, row("A", 1), row("B", 9), row("C", 5), row("D", 5))
+            yield* begin(ledger, "C")
+            yield* failing(ledger, "D", "doubtful")
+            const before = yield* collect(ledger.unsettled)
+            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), 4_000, true)).toBe(0)
+            expect(yield* collect(ledger.unsettled)).toEqual(before)
             expect(yield* stateOf(ledger, "A")).toBe("settled")
+          }))))
+
+    it.effect("may be no stock that a product can be given", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* receive(ledger, row("A", 1), row("B", 2))
+            for (const each of ["A", "B"]) yield* settle(ledger, each)
+            yield* TestClock.setTime(9_000)
+            expect(yield* ledger.observe([{ productId: id("A"), stock: 0.5 }, { productId: id("B"), stock: 1e300 }], 8_000, true)).toBe(2)
+            expect(yield* queueOf(ledger)).toEqual([
+              { productId: "A", priority: "rest", from: undefined, to: 1 },
+              { productId: "B", priority: "rest", from: undefined, to: 2 }
+            ])
           }))))
   })
 
   describe("a release", () => {
-    it.effect("lets quarantined products be sent again, all or those that are named, and tells which", () =>
-      at(fresh, (path) =>
-        using(path, (ledger) =>
+    it.effect("has quarantined products sent again, all or those with these ids, and returns them", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 1), row("C", 1), row("D", 1))
-            for (const each of ["A", "B", "C"]) {
-              yield* ledger.begin(id(each))
-              yield* ledger.fail(id(each), "quarantined", refusal(1), false)
-            }
+            for (const each of ["A", "B", "C"]) yield* failing(ledger, each, "quarantined", { retryIn: Duration.hours(1) })
             yield* settle(ledger, "D")
             expect(yield* take(ledger)).toBeUndefined()
             // From beside, as another process does it.
-            expect(yield* using(path, (other) => other.release(Option.some(["B", "D", "X"])), "layerBeside")).toEqual(["B"])
-            expect(yield* take(ledger)).toMatchObject({ productId: "B" })
+            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "layerBeside")).toEqual(["B"])
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", attempts: 1 })
             expect([...(yield* ledger.release(Option.none()))].sort()).toEqual(["A", "C"])
             expect(yield* ledger.counts).toMatchObject({ quarantined: 0, pending: 2, sending: 1, settled: 1 })
           }))))

@@ -1,16 +1,15 @@
-/**
- * Who may use a ledger, and beside whom, as laws over every kind of ledger.
- */
+/** Who may use a ledger, and beside whom, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option, TestClock } from "effect"
+import { Effect, Either, Option, TestClock } from "effect"
 import { hostname } from "node:os"
-import { at, bad, collect, type Fresh, id, planOf, receive, row, settle, using } from "./using.js"
+import type { Account } from "../../../src/ledger/Ledger.js"
+import { at, bad, collect, type Fresh, inDatabase, queueOf, receive, row, settle, take, using } from "./using.js"
 
 export const users = (fresh: Fresh): void => {
-  const account = { baseUrl: "https://one.example/open/v1", id: "1001" }
+  const account: Account = { baseUrl: "https://one.example/open/v1", id: "1001", keyFingerprint: "k1" }
 
-  describe("who may use it", () => {
-    it.effect("it belongs to the account of the first pass and to no other, nor to another service", () =>
+  describe("the account of a ledger", () => {
+    it.effect("is that of the first start, also after it is opened again", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
@@ -20,6 +19,7 @@ export const users = (fresh: Fresh): void => {
             }))
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
+              expect(yield* ledger.account).toEqual(Option.some(account))
               yield* ledger.bind(account)
               for (const other of [{ ...account, id: "1002" }, { ...account, baseUrl: "https://two.example/open/v1" }]) {
                 const error = yield* Effect.flip(ledger.bind(other))
@@ -30,7 +30,60 @@ export const users = (fresh: Fresh): void => {
             }))
         })))
 
-    it.effect("a second user is turned away while the first works, told who that is, and let in afterwards", () =>
+    // Whether the ledger is bound at once, after `adopt`, or never.
+    const matrix: ReadonlyArray<readonly [found: string | undefined, wanted: string | undefined, key: string, address: string, "bind" | "adopt" | "never"]> = [
+      ["1", "1", "same", "same", "bind"],
+      ["1", "1", "other", "same", "bind"],
+      ["1", "1", "same", "other", "adopt"],
+      ["1", "1", "other", "other", "adopt"],
+      ["1", "2", "same", "same", "never"],
+      ["1", "2", "other", "same", "never"],
+      ["1", "2", "same", "other", "never"],
+      ["1", "2", "other", "other", "never"],
+      ["1", undefined, "same", "same", "bind"],
+      ["1", undefined, "other", "same", "adopt"],
+      ["1", undefined, "same", "other", "adopt"],
+      ["1", undefined, "other", "other", "adopt"],
+      [undefined, "1", "same", "same", "bind"],
+      [undefined, "1", "other", "same", "adopt"],
+      [undefined, "1", "same", "other", "adopt"],
+      [undefined, "1", "other", "other", "adopt"],
+      [undefined, undefined, "same", "same", "bind"],
+      [undefined, undefined, "other", "same", "adopt"],
+      [undefined, undefined, "same", "other", "adopt"],
+      [undefined, undefined, "other", "other", "adopt"]
+    ]
+    it.effect("is compared by its id, its address and its key", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            for (const [found, wanted, key, address, expected] of matrix) {
+              const label = `${found} ${wanted} ${key} ${address}`
+              const before: Account = { baseUrl: "https://one.example", id: found, keyFingerprint: "k1" }
+              const now: Account = {
+                baseUrl: address === "same" ? "https://one.example" : "https://two.example",
+                id: wanted,
+                keyFingerprint: key === "same" ? "k1" : "k2"
+              }
+              yield* inDatabase(place, (sql) => sql`DELETE FROM account`)
+              yield* ledger.bind(before)
+              const bound = yield* Effect.either(ledger.bind(now))
+              expect([label, Either.isRight(bound)]).toEqual([label, expected === "bind"])
+              if (Either.isLeft(bound)) {
+                expect([label, bound.left.message.includes("plaza-stock-sync adopt")]).toEqual([label, expected === "adopt"])
+                expect([label, yield* ledger.account]).toEqual([label, Option.some(before)])
+              }
+              expect([label, Either.isRight(yield* Effect.either(ledger.adopt(now)))]).toEqual([label, expected !== "never"])
+              // An id that is known stays known.
+              const after = expected === "never" ? before : { ...now, id: now.id ?? before.id }
+              expect([label, yield* ledger.account]).toEqual([label, Option.some(after)])
+              yield* ledger.bind(after)
+            }
+          }))))
+  })
+
+  describe("who may use it", () => {
+    it.effect("a second worker gets no access while the first works, learns who that is, and gets it afterwards", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* TestClock.setTime(1_700_000_000_000)
@@ -43,19 +96,33 @@ export const users = (fresh: Fresh): void => {
           yield* using(place, () => Effect.void)
         })))
 
-    it.effect("looking at it is possible beside the one who works, and can't change it", () =>
+    it.effect("a worker notices that another one took the ledger over", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            yield* ledger.check
+            yield* inDatabase(place, (sql) => sql`UPDATE lock_owner SET token = 'another'`)
+            yield* TestClock.adjust("1 second")
+            for (const _ of [1, 2]) {
+              const error = yield* Effect.flip(ledger.check)
+              expect(error).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
+              expect(error.message).toContain("was taken over by another plaza-stock-sync")
+            }
+          }))))
+
+    it.effect("a reader works beside the worker, and can't change it", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
             yield* using(place, (reader) =>
               Effect.gen(function*() {
-                expect(yield* collect(reader.open)).toMatchObject([{ productId: "A", wanted: 4 }])
-                expect(yield* Effect.flip(reader.begin(id("A")))).toMatchObject({ _tag: "LedgerFault" })
+                expect(yield* collect(reader.unsettled)).toMatchObject([{ productId: "A", wanted: 4 }])
+                expect(yield* Effect.flip(take(reader))).toMatchObject({ _tag: "LedgerFault" })
               }), "layerReader")
           }))))
 
-    it.effect("a copy takes everything, beside the one who works, and leaves the ledger as it is", () =>
+    it.effect("a copy takes everything, beside the worker, and leaves the ledger as it is", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -63,22 +130,21 @@ export const users = (fresh: Fresh): void => {
             yield* settle(ledger, "A")
             yield* using(place, (copy) =>
               Effect.gen(function*() {
-                expect(yield* collect(copy.setAside)).toHaveLength(1)
-                yield* receive(copy, row("A", 0), row("D", 1))
-                expect(yield* planOf(copy)).toMatchObject([{ productId: "A", reason: "soldOut", from: 4 }, { productId: "D" }])
-                yield* settle(copy, "D")
+                expect(yield* collect(copy.rowIssues)).toHaveLength(1)
+                yield* receive(copy, row("A", 0), row("B", 1), row("D", 1))
+                expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "B" }, { productId: "D" }])
               }), "layerCopy")
-            expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1, setAside: 1 })
-            expect(yield* planOf(ledger)).toMatchObject([{ productId: "B" }])
+            expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1, rejectedRows: 1 })
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
           }))))
 
-    it.effect("there is nothing to look at before the first pass, but a copy begins empty and leaves nothing", () =>
+    it.effect("there is nothing to read before the first start, but a copy begins empty and leaves nothing", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (copy) =>
             Effect.gen(function*() {
               yield* receive(copy, row("C", 1))
-              expect(yield* planOf(copy)).toMatchObject([{ productId: "C" }])
+              expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
             }), "layerCopy")
           for (const how of ["layerReader", "layerBeside"] as const) {
             const missing = yield* Effect.flip(using(place, () => Effect.void, how))

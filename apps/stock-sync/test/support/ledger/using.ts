@@ -1,44 +1,110 @@
-/**
- * A ledger as tests use it: opened by its place as the program does, whatever database it lies in. Knows nothing of which one that is.
- */
+/** Opens ledgers by their place, as the program does, in whichever database they are, and the commands that tests of every ledger share. */
+import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
+import { Reactivity } from "@effect/experimental"
+import { PgClient } from "@effect/sql-pg"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import type { SqlClient } from "@effect/sql"
 import { ProductId } from "@plaza/domain"
-import { Chunk, Effect, Layer, Option, type Scope, Stream } from "effect"
-import type { Refusal } from "../../../src/Entry.js"
-import { Ledger, type Terms } from "../../../src/Ledger.js"
-import { layer, layerBeside, layerCopy, layerReader } from "../../../src/Ledger/Open.js"
-import * as Plan from "../../../src/Plan.js"
 import type { Row } from "@plaza/rows/Stock"
-import { terms } from "../world.js"
+import { Chunk, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
+import type { Refusal } from "../../../src/ledger/Entry.js"
+import { type Choice, type Failed, type Intake, Ledger, type LedgerOptions, type SnapshotPolicy, type Taken } from "../../../src/ledger/Ledger.js"
+import { layer, layerBeside, layerCopy, layerReader } from "../../../src/ledger/Open.js"
 
 /** A place for a ledger where none is yet, which vanishes with the test. */
 export type Fresh = Effect.Effect<string, never, Scope.Scope>
 
+export const freshFile: Fresh = Effect.map(
+  Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()),
+  (folder) => `${folder}/ledger.sqlite`
+).pipe(Effect.orDie, Effect.provide(NodeContext.layer))
+
+export const options: LedgerOptions = { lateWrites: Duration.seconds(40), rateWindow: Duration.minutes(1), historyLimit: 1_000 }
+export const policy: SnapshotPolicy = {
+  gone: "leave",
+  duplicates: "reject",
+  guard: { share: 0.2, count: 10, window: Duration.days(1) },
+  maxBadRows: undefined
+}
+/** For tests of anything but the drop guard. */
+export const unguarded: Partial<SnapshotPolicy> = { guard: { share: 1, count: 1_000_000, window: Duration.days(1) } }
+
 export const id = (text: string) => ProductId.make(text)
 let line = 1
 export const row = (productId: string, stock: number, at?: number): Row => ({ _tag: "Good", line: at ?? ++line, productId: id(productId), stock })
+export const negative = (productId: string, at?: number): Row => ({ _tag: "Good", line: at ?? ++line, productId: id(productId), stock: 0, negative: true })
 export const bad = (productId: string | undefined, reason: string, at?: number): Row => ({ _tag: "Bad", line: at ?? ++line, productId, reason })
 export const refusal = (value: number): Refusal => ({ tag: "NotFound", code: "NOT_FOUND", message: "no such product", value })
+
+export const intake = <E = never>(rows: Stream.Stream<Row, E>, excluded: ReadonlyArray<string> = []): Intake<E, never> => ({
+  source: "stock.csv",
+  unit: "line",
+  rows,
+  excluded: new Set(excluded)
+})
 
 const openers = { layer, layerBeside, layerCopy, layerReader }
 
 /** Uses the ledger as one process does, from opening to closing. */
-export const using = <A, E>(place: string, use: (ledger: Ledger["Type"]) => Effect.Effect<A, E>, how: keyof typeof openers = "layer") =>
-  Effect.flatMap(Ledger, use).pipe(Effect.provide(Layer.provide(openers[how](place), NodeContext.layer)))
+export const using = <A, E>(
+  place: string,
+  use: (ledger: Ledger["Type"]) => Effect.Effect<A, E>,
+  how: keyof typeof openers = "layer",
+  with_: Partial<LedgerOptions> = {}
+) => Effect.flatMap(Ledger, use).pipe(Effect.provide(Layer.provide(openers[how](place, { ...options, ...with_ }), NodeContext.layer)))
 
 /** A test with a place of its own. */
 export const at = <A, E>(fresh: Fresh, test: (place: string) => Effect.Effect<A, E>) => Effect.scoped(Effect.flatMap(fresh, test))
 
-export const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) => ledger.receive(Stream.fromIterable(rows), terms)
-export const receiveOn = (ledger: Ledger["Type"], further: Partial<Terms>, ...rows: ReadonlyArray<Row>) =>
-  ledger.receive(Stream.fromIterable(rows), { ...terms, ...further })
-export const collect = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
-export const planOf = (ledger: Ledger["Type"]) => Effect.map(collect(ledger.unsettled), Plan.make)
-export const settle = (ledger: Ledger["Type"], productId: string) =>
-  Effect.flatMap(ledger.begin(id(productId)), (value) => ledger.confirm(id(productId), value))
-export const stateOf = (ledger: Ledger["Type"], productId: string) =>
-  Effect.map(collect(ledger.open), (open) => open.find((entry) => entry.productId === productId)?.state ?? "settled")
+/** Runs statements in the database of a ledger, past the ledger. */
+export const inDatabase = <A, E>(place: string, use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    if (!place.startsWith("postgres:")) return yield* use(yield* SqliteClient.make({ filename: place, disableWAL: true }))
+    const url = new URL(place)
+    const schema = url.searchParams.get("schema") ?? ""
+    url.searchParams.delete("schema")
+    url.searchParams.set("options", `-c search_path=${schema}`)
+    return yield* use(yield* PgClient.make({ url: Redacted.make(url.href), maxConnections: 1 }))
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
-/** Hands out, where nothing rests and nothing is asserted again. */
-export const take = (ledger: Ledger["Type"], resting: ReadonlyArray<string> = [], assertBefore?: number) =>
-  Effect.map(ledger.take({ resting: resting.map(id), assertBefore: Option.fromNullable(assertBefore) }), Option.getOrUndefined)
+export const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) => ledger.receive(intake(Stream.fromIterable(rows)), policy)
+export const receiveOn = (ledger: Ledger["Type"], further: Partial<SnapshotPolicy>, ...rows: ReadonlyArray<Row>) =>
+  ledger.receive(intake(Stream.fromIterable(rows)), { ...policy, ...further })
+export const receiveWithout = (ledger: Ledger["Type"], excluded: ReadonlyArray<string>, ...rows: ReadonlyArray<Row>) =>
+  ledger.receive(intake(Stream.fromIterable(rows), excluded), policy)
+
+export const collect = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
+
+/** What waits, in the order of sending. */
+export const queueOf = (ledger: Ledger["Type"]) =>
+  Effect.map(collect(ledger.queue), (queue) =>
+    queue.map(({ confirmed, priority, productId, wanted }) => ({ productId, priority, from: confirmed, to: wanted })))
+
+export const entryOf = (ledger: Ledger["Type"], productId: string) =>
+  Effect.map(collect(ledger.all), (all) => all.find((entry) => entry.productId === productId))
+export const stateOf = (ledger: Ledger["Type"], productId: string) => Effect.map(entryOf(ledger, productId), (entry) => entry?.state)
+
+/** Takes what is due; nothing is asserted again unless a moment is given. */
+export const take = (ledger: Ledger["Type"], assertBefore?: number): Effect.Effect<Taken | undefined, Effect.Effect.Error<ReturnType<typeof ledger.take>>> =>
+  takeAs(ledger, { _tag: "Due", assertBefore: Option.fromNullable(assertBefore) })
+
+const takeAs = (ledger: Ledger["Type"], choice: Choice) => Effect.map(ledger.take(choice), Option.getOrUndefined)
+
+/** Takes this product, whatever else waits, due or not. */
+export const begin = (ledger: Ledger["Type"], productId: string) =>
+  Effect.gen(function*() {
+    const others = (yield* collect(ledger.unsettled)).flatMap((entry) => entry.productId === productId ? [] : [entry.productId])
+    const taken = yield* takeAs(ledger, { _tag: "Trial", except: others })
+    if (taken?.productId !== productId) throw new Error(`${productId} does not wait`)
+    return taken
+  })
+
+export const settle = (ledger: Ledger["Type"], productId: string) => Effect.flatMap(begin(ledger, productId), ledger.confirm)
+
+export const fail = (ledger: Ledger["Type"], taken: Taken, state: Failed["state"], further: Partial<Failed> = {}) =>
+  ledger.fail(taken, { state, refusal: refusal(taken.value), retryIn: Duration.zero, ...further })
+
+/** One request that ends like this. */
+export const failing = (ledger: Ledger["Type"], productId: string, state: Failed["state"], further: Partial<Failed> = {}) =>
+  Effect.flatMap(begin(ledger, productId), (taken) => fail(ledger, taken, state, further))

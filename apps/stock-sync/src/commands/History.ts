@@ -1,0 +1,50 @@
+/** `history`: what was sent, when, why, and what was responded. Works beside a running worker. */
+import { Output } from "@plaza/terminal/Output"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { forReading } from "../config/LedgerSettings.js"
+import { type HistoryEntry, Ledger } from "../ledger/Ledger.js"
+import * as OpenLedger from "../ledger/Open.js"
+import * as Format from "./Format.js"
+
+export interface Options {
+  readonly ledger: string
+  readonly product: Option.Option<string>
+  readonly limit: number
+}
+
+const json = (entry: HistoryEntry) => ({
+  ...entry,
+  sentAt: Format.moment(entry.sentAt),
+  endedAt: Format.moment(entry.endedAt),
+  code: entry.code ?? null,
+  message: entry.message ?? null
+})
+
+export const run = ({ ledger: place, limit, product }: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const ledger = yield* Ledger
+    const entries = Stream.take(ledger.history(product), limit)
+    if (output.json) return yield* output.ndjson(Stream.map(entries, json))
+    yield* output.list(
+      entries,
+      [
+        { head: "sent at" },
+        { head: "product" },
+        { head: "stock", align: "right" },
+        { head: "why" },
+        { head: "outcome" },
+        { head: "response", overflow: "wrap" }
+      ],
+      ({ code, message, outcome, productId, reason, sentAt, value }) => [
+        Format.brief(sentAt),
+        productId,
+        value,
+        reason,
+        outcome,
+        code === undefined ? "" : `${code}: ${message ?? ""}`
+      ]
+    )
+  }).pipe(Effect.provide(OpenLedger.layerReader(place, forReading)))

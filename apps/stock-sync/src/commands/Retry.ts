@@ -1,0 +1,41 @@
+/** `retry`: has quarantined products sent again at once. Sends nothing itself, and works beside a running worker. */
+import { quoted } from "@plaza/rows/Quoted"
+import { Output } from "@plaza/terminal/Output"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Ledger } from "../ledger/Ledger.js"
+import { forReading } from "../config/LedgerSettings.js"
+import * as OpenLedger from "../ledger/Open.js"
+
+export interface Options {
+  readonly ledger: string
+  /** None: all that are quarantined. */
+  readonly products: ReadonlyArray<string>
+}
+
+/**
+ * Some of the products that were named are not quarantined, or not known at all.
+ */
+export class NotQuarantined extends Data.TaggedError("NotQuarantined")<{
+  readonly products: ReadonlyArray<string>
+  readonly message: string
+}> {
+  readonly exitCode = 1
+}
+
+export const run = ({ ledger: place, products }: Options) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const ledger = yield* Ledger
+    const released = yield* ledger.release(products.length === 0 ? Option.none() : Option.some(products))
+    yield* output.one({ released }, [["released", released.length]])
+    const found: ReadonlySet<string> = new Set(released)
+    const missing = products.filter((product) => !found.has(product))
+    if (missing.length > 0) {
+      return yield* new NotQuarantined({
+        products: missing,
+        message: `${missing.map(quoted).join(", ")} ${missing.length === 1 ? "is" : "are"} not quarantined; \`status\` lists those that are`
+      })
+    }
+  }).pipe(Effect.provide(OpenLedger.layerBeside(place, forReading)))

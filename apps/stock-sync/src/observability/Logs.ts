@@ -1,0 +1,42 @@
+/**
+ * The log: a line for each event on standard error, as text or as JSON. Knows nothing of what is written there.
+ *
+ * @since 0.1.0
+ */
+import { Streams } from "@plaza/terminal/Streams"
+import * as Text from "@plaza/terminal/Text"
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import type * as LogLevel from "effect/LogLevel"
+
+/** @since 0.1.0 @category models */
+export const formats = ["text", "json"] as const
+/** @since 0.1.0 @category models */
+export type Format = (typeof formats)[number]
+
+/** @since 0.1.0 @category models */
+export interface Options {
+  readonly format: Format
+  /** Nothing below it is written. */
+  readonly level: LogLevel.LogLevel
+}
+
+const loggers = { text: Logger.logfmtLogger, json: Logger.jsonLogger }
+
+/**
+ * In the place of every other log: a line is written once.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = ({ format, level }: Options): Layer.Layer<never, never, Streams> =>
+  Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
+    const logger = Logger.map(loggers[format], (line) => {
+      // Not waited for: who reads no log must not stop the work. Ids and messages of the service may hold escapes for terminals.
+      Effect.runFork(Effect.ignore(stderr.write(`${Text.visible(line)}\n`)))
+    })
+    return Layer.merge(Layer.locallyScoped<HashSet.HashSet<Logger.Logger<unknown, unknown>>>(FiberRef.currentLoggers, HashSet.make(logger)), Logger.minimumLogLevel(level))
+  }))

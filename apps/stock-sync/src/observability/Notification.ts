@@ -1,0 +1,173 @@
+/**
+ * Decides which events of a running worker are worth a notification, and batches them. Pure.
+ *
+ * @since 0.1.0
+ */
+import type { ProductId } from "@plaza/domain/Ids"
+import type { Account } from "../ledger/Ledger.js"
+import type * as DropGuard from "../sync/DropGuard.js"
+import type { Told } from "../sync/WorkerState.js"
+
+/** @since 0.1.0 @category models */
+export interface Product {
+  readonly productId: ProductId
+  readonly value: number
+  /** Why the service refuses the value; absent where it accepts it. */
+  readonly code?: string
+  readonly message?: string
+}
+
+/**
+ * - `product.quarantined`, `product.healed`: the service refuses a product's value, and takes one of it again.
+ * - `snapshot.held`, `snapshot.healed`: the drop guard holds a snapshot, and one is taken again.
+ * - `account.paused`, `account.healed`: the service refuses everything, and takes values again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Facts =
+  | { readonly type: "product.quarantined" | "product.healed"; readonly products: ReadonlyArray<Product>; readonly more: number }
+  | { readonly type: "snapshot.held"; readonly snapshot: number; readonly rows: number; readonly figures: DropGuard.Figures }
+  | { readonly type: "snapshot.healed"; readonly rows: number; readonly changed: number }
+  | { readonly type: "account.paused"; readonly code: string; readonly message: string }
+  | { readonly type: "account.healed" }
+
+/** @since 0.1.0 @category models */
+export type Notification = Facts & {
+  /** Milliseconds since the epoch; of a batch, of its first event. */
+  readonly at: number
+  /** Undefined until the service has said whose key it is. */
+  readonly account: Account | undefined
+}
+
+/**
+ * What was notified and has not ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Before {
+  readonly account: Account | undefined
+  /** The number of the held snapshot. */
+  readonly held: number | undefined
+  readonly paused: boolean
+}
+
+/** @since 0.1.0 @category constructors */
+export const initial: Before = { account: undefined, held: undefined, paused: false }
+
+const longestMessage = 300
+
+const factsOf = (event: Told, before: Before): Facts | undefined => {
+  switch (event._tag) {
+    case "Sent": {
+      const { failure, outcome, productId, value, wasQuarantined } = event
+      if (outcome === "confirmed" && wasQuarantined) return { type: "product.healed", products: [{ productId, value }], more: 0 }
+      if (outcome !== "quarantined" || wasQuarantined || failure === undefined) return undefined
+      const { code, message, tag } = failure
+      return { type: "product.quarantined", products: [{ productId, value, code: code ?? tag, message: message.slice(0, longestMessage) }], more: 0 }
+    }
+    case "SourceHeld": {
+      const { figures, number } = event.held
+      return before.held === number ? undefined : { type: "snapshot.held", snapshot: number, rows: event.rows, figures }
+    }
+    case "SourceTaken":
+      return before.held !== undefined ? { type: "snapshot.healed", rows: event.rows, changed: event.received.changed } : undefined
+    case "AccountIs": {
+      const { account } = event
+      if (account._tag === "Paused" && !before.paused) {
+        const { code, message, tag } = account.failure
+        return { type: "account.paused", code: code ?? tag, message: message.slice(0, longestMessage) }
+      }
+      return account._tag === "Running" && before.paused ? { type: "account.healed" } : undefined
+    }
+    case "Bound":
+    case "LedgerIs":
+    case "SourceUnchanged":
+    case "SourceFailed":
+    case "Reconciled":
+    case "ReconcilingFailed":
+    case "Stopping":
+      return undefined
+  }
+}
+
+/**
+ * The notification of an event, or undefined where it is not worth one or repeats an earlier one.
+ *
+ * @since 0.1.0
+ * @category notifications
+ */
+export const notificationOf = (event: Told, before: Before): Notification | undefined => {
+  const facts = factsOf(event, before)
+  return facts === undefined ? undefined : { ...facts, at: event.at, account: before.account }
+}
+
+/**
+ * What stands after an event and its notification.
+ *
+ * @since 0.1.0
+ * @category notifications
+ */
+export const after = (before: Before, event: Told, notification: Notification | undefined): Before => {
+  const bound = event._tag === "Bound" ? { ...before, account: event.owner } : before
+  switch (notification?.type) {
+    case undefined:
+    case "product.quarantined":
+    case "product.healed":
+      return bound
+    case "snapshot.held":
+      return { ...bound, held: notification.snapshot }
+    case "snapshot.healed":
+      return { ...bound, held: undefined }
+    case "account.paused":
+    case "account.healed":
+      return { ...bound, paused: notification.type === "account.paused" }
+  }
+}
+
+/** How many products one delivery names. @since 0.1.0 @category constants */
+export const mostProducts = 50
+/** How many deliveries wait at most. @since 0.1.0 @category constants */
+export const mostWaiting = 100
+
+const batched = (last: Notification, next: Notification): Notification | undefined => {
+  if (!("products" in last && "more" in last && "more" in next) || last.type !== next.type || last.account?.id !== next.account?.id) return undefined
+  const products = [...last.products, ...next.products]
+  return { ...last, products: products.slice(0, mostProducts), more: last.more + next.more + Math.max(0, products.length - mostProducts) }
+}
+
+/**
+ * Adds a notification to those that wait: to the last one where both are about products in the same way. The oldest is dropped when too
+ * many wait.
+ *
+ * @since 0.1.0
+ * @category notifications
+ */
+export const add = (
+  waiting: ReadonlyArray<Notification>,
+  notification: Notification
+): { readonly waiting: ReadonlyArray<Notification>; readonly dropped: number } => {
+  const last = waiting.at(-1)
+  const batch = last === undefined ? undefined : batched(last, notification)
+  if (batch !== undefined) return { waiting: [...waiting.slice(0, -1), batch], dropped: 0 }
+  const all = [...waiting, notification]
+  const dropped = Math.max(0, all.length - mostWaiting)
+  return { waiting: all.slice(dropped), dropped }
+}
+
+const iso = (at: number): string => new Date(at).toISOString()
+
+/**
+ * The body of a delivery.
+ *
+ * @since 0.1.0
+ * @category notifications
+ */
+export const toJson = ({ account, at, type, ...facts }: Notification): string =>
+  JSON.stringify({
+    type,
+    timestamp: iso(at),
+    // Not whole: it holds the key's fingerprint.
+    data: { account: account === undefined ? null : { baseUrl: account.baseUrl, id: account.id ?? null }, ...facts }
+  })

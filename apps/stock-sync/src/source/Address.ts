@@ -1,0 +1,31 @@
+/**
+ * The kind of source that a text names, and how an address is printed without its secrets.
+ *
+ * @since 0.1.0
+ */
+
+/** @since 0.1.0 @category models */
+export type Kind = "stdin" | "file" | "http" | "postgres" | "mysql" | "sqlite"
+
+const schemes: ReadonlyArray<readonly [RegExp, Kind]> = [
+  [/^https?:\/\//i, "http"],
+  [/^postgres(ql)?:\/\//i, "postgres"],
+  [/^mysql:\/\//i, "mysql"],
+  [/^sqlite:/i, "sqlite"]
+]
+
+/** @since 0.1.0 @category constructors */
+export const kindOf = (source: string): Kind =>
+  source === "-" ? "stdin" : schemes.find(([scheme]) => scheme.test(source))?.[1] ?? "file"
+
+/**
+ * An address for messages: without user, password and parameters, which may hold signatures.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const shown = (source: string): string => {
+  if (kindOf(source) === "sqlite") return source
+  const url = URL.canParse(source) ? new URL(source) : undefined
+  return url === undefined ? `the ${source.split(":", 1)[0] ?? ""} address` : `${url.protocol}//${url.host}${url.pathname}`
+}

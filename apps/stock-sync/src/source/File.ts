@@ -1,0 +1,55 @@
+/**
+ * A file as a source: read whole or not at all, and opened again when it changes.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Path from "@effect/platform/Path"
+import * as Format from "@plaza/rows/Format"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { Source } from "./Source.js"
+import * as Rows from "./Rows.js"
+import * as Watch from "./Watch.js"
+import * as WholeFile from "./WholeFile.js"
+
+/** @since 0.1.0 @category models */
+export interface FileOptions extends Rows.RowOptions, WholeFile.FinishedOptions {
+  readonly path: string
+  /** How often the file is looked at without a notification. Network drives send none. */
+  readonly poll: Duration.Duration
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (options: FileOptions): Effect.Effect<Source["Type"], never, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const { doneMarker, path } = options
+    const format = options.format ?? Format.ofName(path)
+    const file = yield* WholeFile.make({
+      ...options,
+      lines: format !== "json",
+      advice: "Name another source with --source or STOCK_SYNC_SOURCE"
+    })
+    // The folder, not the file: an editor that puts a new file in its place leaves nothing to watch in the old one.
+    const folders = new Set([path, ...(doneMarker === undefined ? [] : [doneMarker])].map((each) => paths.dirname(paths.resolve(each))))
+
+    return {
+      name: path,
+      open: (taken) =>
+        Effect.map(file.open(taken), Option.map(({ bytes, version }) => ({
+          version: Option.some(version),
+          unit: Rows.unitOf(format),
+          excluded: new Set<string>(),
+          rows: Stream.concat(Rows.rows(format, { ...options, source: path })(bytes), file.unchanged(version))
+        }))),
+      changes: Watch.changes({
+        version: file.version,
+        signals: Stream.mergeAll([...folders].map((folder) => Stream.suspend(() => files.watch(folder))), { concurrency: "unbounded" }),
+        poll: options.poll
+      })
+    }
+  })

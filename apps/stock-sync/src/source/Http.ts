@@ -1,0 +1,173 @@
+/**
+ * An `http` or `https` address as a source: one document, or pages that are read as one snapshot.
+ *
+ * @since 0.1.0
+ */
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as NodeClient from "@plaza/client/node"
+import * as Format from "@plaza/rows/Format"
+import * as Refused from "@plaza/rows/Refused"
+import type { Row } from "@plaza/rows/Stock"
+import * as Chunk from "effect/Chunk"
+import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { createGunzip } from "node:zlib"
+import { type Source, type SourceFailure, SourceUnreachable } from "./Source.js"
+import * as Address from "./Address.js"
+import * as EmptyPage from "./http/EmptyPage.js"
+import * as NextPage from "./http/NextPage.js"
+import * as Poll from "./Poll.js"
+import * as Requests from "./http/Requests.js"
+import * as Rows from "./Rows.js"
+import * as Validators from "./http/Validators.js"
+
+/** @since 0.1.0 @category models */
+export interface HttpOptions extends Rows.RowOptions {
+  readonly source: string
+  readonly authorization?: Redacted.Redacted | undefined
+  readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  readonly poll: Duration.Duration
+  /** How long the server may be silent, before its response and within it. */
+  readonly timeout: Duration.Duration
+}
+
+// Far more than a catalogue has. Without a bound, a server that always names another page would be read for ever.
+const mostPages = 20_000
+
+/** @since 0.1.0 @category constructors */
+export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refused.SourceRefused, HttpClient.HttpClient> =>
+  Effect.gen(function*() {
+    const name = Address.shown(options.source)
+    const refused = (what: string) => new Refused.SourceRefused({ source: name, line: undefined, message: `${name}: ${what}` })
+    const unreachable = (what: string, retryAt?: DateTime.Utc) =>
+      new SourceUnreachable({ source: name, message: `${name}: ${what}; nothing of it was taken`, retryAt })
+    if (!URL.canParse(options.source)) return yield* refused("this is no address: correct --source or STOCK_SYNC_SOURCE")
+    const address = new URL(options.source)
+    if (address.username !== "" || address.password !== "") {
+      return yield* refused("put the user and the password into STOCK_SYNC_SOURCE_AUTHORIZATION, not into the address")
+    }
+    const get = yield* Requests.make({ address, authorization: options.authorization, headers: options.headers, timeout: options.timeout, refused, unreachable })
+
+    const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, Refused.SourceRefused> => {
+      const { headers, status } = fetched.response
+      if (status === 401 || status === 403) {
+        return refused(`it responded ${status}: check STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS`)
+      }
+      // A part of the rows, or none, is no snapshot, although 206 and 204 are successes.
+      if (status !== 200) return refused(`it responded ${status}`)
+      const encoding = encodingOf(headers["content-encoding"])
+      return encoding === "identity" || encoding === "gzip" ? Effect.succeed(fetched) : refused(`it sends ${encoding}, which can't be read: plain bytes or gzip can`)
+    }
+
+    const bytesOf = (response: HttpClientResponse): Stream.Stream<Uint8Array, SourceUnreachable> => {
+      const cut = () => unreachable("the response was cut short")
+      const bytes = response.stream.pipe(
+        Stream.mapError(cut),
+        Stream.timeoutFail(() => unreachable(`no response for ${Duration.format(options.timeout)}`), options.timeout)
+      )
+      return encodingOf(response.headers["content-encoding"]) === "gzip"
+        ? NodeStream.pipeThroughDuplex(bytes, () => createGunzip(), cut)
+        : bytes
+    }
+
+    const nextPage = (url: URL, target: string): Effect.Effect<URL, Refused.SourceRefused> => {
+      if (!URL.canParse(target, url)) return refused("its next page has no valid address")
+      const next = new URL(target, url)
+      return next.origin === url.origin ? Effect.succeed(next) : refused(`its next page is at another origin, ${next.origin}, and is not followed`)
+    }
+
+    // The version of the last document that was read to its end and had no next page. The validators of a first page say nothing about
+    // the others, so only this version is asked for with a condition.
+    let unpaged = Option.none<string>()
+
+    /** The rows of a first page and of all that follow it, numbered as if they were one document. */
+    const pages = (first: Requests.Fetched, format: Format.Format, version: Option.Option<string>, scope: Scope.Scope): Stream.Stream<Row, SourceFailure> =>
+      Stream.suspend(() => {
+        let upcoming: Effect.Effect<Requests.Fetched, SourceFailure> | undefined = Effect.succeed(first)
+        let before = 0
+        const visited = new Set([address.href, first.url.href])
+
+        const go = (url: URL) =>
+          Effect.gen(function*() {
+            if (visited.has(url.href)) return yield* refused("its pages lead in a circle: one names a page that was read already")
+            if (visited.size >= mostPages) return yield* refused(`it has more than ${mostPages} pages`)
+            visited.add(url.href)
+            return yield* Effect.flatMap(get(url), checked)
+          }).pipe(Scope.extend(scope))
+
+        const page = (fetched: Requests.Fetched): Stream.Stream<Row, SourceFailure> => {
+          const { response, url } = fetched
+          const isFirst = fetched === first
+          const target = NextPage.ofLink(response.headers["link"] ?? "")
+          const offset = before
+          let cursor: string | undefined
+          const empty = EmptyPage.make(options.items)
+          const bytes = isFirst || format !== "json" ? bytesOf(response) : Stream.tap(bytesOf(response), empty.take)
+          const rows = Rows.rows(format, { ...options, source: name, mayBeEmpty: !isFirst, onNextCursor: (found) => (cursor = found) })(bytes)
+          const numbered = Stream.mapChunks(rows, Chunk.map((row) => {
+            empty.hasRows()
+            before = row.line + offset
+            return offset === 0 ? row : { ...row, line: before }
+          }))
+          const end = Stream.suspend(() => {
+            if (!isFirst && format === "json" && !empty.isPage()) return Stream.fail(refused("one of its pages holds no array of items; nothing of it was taken"))
+            if (target !== undefined) upcoming = Effect.flatMap(nextPage(url, target), go)
+            else if (cursor !== undefined && cursor !== "") upcoming = go(NextPage.withCursor(url, cursor))
+            else if (isFirst) unpaged = version
+            return Stream.empty
+          })
+          return Stream.concat(numbered, end)
+        }
+
+        return Stream.flatMap(
+          Stream.repeatEffectOption(Effect.suspend(() => {
+            const next = upcoming
+            upcoming = undefined
+            return next === undefined ? Effect.fail(Option.none()) : Effect.mapError(next, Option.some)
+          })),
+          page
+        )
+      })
+
+    return {
+      name,
+      changes: Poll.every(options.poll),
+      open: (taken) =>
+        Effect.gen(function*() {
+          const conditions = Option.isSome(taken) && Option.contains(unpaged, taken.value) ? Validators.headers(taken.value) : {}
+          const fetched = yield* get(address, conditions)
+          if (fetched.response.status === 304 && Object.keys(conditions).length > 0) return Option.none()
+          const { response, url } = yield* checked(fetched)
+          const format = options.format ?? Format.ofContentType(response.headers["content-type"] ?? "") ?? Format.ofName(url.pathname)
+          const version = Validators.of(response.headers)
+          return Option.some({
+            version,
+            unit: Rows.unitOf(format),
+            excluded: new Set<string>(),
+            rows: pages(fetched, format, version, yield* Effect.scope)
+          })
+        })
+    }
+  })
+
+const encodingOf = (header: string | undefined): string => {
+  const encoding = (header ?? "").trim().toLowerCase()
+  return encoding === "" ? "identity" : encoding === "x-gzip" ? "gzip" : encoding
+}
+
+/**
+ * The source on Node's HTTP client, until the scope ends.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], Refused.SourceRefused, Scope.Scope> =>
+  Effect.flatMap(Layer.build(NodeClient.layer), (context) => Effect.provide(make(options), context))

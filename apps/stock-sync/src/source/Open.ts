@@ -1,0 +1,141 @@
+/**
+ * Opens the source that `--source` names: a file, standard input, an address or a database. Loads each kind's modules on demand.
+ *
+ * @since 0.1.0
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Path from "@effect/platform/Path"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import type { Row } from "@plaza/rows/Stock"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Source, type SourceFailure } from "./Source.js"
+import * as Address from "./Address.js"
+import * as File from "./File.js"
+import * as Rows from "./Rows.js"
+import * as Ruled from "./Ruled.js"
+
+/** @since 0.1.0 @category models */
+export interface SourceOptions extends Rows.RowOptions {
+  /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
+  readonly source: string
+  /** The query of a database: one SELECT. */
+  readonly query?: string | undefined
+  /** The `Authorization` header for an `http` address. */
+  readonly authorization?: Redacted.Redacted | undefined
+  /** More headers for an `http` address. */
+  readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  /** How often the source is looked at (default: 1 minute). */
+  readonly poll?: Duration.Duration | undefined
+  /** How long an address or a database may be silent. */
+  readonly timeout: Duration.Duration
+  /** How long a file must stay unchanged before it is read (default: 5 seconds). */
+  readonly settle?: Duration.Duration | undefined
+  /** How long an unfinished file is waited for (default: 1 minute). */
+  readonly unfinishedWait?: Duration.Duration | undefined
+  /** A file that the writer creates or touches after the source file. */
+  readonly doneMarker?: string | undefined
+  readonly rules?: Ruled.RuleOptions | undefined
+}
+
+type Files = FileSystem.FileSystem | Path.Path
+
+const defaultPoll = Duration.minutes(1)
+const defaultSettle = Duration.seconds(5)
+const defaultUnfinishedWait = Duration.minutes(1)
+
+const finished = (options: SourceOptions) => ({
+  settle: options.settle ?? defaultSettle,
+  unfinishedWait: options.unfinishedWait ?? defaultUnfinishedWait
+})
+
+/**
+ * The source of the options, until the scope ends.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
+  Effect.flatMap(origin(options), (source) =>
+    options.rules === undefined ? Effect.succeed(source) : Ruled.make(source, { ...options.rules, ...finished(options) }))
+
+/** @since 0.1.0 @category layers */
+export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, make(options))
+
+/**
+ * The source of the options for one reading. A source that says when it will be ready, as an unfinished file does, is waited for, for up to
+ * `unfinishedWait`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
+  Effect.map(make(options), (source) => {
+    const longest = Duration.toMillis(finished(options).unfinishedWait)
+    // A change of the file ends the wait. A server has said when to come back.
+    const changed = Address.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
+    const open: Source["Type"]["open"] = (taken) =>
+      Effect.catchTag(source.open(taken), "SourceUnreachable", (failure) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
+          return wait > longest ? Effect.fail(failure) : Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed), open(taken))
+        }))
+    return { ...source, open }
+  })
+
+/** @since 0.1.0 @category layers */
+export const layerWaiting = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, makeWaiting(options))
+
+/**
+ * The rows of a source as it is now.
+ *
+ * @since 0.1.0
+ * @category streams
+ */
+export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const source = yield* makeWaiting(options)
+    return Option.match(yield* source.open(Option.none()), { onNone: () => Stream.empty, onSome: ({ rows }) => rows })
+  }))
+
+const origin = (given: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> => {
+  const options = { ...given, ...finished(given), poll: given.poll ?? defaultPoll }
+  const { source } = options
+  switch (Address.kindOf(source)) {
+    case "stdin":
+      return Effect.succeed(stdin(options))
+    case "file":
+      return File.make({ ...options, path: source })
+    case "http":
+      return Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.makeOnNode(options))
+    case "postgres":
+      return Effect.flatMap(Effect.promise(() => import("./sql/Postgres.js")), (module) => module.make(options))
+    case "mysql":
+      return Effect.flatMap(Effect.promise(() => import("./sql/Mysql.js")), (module) => module.make(options))
+    case "sqlite":
+      return Effect.flatMap(Effect.promise(() => import("./sql/Sqlite.js")), (module) => module.make(options))
+  }
+}
+
+/** Can be read once, and never changes. */
+const stdin = (options: SourceOptions): Source["Type"] => {
+  const format = options.format ?? "csv"
+  return {
+    name: "stdin",
+    open: () =>
+      Effect.succeedSome({
+        version: Option.none(),
+        unit: Rows.unitOf(format),
+        excluded: new Set<string>(),
+        rows: Rows.rows(format, { ...options, source: "stdin" })(NodeStream.stdin)
+      }),
+    changes: Stream.empty
+  }
+}

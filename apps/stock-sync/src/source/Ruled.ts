@@ -1,0 +1,84 @@
+/**
+ * A source whose rows go through product rules. An edit of the rules file holds for the next snapshot.
+ *
+ * @since 0.1.0
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { Row } from "@plaza/rows/Stock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as ProductRules from "./ProductRules.js"
+import * as RulesFile from "./RulesFile.js"
+import type { Source, SourceFailure } from "./Source.js"
+import * as WholeFile from "./WholeFile.js"
+
+/** @since 0.1.0 @category models */
+export interface RuleOptions {
+  readonly all: ProductRules.Adjustment
+  readonly unmapped: ProductRules.ProductRules["unmapped"]
+  /** The path of the rules file. */
+  readonly path: string | undefined
+}
+
+interface Opened {
+  readonly version: string
+  readonly rules: ProductRules.ProductRules
+  /** Ends, or fails where the rules file has changed meanwhile. */
+  readonly unchanged: Stream.Stream<never, SourceFailure>
+}
+
+/** Reads the rules file again whenever it has changed. */
+const fromFile = (path: string, { all, settle, unfinishedWait, unmapped }: Options): Effect.Effect<Effect.Effect<Opened, SourceFailure>, never, FileSystem.FileSystem> =>
+  Effect.map(
+    WholeFile.make({ path, settle, unfinishedWait, lines: true, advice: "Name another rules file with --rules or STOCK_SYNC_RULES" }),
+    (file) => {
+      let last: Opened | undefined
+      return Effect.gen(function*() {
+        const found = yield* file.open(Option.fromNullable(last?.version))
+        if (Option.isNone(found) && last !== undefined) return last
+        const { bytes, version } = Option.getOrThrow(found)
+        const unchanged = file.unchanged(version)
+        const products = yield* RulesFile.read(path, Stream.concat(bytes, unchanged))
+        last = { version, rules: { all, unmapped, products }, unchanged }
+        return last
+      })
+    }
+  )
+
+type Options = RuleOptions & Pick<WholeFile.FinishedOptions, "settle" | "unfinishedWait">
+
+/**
+ * The source with the rules applied to its rows. A broken rules file fails the whole snapshot.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  source: Source["Type"],
+  options: Options
+): Effect.Effect<Source["Type"], never, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const { all, path, unmapped } = options
+    const rules = path === undefined
+      ? Effect.succeed<Opened>({ version: "", rules: { all, unmapped, products: new Map() }, unchanged: Stream.empty })
+      : yield* fromFile(path, options)
+
+    return {
+      ...source,
+      open: (taken) =>
+        Effect.gen(function*() {
+          const opened = yield* rules
+          // The same source under other rules is another snapshot.
+          const known = Option.filterMap(taken, (version) =>
+            version.startsWith(`${opened.version}\n`) ? Option.some(version.slice(opened.version.length + 1)) : Option.none())
+          const apply = ProductRules.apply(opened.rules)
+          return Option.map(yield* source.open(known), (snapshot) => ({
+            ...snapshot,
+            version: Option.map(snapshot.version, (version) => `${opened.version}\n${version}`),
+            excluded: ProductRules.excluded(opened.rules),
+            rows: Stream.concat(Stream.filterMap(snapshot.rows, (row: Row) => Option.fromNullable(apply(row))), opened.unchanged)
+          }))
+        })
+    }
+  })

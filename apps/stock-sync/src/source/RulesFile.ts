@@ -1,0 +1,101 @@
+/**
+ * Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`.
+ *
+ * @since 0.1.0
+ */
+import { ProductId } from "@plaza/domain/Ids"
+import * as Csv from "@plaza/rows/Csv"
+import * as Identity from "@plaza/rows/Identity"
+import * as Refused from "@plaza/rows/Refused"
+import type { Shape } from "@plaza/rows/Shape"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { ProductRule } from "./ProductRules.js"
+
+const columns = ["id", "productId", "buffer", "max", "exclude"] as const
+type Column = (typeof columns)[number]
+
+type Line =
+  | { readonly _tag: "Rule"; readonly line: number; readonly id: string; readonly rule: ProductRule }
+  | { readonly _tag: "Wrong"; readonly line: number; readonly reason: string }
+
+const readId = Identity.reader(ProductId)
+
+const countOf = (column: Column, text: string): Either.Either<number | undefined, string> =>
+  text === ""
+    ? Either.right(undefined)
+    : /^\d{1,15}$/.test(text)
+    ? Either.right(Number(text))
+    : Either.left(`${column} ${JSON.stringify(text)} is not a whole number, 0 or more`)
+
+const truths: Readonly<Record<string, boolean>> = { true: true, yes: true, "1": true, false: false, no: false, "0": false, "": false }
+
+const truthOf = (text: string): Either.Either<boolean, string> =>
+  Either.fromNullable(
+    Object.hasOwn(truths, text.toLowerCase()) ? truths[text.toLowerCase()] : undefined,
+    () => `exclude ${JSON.stringify(text)} is none of true, false, yes, no, 1, 0 and empty`
+  )
+
+const shapeOf = (named: ReadonlyArray<Column>): Shape<Line> => {
+  const rest = named.filter((name) => name !== "id")
+  const order: ReadonlyArray<Column> = ["id", ...rest]
+  const wrong = (line: number, reason: string): Line => ({ _tag: "Wrong", line, reason })
+  return {
+    columns: [{ name: "id" }, ...rest.map((name) => ({ name }))],
+    empty: undefined,
+    bad: (line, _, reason) => wrong(line, reason),
+    read: (line, values) => {
+      const text = (column: Column) => {
+        const value = values[order.indexOf(column)]
+        return typeof value === "string" ? value.trim() : ""
+      }
+      const read = Either.all({
+        id: readId("id", text("id")),
+        productId: text("productId") === "" ? Either.right(undefined) : readId("productId", text("productId")),
+        buffer: countOf("buffer", text("buffer")),
+        max: countOf("max", text("max")),
+        exclude: truthOf(text("exclude"))
+      })
+      return Either.match(read, {
+        onLeft: (reason) => wrong(line, reason),
+        onRight: ({ id, ...rule }): Line => ({ _tag: "Rule", line, id, rule })
+      })
+    }
+  }
+}
+
+/** The columns that a header names, or why it can't be one. A misspelled column must not be ignored: its rules would not hold. */
+const columnsOf = (header: string): Either.Either<ReadonlyArray<Column>, string> => {
+  const names = header.split(/[,;\t|]/).map((name) => name.trim().replace(/^"(.*)"$/, "$1").trim())
+  const unknown = names.find((name) => !columns.some((column) => column === name))
+  return unknown === undefined
+    ? Either.right(columns.filter((column) => names.includes(column)))
+    : Either.left(`unknown column ${JSON.stringify(unknown)}: the columns are ${columns.join(", ")}, of which id is required`)
+}
+
+const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).trimStart().split(/[\r\n]/, 1)[0] ?? ""
+
+/**
+ * The rules in the bytes of a file, by the id in the source. Fails with the line and the reason at the first mistake. Runs `bytes` twice.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = <E>(path: string, bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<ReadonlyMap<string, ProductRule>, E | Refused.SourceRefused> =>
+  Effect.gen(function*() {
+    const rules = new Map<string, ProductRule>()
+    const refuse = (reason: string, line?: number) => Effect.fail(Refused.content(path, reason, line))
+    const head = yield* Stream.runHead(bytes)
+    if (Option.isNone(head)) return yield* refuse("it is empty: the first line names the columns, of which id is required")
+    const named = columnsOf(headerOf(head.value))
+    if (Either.isLeft(named)) return yield* refuse(named.left, 1)
+    yield* Stream.runForEach(Csv.rows(shapeOf(named.right), { source: path })(bytes), (line) => {
+      if (line._tag === "Wrong") return refuse(line.reason, line.line)
+      if (rules.has(line.id)) return refuse(`${JSON.stringify(line.id)} is on an earlier line as well`, line.line)
+      rules.set(line.id, line.rule)
+      return Effect.void
+    })
+    return rules
+  })

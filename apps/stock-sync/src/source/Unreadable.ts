@@ -1,0 +1,27 @@
+/**
+ * File system errors as failures of a source.
+ *
+ * @since 0.1.0
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import { SourceRefused } from "@plaza/rows/Refused"
+
+/** @since 0.1.0 @category predicates */
+export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
+
+/**
+ * The failure for a file that can't be read. `advice` says what to change.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const unreadable = (path: string, advice: string) => (error: PlatformError): SourceRefused => {
+  const why = isMissing(error)
+    ? "there is no such file"
+    : error._tag === "SystemError" && error.reason === "PermissionDenied"
+    ? "this user may not read it"
+    : error._tag === "SystemError" && /EISDIR|directory/i.test(error.message)
+    ? "it is a folder, not a file"
+    : `it can't be read (${error.message})`
+  return new SourceRefused({ source: path, line: undefined, message: `${path}: ${why}. ${advice}` })
+}

@@ -1,0 +1,183 @@
+/**
+ * Reads a file only when its writer has finished: once it has settled, its last line has a line end, and its done marker exists.
+ *
+ * @since 0.1.0
+ */
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { type SourceFailure, SourceUnreachable } from "./Source.js"
+import { isMissing, unreadable } from "./Unreadable.js"
+
+/** @since 0.1.0 @category models */
+export interface FinishedOptions {
+  /** How long a file must stay unchanged before it is read. */
+  readonly settle: Duration.Duration
+  /** How long an unfinished file is waited for. */
+  readonly unfinishedWait: Duration.Duration
+  /** A file that the writer creates or touches after the source file. */
+  readonly doneMarker?: string | undefined
+}
+
+/** @since 0.1.0 @category models */
+export interface WholeFileOptions extends FinishedOptions {
+  readonly path: string
+  /** Whether a missing line end behind the last line means that the file may be unfinished. */
+  readonly lines: boolean
+  /** What to change where the file can't be read. */
+  readonly advice: string
+}
+
+/** @since 0.1.0 @category models */
+export interface WholeFile {
+  /** The version of the file and of its done marker; none where there is no file. */
+  readonly version: Effect.Effect<Option.Option<string>>
+  /** Waits until the file has settled. Returns none if it is still in the version `taken`. */
+  readonly open: (taken: Option.Option<string>) => Effect.Effect<
+    Option.Option<{ readonly version: string; readonly bytes: Stream.Stream<Uint8Array, SourceFailure> }>,
+    SourceFailure
+  >
+  /** Ends, or fails where the file has changed since `version`. */
+  readonly unchanged: (version: string) => Stream.Stream<never, SourceUnreachable>
+}
+
+// Between two looks at a file that has not settled.
+const step = Duration.seconds(1)
+// A file that is only ever replaced never settles, but each of its successors was whole when it came. Watched for this long without a
+// write in place, it is read.
+const replacedFor = Duration.seconds(10)
+
+interface Look {
+  readonly version: string
+  readonly info: FileSystem.File.Info
+  /** Since when the file is known to be in this version, in milliseconds. */
+  readonly since: number
+  readonly now: number
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never, FileSystem.FileSystem> =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const { doneMarker, path } = options
+    const settle = Duration.toMillis(options.settle)
+    const unfinishedWait = Duration.toMillis(options.unfinishedWait)
+    const watchReplaced = Math.max(Duration.toMillis(replacedFor), 2 * settle)
+    const unfinished = (what: string, retryAt?: number) =>
+      new SourceUnreachable({ source: path, message: `${path}: ${what}`, retryAt: retryAt === undefined ? undefined : DateTime.unsafeMake(retryAt) })
+
+    let seen: { readonly version: string; readonly since: number } | undefined
+    const look: Effect.Effect<Look, PlatformError> = Effect.gen(function*() {
+      const info = yield* files.stat(path)
+      const now = yield* Clock.currentTimeMillis
+      const version = versionOf(info)
+      if (seen?.version !== version) {
+        // The first time, the file's own time says how long it has been there. Later a file with an old time may have come just now, and
+        // a time in the future comes from another clock.
+        const written = millis(info.mtime)
+        seen = { version, since: seen === undefined && written <= now ? written : now }
+      }
+      return { version, info, since: seen.since, now }
+    })
+
+    // Some writers remove the old file before they put the new one in its place.
+    const present = Effect.retry(look, {
+      while: (error) => isMissing(error) && seen !== undefined && settle > 0,
+      schedule: Schedule.intersect(Schedule.spaced(Duration.min(step, options.settle)), Schedule.recurUpTo(options.settle))
+    })
+
+    const settled: Effect.Effect<Look, PlatformError | SourceUnreachable> = Effect.gen(function*() {
+      let last = yield* present
+      if (last.info.type !== "File") return last
+      const start = last.now
+      let replaced = false
+      let writtenInPlace = start
+      while (last.now - last.since < settle) {
+        if (replaced && last.now - writtenInPlace >= watchReplaced) return last
+        if (last.now - start >= Math.max(unfinishedWait + settle, watchReplaced)) {
+          return yield* unfinished(`it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; nothing of it was taken`)
+        }
+        yield* Effect.sleep(Math.min(settle - (last.now - last.since), Duration.toMillis(step)))
+        const next = yield* present
+        if (next.version !== last.version) {
+          if (fileOf(next.version) === fileOf(last.version)) writtenInPlace = next.now
+          else replaced = true
+        }
+        last = next
+      }
+      return last
+    })
+
+    let unmarked: { readonly version: string; readonly until: number } | undefined
+    const marked = (marker: string, { info, now, version }: Look): Effect.Effect<void, SourceUnreachable> =>
+      Effect.flatMap(Effect.option(files.stat(marker)), (found) => {
+        if (Option.exists(found, ({ mtime }) => millis(mtime) >= millis(info.mtime))) return Effect.void
+        if (unmarked?.version !== version) unmarked = { version, until: now + unfinishedWait }
+        const what = Option.isNone(found) ? "is not there" : "is older than it"
+        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; nothing of it was taken`, now < unmarked.until ? unmarked.until : undefined)
+      })
+
+    const lineEnded = ({ info, now, since }: Look): Effect.Effect<void, PlatformError | SourceUnreachable> =>
+      Effect.gen(function*() {
+        const written = millis(info.mtime)
+        const until = (written <= now ? written : since) + unfinishedWait
+        if (now >= until || info.type !== "File" || info.size === FileSystem.Size(0) || (yield* endsInLineEnd(files, path, info.size))) return
+        return yield* unfinished(
+          `its last line has no line end, so it may be unfinished. It is read as it is after ${new Date(until).toISOString()}; nothing of it was taken`,
+          until
+        )
+      })
+
+    const unchanged: WholeFile["unchanged"] = (version) =>
+      Stream.unwrap(Effect.map(Effect.option(files.stat(path)), (after) =>
+        Option.exists(after, (info) => versionOf(info) === version)
+          ? Stream.empty
+          : Stream.fail(new SourceUnreachable({ source: path, message: `${path} was changed while it was read; nothing of it was taken` }))))
+
+    const failed = unreadable(path, options.advice)
+    return {
+      version: Effect.option(look).pipe(
+        Effect.zipWith(doneMarker === undefined ? Effect.succeedNone : Effect.option(files.stat(doneMarker)), (file, marker) =>
+          Option.map(file, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: versionOf })}`))
+      ),
+      unchanged,
+      open: (taken) =>
+        Effect.gen(function*() {
+          if (Option.contains(taken, (yield* present).version)) return Option.none()
+          const found = yield* settled
+          if (Option.contains(taken, found.version)) return Option.none()
+          if (doneMarker !== undefined) yield* marked(doneMarker, found)
+          else if (options.lines) yield* lineEnded(found)
+          return Option.some({ version: found.version, bytes: Stream.mapError(files.stream(path), failed) })
+        }).pipe(Effect.mapError((error) => error._tag === "SourceUnreachable" ? error : failed(error)))
+    }
+  })
+
+const millis = Option.match({ onNone: () => 0, onSome: (time: Date) => time.getTime() })
+
+// Which file it is as well: one that replaces another may have its size and time, and even its number, if that has come free.
+const versionOf = (info: FileSystem.File.Info): string =>
+  [`${info.dev}-${Option.getOrElse(info.ino, () => 0)}-${millis(info.birthtime)}`, info.size, millis(info.mtime)].join("/")
+
+const fileOf = (version: string): string | undefined => version.split("/")[0]
+
+const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d
+
+/** Whether a file ends in a line end. A compressed file is complete or refused, so it counts as ended. */
+const endsInLineEnd = (files: FileSystem.FileSystem, path: string, size: FileSystem.Size): Effect.Effect<boolean, PlatformError> =>
+  Effect.gen(function*() {
+    const file = yield* files.open(path)
+    const two = (offset: bigint) =>
+      Effect.zipRight(file.seek(offset, "start"), Effect.map(file.readAlloc(2), Option.getOrElse(() => new Uint8Array())))
+    const [first, second] = yield* two(0n)
+    if (first === 0x1f && second === 0x8b) return true
+    const [before, last] = size > 1n ? yield* two(size - 2n) : [undefined, first]
+    // In UTF-16 with the low byte first, a zero stands behind the line end.
+    return isLineEnd(last) || (last === 0 && isLineEnd(before))
+  }).pipe(Effect.scoped)

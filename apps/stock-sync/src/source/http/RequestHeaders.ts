@@ -1,0 +1,56 @@
+/**
+ * Reads the extra request headers for an address from the text of a variable.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+
+// Set by the program itself or by the protocol. With a condition or a range the response would not be the whole source.
+const reserved = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "keep-alive",
+  "range",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+])
+
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const header = new RegExp(`^(${token})\\s*:\\s*([\\x20-\\x7e]+)$`)
+// A semicolon may stand in a value, as in a cookie. It separates headers where a name and a colon follow.
+const separator = new RegExp(`;\\s*(?=${token}\\s*:)`)
+
+/**
+ * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The failure names no value.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const parse = (text: string): Either.Either<Readonly<Record<string, string>>, string> =>
+  Either.gen(function*() {
+    const found: Record<string, string> = {}
+    const parts = /[\r\n]/.test(text.trim()) ? text.split(/\r\n|\r|\n/) : text.split(separator)
+    for (const [index, part] of parts.map((each) => each.trim().replace(/;$/, "").trim()).entries()) {
+      if (part === "") continue
+      const [, written, value] = header.exec(part) ?? []
+      if (written === undefined || value === undefined) {
+        return yield* Either.left(`header ${index + 1} is not "Name: value" in printable ASCII characters`)
+      }
+      const name = written.toLowerCase()
+      if (name === "authorization") return yield* Either.left("the header authorization belongs into STOCK_SYNC_SOURCE_AUTHORIZATION")
+      if (reserved.has(name)) return yield* Either.left(`the header ${name} can't be set`)
+      if (Object.hasOwn(found, name)) return yield* Either.left(`the header ${name} is set twice`)
+      found[name] = value
+    }
+    return found
+  })

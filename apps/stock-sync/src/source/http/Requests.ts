@@ -1,0 +1,123 @@
+/**
+ * GET requests for a source: redirects, retries, `Retry-After`, and secrets for the named origin only.
+ *
+ * @since 0.1.0
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpClientError } from "@effect/platform/HttpClientError"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import { retryAfter } from "@plaza/domain/ErrorAnswer"
+import type { SourceRefused } from "@plaza/rows/Refused"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { SourceUnreachable } from "../Source.js"
+
+/** @since 0.1.0 @category models */
+export interface RequestOptions {
+  readonly address: URL
+  readonly authorization: Redacted.Redacted | undefined
+  readonly headers: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
+  /** How long the server may be silent. */
+  readonly timeout: Duration.Duration
+  readonly refused: (what: string) => SourceRefused
+  readonly unreachable: (what: string, retryAt?: DateTime.Utc) => SourceUnreachable
+}
+
+/**
+ * A response, and the address that gave it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Fetched {
+  readonly url: URL
+  readonly response: HttpClientResponse
+}
+
+/** @since 0.1.0 @category models */
+export type Get = (
+  url: URL,
+  conditions?: Readonly<Record<string, string>>
+) => Effect.Effect<Fetched, SourceRefused | SourceUnreachable, Scope.Scope>
+
+const attempts = 4
+const redirects = 5
+// Longer ones are not waited for here: the failure says when to come back.
+const longestWait = Duration.minutes(2)
+
+/** @since 0.1.0 @category constructors */
+export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpClient.HttpClient> =>
+  Effect.map(HttpClient.HttpClient, (platform) => {
+    const client = HttpClient.withTracerPropagation(platform, false)
+    const { address, refused, timeout, unreachable } = options
+    const secrets: Readonly<Record<string, string>> = {
+      ...(options.headers === undefined ? {} : Redacted.value(options.headers)),
+      ...(options.authorization === undefined ? {} : { authorization: Redacted.value(options.authorization) })
+    }
+
+    const follow = (url: URL, conditions: Readonly<Record<string, string>>, left: number): ReturnType<Get> =>
+      Effect.gen(function*() {
+        // As text, because the parameters of a URL are written anew, which breaks signatures.
+        const request = HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
+          headers: {
+            accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
+            ...(url.origin === address.origin ? secrets : {}),
+            ...conditions,
+            "accept-encoding": "identity"
+          }
+        })
+        const response = yield* client.execute(request).pipe(
+          Effect.mapError((error) => unreachable(`the connection failed (${causeOf(error)})`)),
+          Effect.timeoutFail({ duration: timeout, onTimeout: () => unreachable(`no response for ${Duration.format(timeout)}`) })
+        )
+        const { location } = response.headers
+        if (![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return { url, response }
+        if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects over and over, or to no address")
+        return yield* follow(new URL(location, url), conditions, left - 1)
+      })
+
+    const available = ({ response, url }: Fetched) =>
+      Effect.gen(function*() {
+        const { headers, status } = response
+        if (status < 500 && status !== 429) return { url, response }
+        const now = yield* Clock.currentTimeMillis
+        const wait = retryAfter(headers["retry-after"], now, headers["date"])
+        if (Option.isNone(wait)) return yield* unreachable(`it responded ${status}`)
+        const at = DateTime.unsafeMake(now + Duration.toMillis(wait.value))
+        return yield* unreachable(`it responded ${status} and asks to come back after ${DateTime.formatIso(at)}`, at)
+      })
+
+    // Paused for as long as the server asks, and at least as long as the backoff.
+    const backoff = Schedule.intersect(Schedule.recurs(attempts - 1), Schedule.jittered(Schedule.exponential("1 second")))
+    const retries = Schedule.identity<SourceRefused | SourceUnreachable>().pipe(
+      Schedule.intersect(backoff),
+      Schedule.modifyDelayEffect(([failure], delay) =>
+        Effect.map(Clock.currentTimeMillis, (now) =>
+          failure._tag === "SourceUnreachable" && failure.retryAt !== undefined
+            ? Duration.max(delay, Duration.millis(Math.max(0, DateTime.toEpochMillis(failure.retryAt) - now)))
+            : delay))
+    )
+    const worthWaiting = (failure: SourceRefused | SourceUnreachable) =>
+      Effect.map(Clock.currentTimeMillis, (now) =>
+        failure._tag === "SourceUnreachable" &&
+        (failure.retryAt === undefined || DateTime.toEpochMillis(failure.retryAt) - now <= Duration.toMillis(longestWait)))
+
+    return (url, conditions = {}) =>
+      follow(url, conditions, redirects).pipe(
+        Effect.flatMap(available),
+        Effect.retry({ while: worthWaiting, schedule: retries })
+      )
+  })
+
+/** The system's code, which says more than the platform's reason and nothing about the request. */
+const causeOf = (error: HttpClientError): string => {
+  const { cause } = error
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : error.reason
+}

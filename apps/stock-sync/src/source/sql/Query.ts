@@ -1,0 +1,113 @@
+/**
+ * The result of a query as a source, for every kind of database. The query must be one SELECT and can't change the database.
+ *
+ * @since 0.1.0
+ */
+import type { SqlError } from "@effect/sql/SqlError"
+import { readFields } from "@plaza/rows/Fields"
+import * as Refused from "@plaza/rows/Refused"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
+import * as Address from "../Address.js"
+import * as Poll from "../Poll.js"
+import * as Rows from "../Rows.js"
+
+/** @since 0.1.0 @category models */
+export interface QueryOptions extends Rows.ShapeOptions {
+  readonly source: string
+  readonly query?: string | undefined
+  readonly poll: Duration.Duration
+  /** How long the database may be silent. */
+  readonly timeout: Duration.Duration
+}
+
+/**
+ * The query is not one statement, or not one that returns rows.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotOneSelect extends Data.TaggedError("NotOneSelect")<{ readonly message: string }> {}
+
+/** @since 0.1.0 @category errors */
+export const moreThanOne = new NotOneSelect({ message: "the query holds more than one statement: leave one SELECT in it" })
+
+/** @since 0.1.0 @category errors */
+export const noSelect = new NotOneSelect({ message: "the query is no SELECT: only a statement that reads rows is run" })
+
+/**
+ * Runs the query anew for each stream.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Run = (query: string) => Stream.Stream<unknown, SqlError>
+
+/**
+ * A number of a decimal type without the zeros that the type adds. As text "1.000" would be refused: there it may be a thousand.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const plain = (decimal: string): string => decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal
+
+/**
+ * A source of the rows that a query returns.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], Refused.SourceRefused> => {
+  const name = Address.shown(options.source)
+  const { query } = options
+  const shape = Rows.shape(options)
+  if (query === undefined) {
+    return Effect.fail(
+      new Refused.SourceRefused({ source: name, line: undefined, message: `${name}: a database needs a query: give one with --query or STOCK_SYNC_QUERY` })
+    )
+  }
+  const rows = Stream.suspend(() => {
+    let number = 0
+    return run(query).pipe(
+      Stream.mapError((error) => failure(name, error)),
+      Stream.timeoutFail(
+        () => new SourceUnreachable({ source: name, message: `${name}: no response for ${Duration.format(options.timeout)}; nothing of it was taken` }),
+        options.timeout
+      ),
+      Stream.map((row) => readFields(shape, ++number, row)),
+      Stream.concat(Stream.suspend(() =>
+        number > 0 ? Stream.empty : Stream.fail(Refused.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
+      ))
+    )
+  })
+  return Effect.succeed({
+    name,
+    changes: Poll.every(options.poll),
+    open: () => Effect.succeedSome({ version: Option.none(), unit: "row", excluded: new Set<string>(), rows })
+  })
+}
+
+// Classes of SQLSTATE, and codes of SQLite, that another attempt does not change: the user, the database, the query itself.
+const mistaken = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
+
+/** The failure in the database's own words, which hold no password. */
+const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
+  if (cause instanceof NotOneSelect) return Refused.content(name, cause.message)
+  const said = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
+  return mistaken.test(stateOf(cause) ?? "")
+    ? Refused.content(name, `the database refuses: ${said}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
+    : new SourceUnreachable({ source: name, message: `${name}: ${said}; nothing of it was taken` })
+}
+
+/** The SQLSTATE of Postgres and MySQL, or the code of SQLite or the system. */
+const stateOf = (cause: unknown): string | undefined =>
+  Predicate.hasProperty(cause, "sqlState") && typeof cause.sqlState === "string"
+    ? cause.sqlState
+    : Predicate.hasProperty(cause, "code") && typeof cause.code === "string"
+    ? cause.code
+    : undefined

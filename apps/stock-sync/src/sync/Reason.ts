@@ -1,0 +1,20 @@
+/** Why a product is sent, as `plan` and the history say it. */
+import type { Entry, Waiting } from "../ledger/Entry.js"
+
+export type Reason = Exclude<Waiting, "rest"> | "rising" | "neverConfirmed" | "repeated"
+
+/** The priority of an entry, with what `rest` stands for. */
+export const of = ({ confirmed, wanted }: Entry, priority: Waiting): Reason => {
+  if (priority !== "rest") return priority
+  return confirmed === undefined ? "neverConfirmed" : confirmed === wanted ? "repeated" : "rising"
+}
+
+export const texts: Readonly<Record<Reason, string>> = {
+  soldOut: "sold out",
+  falling: "falling",
+  backInStock: "back in stock",
+  rising: "rising",
+  neverConfirmed: "never confirmed",
+  repeated: "another value may have arrived",
+  doubtful: "may not have arrived"
+}

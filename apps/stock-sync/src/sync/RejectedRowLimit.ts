@@ -1,0 +1,27 @@
+/**
+ * How many rejected rows a snapshot may have: a few are slips, many are a broken export, of which nothing is taken.
+ */
+import type { Unit } from "../source/Source.js"
+
+export interface Rows {
+  readonly all: number
+  readonly rejected: number
+}
+
+// In a short source a single slip is a large share.
+const few = 10
+const defaultShare = 0.2
+
+/**
+ * Whether a snapshot has too many: more than the given share (0 to 1), by default more than 20% and more than ten, or
+ * nothing but rejected rows.
+ */
+export const exceeded = (share: number | undefined, { all, rejected }: Rows): boolean =>
+  (all > 0 && rejected === all) || (rejected > all * (share ?? defaultShare) && (share !== undefined || rejected > few))
+
+/** Says in a sentence that the limit is exceeded, with the first rejected row. */
+export const sentence = ({ all, rejected }: Rows, first: { readonly line: number; readonly reason: string } | undefined, unit: Unit): string => {
+  const how = rejected < all ? `${rejected} of ${all} rows are rejected` : all === 1 ? "its only row is rejected" : `all of its ${all} rows are rejected`
+  const where = first === undefined ? "" : `, the first in ${unit} ${first.line}: ${first.reason}`
+  return `${how}${where}${rejected < all ? "; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be" : ""}`
+}

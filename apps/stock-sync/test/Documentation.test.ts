@@ -1,0 +1,196 @@
+/** The tables of the operator's documentation, the dashboard and the alerts name what the program has: options, variables, defaults, metrics, events. */
+import { describe, expect, it } from "@effect/vitest"
+import * as ClientMetrics from "@plaza/client/Measures"
+import { Help } from "@plaza/terminal"
+import { Duration, Effect, Metric, Option, Predicate } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { parse } from "yaml"
+import * as Cli from "../src/Cli.js"
+import { variables } from "../src/config/Configuration.js"
+import * as Gauges from "../src/observability/Gauges.js"
+import * as Metrics from "../src/observability/Metrics.js"
+import type { Figures } from "../src/observability/Monitor.js"
+import * as Prometheus from "../src/observability/Prometheus.js"
+import { layer as layerState, outcomes, Standing } from "../src/sync/WorkerState.js"
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
+const guide = read("docs/stock-sync.md")
+const watching = read("docs/stock-sync-watching.md")
+
+/** The cells of every table row of a text, the header's rule left out. */
+const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
+  text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("|--")).map((line) => line.slice(1, -1).split("|").map((cell) => cell.trim()))
+
+const section = (text: string, title: string) => {
+  const [, rest = ""] = text.split(`\n## ${title}\n`)
+  return rest.split("\n## ")[0] ?? ""
+}
+
+const codes = (text: string): ReadonlyArray<string> => Array.from(text.matchAll(/`([^`]+)`/g), ([, code = ""]) => code)
+
+const plain = (text: string) => text.replaceAll("`", "")
+
+const commands = Help.manual(Cli.root, Cli.options).page.commands
+
+const helpOf = (said: string) => ({
+  variable: /\[(STOCK_SYNC_[A-Z_]+)\]/.exec(said)?.[1],
+  standard: /\(default: ([^()]+)\)/.exec(said)?.[1]
+})
+
+const optionRows = rowsOf(section(guide, "Options")).filter(([name = ""]) => name.startsWith("`--"))
+
+/** The options of a group of the guide, by the line above its table. */
+const groupOf = (title: string) =>
+  rowsOf((section(guide, "Options").split(`**${title}**`)[1] ?? "").split("\n**")[0] ?? "").flatMap(([name = ""]) => name.startsWith("`--") ? [plain(name)] : [])
+
+const optionsOf = (command: string) =>
+  (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name.split(" ")[0] ?? "").filter((name) => name !== "--help")
+
+describe("the options of docs/stock-sync.md", () => {
+  const known = new Map(commands.flatMap(({ options }) => options.map(({ name, said }) => [name.split(" ")[0] ?? "", helpOf(said)] as const)))
+
+  it("are those of the help, each once, with its variable and its default", () => {
+    const documented = optionRows.map(([name = ""]) => plain(name))
+    expect(documented.toSorted()).toEqual(Array.from(known.keys()).filter((name) => name !== "--help" && name !== "--limit").toSorted())
+    for (const [name = "", variable = "", standard = ""] of optionRows) {
+      const help = known.get(plain(name))
+      // Without a default the option is required; --json and --quiet have neither.
+      const isDefault = help?.variable === undefined || (help.standard === undefined ? standard.startsWith("required") : plain(standard) === help.standard)
+      expect({ name, variable: plain(variable), standard, isDefault }).toEqual({ name, variable: help?.variable ?? "", standard, isDefault: true })
+    }
+    expect(section(guide, "Options")).toContain(`\`--limit\` (default: ${known.get("--limit")?.standard})`)
+  })
+
+  it("stand in the group of the commands that have them", () => {
+    const everywhere = groupOf("Every command")
+    const intake = [...groupOf("The source"), ...groupOf("The snapshot")]
+    const sending = groupOf("Sending")
+    const without = (command: string) => optionsOf(command).filter((name) => !everywhere.includes(name)).toSorted()
+    expect(without("plan")).toEqual(intake.toSorted())
+    expect(without("once")).toEqual([...intake, ...sending].toSorted())
+    expect(without("run")).toEqual([...intake, ...sending, ...groupOf("The worker")].toSorted())
+    for (const command of ["status", "retry", "confirm", "adopt", "export"]) expect([command, without(command)]).toEqual([command, []])
+    expect(without("history")).toEqual(["--limit"])
+    expect(commands.filter(({ name }) => !optionsOf(name).includes("--quiet")).map(({ name }) => name)).toEqual(["run"])
+  })
+
+  it("are beside every variable that a command reads", () => {
+    const named = new Set(section(guide, "Options").match(/STOCK_SYNC_[A-Z_]*[A-Z]/g))
+    named.delete("STOCK_SYNC_FLEET")
+    expect(Array.from(named).toSorted()).toEqual(Array.from(variables).toSorted())
+  })
+
+  it("have the same default in docs/stock-sync-watching.md", () => {
+    const rows = rowsOf(watching).filter(([name = ""]) => name.startsWith("`--"))
+    expect(rows.map(([name = ""]) => plain(name))).toEqual(["--port", "--host", "--log-format", "--log-level", "--webhook"])
+    for (const [name = "", variable = "", standard = ""] of rows) {
+      const help = known.get(plain(name))
+      expect([name, plain(variable)]).toEqual([name, help?.variable])
+      expect([name, plain(standard)]).toEqual([name, expect.stringMatching(new RegExp(`^${help?.standard?.replaceAll(".", "\\.")}`))])
+    }
+  })
+
+  it("belong to the commands of the guide, each with an example", () => {
+    const names = rowsOf(section(guide, "Commands")).flatMap(([name = ""]) => name.startsWith("`") ? [plain(name).split(" ")[0]] : [])
+    expect(names).toEqual(commands.map(({ name }) => name))
+    for (const name of names) expect(guide).toContain(`### ${name}\n\n\`\`\`\n$ plaza-stock-sync ${name}`)
+  })
+})
+
+/** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
+const exported = Effect.gen(function*() {
+  const figures: Figures = {
+    at: 0,
+    backlog: {
+      waiting: { soldOut: 0, falling: 0, backInStock: 0, rest: 0, doubtful: 0 },
+      longest: { soldOut: 0, falling: 0, backInStock: 0, rest: 0, doubtful: 0 },
+      sending: 0,
+      oldest: Option.none(),
+      oldestConfirmation: Option.none()
+    },
+    counts: { settled: 0, pending: 0, sending: 0, doubtful: 0, quarantined: 0, missing: 0, rejectedRows: 0, negativeRows: 0 },
+    quarantined: [],
+    rowIssues: [],
+    unit: "line",
+    heldChanges: []
+  }
+  const state = yield* Effect.flatMap(Standing, ({ state }) => state)
+  const failure = { at: 0, about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
+  const source = { ...state.source, readAt: 0, rows: 0, failing: { since: 0, failure } }
+  const look = { now: 0, state: { ...state, source }, reasons: [], figures, rateInUse: 0, history: [] }
+  yield* Gauges.announce
+  yield* Gauges.update(look, { rateLimit: 120, rateWindow: Duration.minutes(1), sourcePatience: Duration.minutes(5) })
+  // Set by events alone.
+  yield* Metric.set(Metrics.drift, 0)
+  yield* Metric.increment(Metric.tagged(ClientMetrics.pauses, "scope", "key"))
+  const text = Prometheus.text(yield* Metric.snapshot)
+  const names = Array.from(text.matchAll(/^# TYPE (plaza_\w+) /gm), ([, name = ""]) => name)
+  return new Map(names.map((name) => {
+    // A counter stands there without its label until it has counted; the labels are those of all its samples.
+    const samples = Array.from(text.matchAll(new RegExp(`^${name}(?:_sum)?\\{([^}]*)\\}`, "gm")), ([, labels = ""]) => labels)
+    return [name, new Set(samples.flatMap((labels) => Array.from(labels.matchAll(/(\w+)="/g), ([, label = ""]) => label)))] as const
+  }))
+}).pipe(Effect.provide(layerState))
+
+const documentedMetrics = () =>
+  new Map(rowsOf(section(watching, "Metrics")).filter(([name = ""]) => name.startsWith("`")).flatMap(([names = "", labels = ""]) =>
+    codes(names).map((name) => [name.startsWith("plaza_") ? name : `plaza_stock_sync_${name}`, new Set(codes(labels))] as const)))
+
+const sorted = (metrics: ReadonlyMap<string, ReadonlySet<string>>) =>
+  Array.from(metrics, ([name, labels]) => [name, ...labels].join(" ")).toSorted()
+
+describe("the metrics of docs/stock-sync-watching.md", () => {
+  it.effect("are those of the program, with their labels", () =>
+    Effect.gen(function*() {
+      const metrics = yield* exported
+      const declared = Array.from(read("apps/stock-sync/src/observability/Metrics.ts").matchAll(/(?:gauge|counter|named)\("(\w+)"/g), ([, name = ""]) => `plaza_stock_sync_${name}`)
+      expect(declared.length).toBeGreaterThan(20)
+      expect(declared.filter((name) => !metrics.has(name) && !metrics.has(`${name}_total`))).toEqual([])
+      expect(sorted(documentedMetrics())).toEqual(sorted(metrics))
+    }))
+
+  it.effect("are all that the dashboard and the alerts ask for, by labels that they have", () =>
+    Effect.gen(function*() {
+      const metrics = yield* exported
+      const queries = [...expressions(parse(read("apps/stock-sync/ops/alerts.yaml"))), ...expressions(JSON.parse(read("apps/stock-sync/ops/grafana-dashboard.json")))]
+      expect(queries.length).toBeGreaterThan(30)
+      for (const query of queries) {
+        for (const [, name = "", selector = ""] of query.matchAll(/(plaza_\w+)(?:\{([^}]*)\})?/g)) {
+          const metric = name.replace(/_bucket$/, "")
+          const labels = Array.from(selector.matchAll(/(\w+)\s*[=!]/g), ([, label = ""]) => label).filter((label) => label !== "instance")
+          const grouped = Array.from(query.matchAll(/by \(([^)]*)\)/g), ([, list = ""]) => list.split(/, */)).flat().filter((label) => label !== "instance" && label !== "le")
+          expect([query, metrics.has(metric)]).toEqual([query, true])
+          expect([query, [...labels, ...grouped].filter((label) => metrics.get(metric)?.has(label) !== true)]).toEqual([query, []])
+        }
+      }
+    }))
+})
+
+/** Each `expr`, with the labels of its legend as if it grouped by them. */
+const expressions = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.flatMap(expressions) : !Predicate.isRecord(value) ? [] : [
+    ...(Predicate.isString(value["expr"]) ? [[value["expr"], ...legend(value["legendFormat"])].join(" ")] : []),
+    ...Object.values(value).flatMap(expressions)
+  ]
+
+const legend = (text: unknown): ReadonlyArray<string> =>
+  Predicate.isString(text) ? Array.from(text.matchAll(/\{\{(\w+)\}\}/g), ([, label = ""]) => `by (${label})`) : []
+
+describe("the log events of docs/stock-sync-watching.md", () => {
+  it("are those of the program", () => {
+    const folder = new URL("../src/observability/", import.meta.url)
+    const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n").replaceAll(/Notification\.\w+/g, "")
+    const written = sources.match(/(?:line\(.*|log\(.*|logInfo\(|logError\()"[a-z]+\.[a-z]+"/g)?.flatMap((call) => call.match(/"[a-z]+\.[a-z]+"/g) ?? []) ?? []
+    const events = new Set([...written.map((text) => text.slice(1, -1)), ...outcomes.map((outcome) => `product.${outcome}`)])
+    const names = rowsOf(section(watching, "Log")).filter(([name = ""]) => name.startsWith("`")).flatMap(([names = ""]) => codes(names))
+    expect(names.toSorted()).toEqual(Array.from(events).toSorted())
+  })
+})
+
+describe("the events of the webhook in docs/stock-sync-watching.md", () => {
+  it("are those of the program", () => {
+    const types = new Set(Array.from(read("apps/stock-sync/src/observability/Notification.ts").matchAll(/type: "([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type))
+    const names = rowsOf(section(watching, "Webhook")).filter(([name = ""]) => name.startsWith("`")).map(([name = ""]) => plain(name))
+    expect(names.toSorted()).toEqual(Array.from(types).toSorted())
+  })
+})

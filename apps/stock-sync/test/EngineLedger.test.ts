@@ -1,0 +1,161 @@
+/** A ledger that fails under a running engine is opened anew, again and again if need be, and nothing is lost. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Ref } from "effect"
+import { Ledger, LedgerFault, LedgerInUse } from "../src/ledger/Ledger.js"
+import { entryOf, faultsEnd, type MemoryLedger, memoryLedger, once, patches, products, respondsAfter, simulated, source, started } from "./support/simulation.js"
+import { held } from "./support/sandbox.js"
+
+const wanted = products(30, () => 5)
+const next = products(30, () => 6)
+const ids = Object.keys(wanted)
+const full = new LedgerFault({ path: "ledger", message: "the ledger ledger can't be written because the disk is full" })
+const removed = new LedgerFault({ path: "ledger", message: "the ledger ledger or its lock file was removed or replaced while it was in use" })
+const inUse = new LedgerInUse({ path: "ledger", message: "another plaza-stock-sync works with the ledger" })
+
+interface Broken {
+  readonly operations: ReadonlyArray<keyof Ledger["Type"]>
+  readonly opening: LedgerFault | LedgerInUse | undefined
+}
+
+/** A ledger of which some operations fail while a test wants it, opened as often as the engine asks. */
+const breakable = ({ ledger, reopened }: MemoryLedger) =>
+  Effect.gen(function*() {
+    const broken = yield* Ref.make<Broken>({ operations: [], opening: undefined })
+    const opened = yield* Ref.make(0)
+    const unless = <A, E, R>(operation: keyof Ledger["Type"], effect: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(Ref.get(broken), ({ operations }): Effect.Effect<A, E | LedgerFault, R> =>
+        operations.includes(operation) ? Effect.fail(operation === "check" ? removed : full) : effect)
+    const service: Ledger["Type"] = {
+      ...ledger,
+      check: unless("check", ledger.check),
+      take: (choice) => unless("take", ledger.take(choice)),
+      confirm: (taken) => unless("confirm", ledger.confirm(taken)),
+      receive: (intake, policy) => unless("receive", ledger.receive(intake, policy))
+    }
+    const layer = Layer.effect(Ledger, Effect.gen(function*() {
+      const { opening } = yield* Ref.get(broken)
+      if (opening !== undefined) return yield* Effect.fail(opening)
+      yield* Ref.update(opened, (times) => times + 1)
+      yield* reopened
+      return service
+    }))
+    return {
+      layer,
+      opened: Ref.get(opened),
+      breaks: (operation: keyof Ledger["Type"]) => Ref.set(broken, { operations: [operation], opening: undefined }),
+      closes: (opening: LedgerFault | LedgerInUse) => Ref.set(broken, { operations: ["take"], opening }),
+      heals: Ref.set(broken, { operations: [], opening: undefined })
+    }
+  })
+
+describe("a ledger that fails under a running engine", () => {
+  for (const operation of ["take", "confirm", "receive", "check"] as const) {
+    it.live(`at ${operation} is reported and opened anew until it works, and nothing is lost`, () =>
+      simulated(wanted, (memory) =>
+        Effect.gen(function*() {
+          const { ledger } = memory
+          const breaking = yield* breakable(memory)
+          const feed = yield* source(wanted)
+          const { state } = yield* started(feed.service, ledger, { ledger: breaking.layer })
+          yield* Effect.sleep("30 seconds")
+          yield* breaking.breaks(operation)
+          yield* feed.set(next)
+          yield* Effect.sleep("1 hour")
+          expect((yield* state).errors[0]).toMatchObject({ about: "ledger", message: operation === "check" ? removed.message : full.message })
+          expect(yield* breaking.opened).toBeLessThan(90)
+          if (operation === "check") expect(yield* patches).toHaveLength(30)
+          yield* breaking.heals
+          yield* Effect.sleep("3 minutes")
+          expect((yield* state).ledger).toMatchObject({ _tag: "Open" })
+          expect(yield* held(...ids)).toEqual(next)
+          expect(yield* ledger.counts).toMatchObject({ settled: 30, doubtful: 0, sending: 0 })
+        })))
+  }
+
+  for (const failure of [full, inUse]) {
+    it.live(`and can't be opened again for a while (${failure._tag}) is waited for`, () =>
+      simulated(wanted, (memory) =>
+        Effect.gen(function*() {
+          const breaking = yield* breakable(memory)
+          const feed = yield* source(wanted)
+          const { state } = yield* started(feed.service, memory.ledger, { ledger: breaking.layer })
+          yield* Effect.sleep("30 seconds")
+          yield* breaking.closes(failure)
+          yield* feed.set(next)
+          yield* Effect.sleep("10 minutes")
+          expect((yield* state).ledger).toMatchObject({ _tag: "Failing", failure: { tag: failure._tag } })
+          yield* breaking.heals
+          yield* Effect.sleep("2 minutes")
+          expect(yield* held(...ids)).toEqual(next)
+        })))
+
+    it.live(`and can't be opened at the start (${failure._tag}) ends the engine at once`, () =>
+      simulated(wanted, (memory) =>
+        Effect.gen(function*() {
+          const breaking = yield* breakable(memory)
+          yield* breaking.closes(failure)
+          const { fiber } = yield* started((yield* source(wanted)).service, memory.ledger, { ledger: breaking.layer })
+          expect(yield* Effect.flip(Fiber.join(fiber))).toBe(failure)
+        })))
+  }
+})
+
+describe("a ledger that is replaced under a running engine", () => {
+  for (const [name, before] of [["an empty one", undefined], ["an older copy", wanted]] as const) {
+    it.live(`by ${name} is filled from the source, although that has not changed`, () =>
+      simulated(wanted, (first) =>
+        Effect.gen(function*() {
+          const second = yield* memoryLedger()
+          if (before !== undefined) yield* once(second, before)
+          const current = yield* Ref.make({ ledger: first.ledger, isRemoved: false })
+          const layer = Layer.effect(Ledger, Effect.map(Ref.get(current), ({ ledger }) => ({
+            ...ledger,
+            check: Effect.flatMap(Ref.get(current), ({ isRemoved }) => isRemoved && ledger === first.ledger ? Effect.fail(removed) : Effect.void)
+          })))
+          const feed = yield* source(wanted)
+          yield* started(feed.service, first.ledger, { ledger: layer })
+          yield* Effect.sleep("30 seconds")
+          yield* feed.set(next)
+          yield* Effect.sleep("30 seconds")
+          yield* Ref.set(current, { ledger: second.ledger, isRemoved: true })
+          yield* Effect.sleep("1 minute")
+          expect(yield* held(...ids)).toEqual(next)
+          expect(yield* second.ledger.counts).toMatchObject({ settled: 30 })
+          expect(yield* entryOf(second.ledger, "P0000")).toMatchObject({ wanted: 6, confirmed: 6 })
+        })))
+  }
+})
+
+describe("a stop of a running engine", () => {
+  it.live("waits for requests in flight, begins none, and leaves a ledger that is right", () =>
+    simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* respondsAfter(4_000)
+        const { fiber, state, stop } = yield* started((yield* source(wanted)).service, ledger, { concurrency: 2 })
+        // GET /me takes as long as everything else.
+        while ((yield* patches).length < 2) yield* Effect.sleep("100 millis")
+        yield* Effect.fork(stop)
+        yield* Effect.sleep("1 second")
+        expect(yield* state).toMatchObject({ stopping: true })
+        expect(yield* Fiber.poll(fiber)).toMatchObject({ _tag: "None" })
+        expect(Exit.isInterrupted(yield* Fiber.await(fiber))).toBe(true)
+        expect(yield* patches).toHaveLength(2)
+        expect(yield* ledger.counts).toMatchObject({ settled: 2, pending: 28, sending: 0, doubtful: 0 })
+      })))
+
+  it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
+    simulated(wanted, (memory) =>
+      Effect.gen(function*() {
+        const { ledger } = memory
+        yield* respondsAfter(25_000)
+        const feed = yield* source(wanted)
+        const { stop } = yield* started(feed.service, ledger, { concurrency: 2 })
+        while ((yield* patches).length < 2) yield* Effect.sleep("100 millis")
+        yield* stop
+        expect(yield* ledger.counts).toMatchObject({ doubtful: 2, pending: 28, sending: 0 })
+        yield* faultsEnd
+        yield* started(feed.service, ledger)
+        yield* Effect.sleep("30 seconds")
+        expect(yield* held(...ids)).toEqual(wanted)
+      })))
+})

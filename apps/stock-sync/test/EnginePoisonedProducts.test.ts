@@ -1,0 +1,126 @@
+/** A product that the service refuses or fails for, however long, does not keep the others waiting. */
+import { describe, expect, it } from "@effect/vitest"
+import type { Fault } from "@plaza/sandbox"
+import { Effect, Option, Stream } from "effect"
+import { entryOf, fault, faultsEnd, forEver, mismatch, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
+import { held } from "./support/sandbox.js"
+
+/** Without a status: the response shows another stock than the one sent. */
+type Poison = readonly [name: string, status?: number, code?: string]
+
+const poisons: ReadonlyArray<Poison> = [
+  ["403 with an unknown code", 403, "SOMETHING_NEW"],
+  ["409", 409, "CONFLICT"],
+  ["500", 500],
+  ["403 STORE_BLOCKED", 403, "STORE_BLOCKED"],
+  ["403 INSUFFICIENT_SCOPE", 403, "INSUFFICIENT_SCOPE"],
+  ["404", 404, "NOT_FOUND"],
+  ["400", 400, "VALIDATION_ERROR"],
+  ["401", 401, "INVALID_API_KEY"],
+  ["another stock"]
+]
+
+const poisoned = (id: string, [, status, code]: Poison): Fault =>
+  status === undefined
+    ? mismatch(id, 99, forEver)
+    : { kind: "status", when: "before", status, path: stockOf(id), times: forEver, ...(code === undefined ? {} : { code }) }
+
+// The poisoned products come first in the order of sending.
+const wantedOf = (bad: number) => products(10 + bad, (index) => index < bad ? 0 : 5)
+
+const timesOf = (id: string) => Effect.map(patches, (all) => all.filter((each) => each.id === id).map(({ millis }) => millis))
+const gaps = (times: ReadonlyArray<number>) => times.slice(1).map((time, index) => time - (times[index] ?? 0))
+
+describe("products that the service refuses or fails for", () => {
+  for (const poison of poisons) {
+    for (const count of [1, 2, 3]) {
+      it.live(`${count} answered with ${poison[0]}: the other ten are settled within seconds, and each heals when the service relents`, () => {
+        const wanted = wantedOf(count)
+        const ids = Object.keys(wanted)
+        const bad = ids.slice(0, count)
+        const good = ids.slice(count)
+        return simulated(wanted, ({ ledger }) =>
+          Effect.gen(function*() {
+            yield* Effect.forEach(bad, (id) => fault(poisoned(id, poison)))
+            const { state } = yield* started((yield* source(wanted)).service, ledger)
+            yield* Effect.sleep("5 seconds")
+            expect(yield* held(...good)).toEqual(Object.fromEntries(good.map((id) => [id, 5])))
+            expect(yield* ledger.counts).toMatchObject({ settled: 10 })
+            yield* Effect.sleep("25 seconds")
+            expect((yield* state).account).toMatchObject({ _tag: "Running" })
+            // A product that is tried at this moment is neither.
+            for (const id of bad) expect([poison[1] === 500 ? "doubtful" : "quarantined", "sending"]).toContain((yield* entryOf(ledger, id)).state)
+            yield* Effect.sleep(poison[1] === 500 ? "30 minutes" : "4 hours")
+            for (const id of bad) {
+              const between = gaps(yield* timesOf(id))
+              const longest = Math.max(...between)
+              // Less and less often, and at least once a minute where the service fails.
+              expect(between.indexOf(longest)).toBeGreaterThan(3)
+              expect(longest).toBeGreaterThan(poison[1] === 500 ? 44_000 : 40 * 60_000)
+              expect(between.length).toBeLessThan(poison[1] === 500 ? 60 : 15)
+            }
+            for (const id of good) expect(yield* timesOf(id)).toHaveLength(1)
+            yield* faultsEnd
+            yield* Effect.sleep(poison[1] === 500 ? "2 minutes" : "5 hours")
+            expect(yield* ledger.counts).toMatchObject({ settled: 10 + count })
+          }))
+      })
+    }
+  }
+
+  it.live("one of each kind at once: the other ten are settled within seconds", () => {
+    const wanted = wantedOf(poisons.length)
+    const ids = Object.keys(wanted)
+    const good = ids.slice(poisons.length)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* Effect.forEach(poisons, (poison, index) => fault(poisoned(ids[index] ?? "", poison)))
+        const feed = yield* source(wanted)
+        const { state } = yield* started(feed.service, ledger)
+        yield* Effect.sleep("10 seconds")
+        expect(yield* held(...good)).toEqual(Object.fromEntries(good.map((id) => [id, 5])))
+        yield* Effect.sleep("50 seconds")
+        expect((yield* state).account).toMatchObject({ _tag: "Running" })
+        // A later change does not wait for them either.
+        yield* feed.set({ ...wanted, P0016: 7 })
+        yield* Effect.sleep("1 second")
+        expect(yield* held("P0016")).toEqual({ P0016: 7 })
+        yield* Effect.sleep("2 hours")
+        yield* faultsEnd
+        yield* Effect.sleep("3 hours")
+        expect(yield* ledger.counts).toMatchObject({ settled: ids.length })
+      }))
+  })
+
+  it.live("a response with another stock is sent once more, then quarantined, and the history has both requests", () => {
+    const wanted = wantedOf(1)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* fault(mismatch("P0000", 2, forEver))
+        const { state } = yield* started((yield* source(wanted)).service, ledger)
+        yield* Effect.sleep("1 minute")
+        expect(yield* entryOf(ledger, "P0000")).toMatchObject({ state: "quarantined", wanted: 0, confirmed: 2, attempts: 2, refusal: { tag: "StockMismatch" } })
+        expect((yield* state).errors.map(({ productId, tag }) => [productId, tag])).toEqual([["P0000", "StockMismatch"], ["P0000", "StockMismatch"]])
+        const history = yield* Stream.runCollect(ledger.history(Option.some("P0000")))
+        expect(Array.from(history, ({ code, outcome, value }) => [value, outcome, code])).toEqual([
+          [0, "quarantined", "StockMismatch"],
+          [0, "pending", "StockMismatch"]
+        ])
+      }))
+  })
+
+  it.live("a new value of a quarantined product is sent at once", () => {
+    const wanted = wantedOf(1)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 404, path: stockOf("P0000"), times: 1 })
+        const feed = yield* source(wanted)
+        yield* started(feed.service, ledger)
+        yield* Effect.sleep("5 seconds")
+        expect(yield* entryOf(ledger, "P0000")).toMatchObject({ state: "quarantined", refusal: { code: "NOT_FOUND" } })
+        yield* feed.set({ ...wanted, P0000: 3 })
+        yield* Effect.sleep("1 second")
+        expect(yield* held("P0000")).toEqual({ P0000: 3 })
+      }))
+  })
+})

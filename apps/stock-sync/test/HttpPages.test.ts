@@ -1,0 +1,163 @@
+/**
+ * An address whose rows come in pages.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http"
+import { Duration, Effect, Option, Redacted } from "effect"
+import * as Http from "../src/source/Http.js"
+import * as NextPage from "../src/source/http/NextPage.js"
+import { all, containing, good } from "./support/reading.js"
+
+type Respond = (url: URL, response: ServerResponse, request: IncomingMessage) => void
+
+/** A server, its origin, and the paths with parameters that were asked for. */
+const serving = (respond: Respond) =>
+  Effect.gen(function*() {
+    const asked: Array<string> = []
+    const server = yield* Effect.acquireRelease(
+      Effect.async<Server>((resume) => {
+        const made = createServer((request, response) => {
+          asked.push(request.url ?? "")
+          respond(new URL(request.url ?? "", "http://server"), response, request)
+        })
+        made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+      }),
+      (made) =>
+        Effect.async<void>((resume) => {
+          made.close(() => resume(Effect.void))
+          made.closeAllConnections()
+        })
+    )
+    const at = server.address()
+    return { asked, origin: `http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}` }
+  })
+
+const options = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(1), timeout: Duration.hours(1) }
+const make = (source: string, more: Partial<Http.HttpOptions> = {}) => Http.makeOnNode({ ...options, source, ...more })
+const read = (source: string, more: Partial<Http.HttpOptions> = {}) =>
+  Effect.gen(function*() {
+    const { open } = yield* make(source, more)
+    return yield* all(Option.getOrThrow(yield* open(Option.none())).rows)
+  })
+
+const json = (response: ServerResponse, body: unknown) => response.setHeader("content-type", "application/json").end(JSON.stringify(body))
+const item = (productId: string, stock: number) => ({ productId, stock })
+
+describe("a body with next_cursor", () => {
+  const bodies: Readonly<Record<string, unknown>> = {
+    "": { data: [item("A", 1), item("B", 2)], next_cursor: "b/+ 1" },
+    "b/+ 1": { next_cursor: "c", data: [item("C", 3)] },
+    "c": { data: [item("D", 4)], next_cursor: null }
+  }
+
+  it.scoped("is followed beside the other parameters, and its items are numbered as one list", () =>
+    Effect.gen(function*() {
+      const { asked, origin } = yield* serving((url, response) => json(response, bodies[url.searchParams.get("cursor") ?? ""]))
+      expect(yield* read(`${origin}/stock?limit=2&sign=a%2Fb`)).toEqual([good(1, "A", 1), good(2, "B", 2), good(3, "C", 3), good(4, "D", 4)])
+      expect(asked).toEqual(["/stock?limit=2&sign=a%2Fb", "/stock?limit=2&sign=a%2Fb&cursor=b%2F%2B%201", "/stock?limit=2&sign=a%2Fb&cursor=c"])
+    }))
+
+  it.scoped("may end with an empty page", () =>
+    Effect.gen(function*() {
+      const { origin } = yield* serving((url, response) =>
+        json(response, url.searchParams.has("cursor") ? { result: { rows: [] }, next_cursor: null } : { result: { rows: [item("A", 1)] }, next_cursor: "b" }))
+      expect(yield* read(`${origin}/stock`, { items: "result.rows" })).toEqual([good(1, "A", 1)])
+    }))
+
+  for (const rest of [[], [{ variants: [] }]]) {
+    it.scoped(`may end with a page ${rest.length === 0 ? "without outer items" : "whose outer items hold none"}`, () =>
+      Effect.gen(function*() {
+        const { origin } = yield* serving((url, response) =>
+          json(response, url.searchParams.has("cursor") ? { products: rest, next_cursor: null } : { products: [{ variants: [item("A", 1)] }], next_cursor: "b" }))
+        expect(yield* read(`${origin}/stock`, { items: "products.variants" })).toEqual([good(1, "A", 1)])
+      }))
+  }
+
+  for (const [name, second, message] of [
+    ["says next to nothing", (response) => json(response, { error: "try again" }), "one of its pages holds no array of items"],
+    ["is not there", (response) => response.writeHead(404).end(), "it responded 404"],
+    ["is no JSON", (response) => response.setHeader("content-type", "application/json").end("<html>"), "it is an HTML page"],
+    ["is cut short", (response) => response.end(`{"data":[{"productId":"C","stock":1},`), "cut short"],
+    ["is only a part", (response) => response.writeHead(206).end(`{"data":[]}`), "it responded 206"]
+  ] satisfies ReadonlyArray<readonly [string, (response: ServerResponse) => unknown, string]>) {
+    it.scoped(`takes nothing if the second page ${name}`, () =>
+      Effect.gen(function*() {
+        const { origin } = yield* serving((url, response) =>
+          url.searchParams.has("cursor") ? void second(response) : json(response, { data: [item("A", 1)], next_cursor: "b" }))
+        expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({ message: containing(message) })
+      }))
+  }
+
+  for (const [name, next] of [["the same cursor again", () => "b"], ["the cursors of two pages in turn", (now: string | null) => (now === "b" ? "c" : "b")]] as const) {
+    it.scoped(`is refused if it names ${name}`, () =>
+      Effect.gen(function*() {
+        const { asked, origin } = yield* serving((url, response) =>
+          json(response, { data: [item("A", 1)], next_cursor: next(url.searchParams.get("cursor")) }))
+        expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({ _tag: "SourceRefused", message: containing("its pages lead in a circle") })
+        expect(asked.length).toBeLessThan(4)
+      }))
+  }
+
+  it.scoped("is read again in full each time, whatever the first page's validators say", () =>
+    Effect.gen(function*() {
+      const { asked, origin } = yield* serving((url, response, request) => {
+        response.setHeader("etag", "\"v1\"")
+        if (request.headers["if-none-match"] === "\"v1\"") response.writeHead(304).end()
+        else json(response, bodies[url.searchParams.get("cursor") ?? ""])
+      })
+      const { open } = yield* make(`${origin}/stock`)
+      const first = Option.getOrThrow(yield* open(Option.none()))
+      yield* all(first.rows)
+      expect(yield* all(Option.getOrThrow(yield* open(first.version)).rows)).toHaveLength(4)
+      expect(asked).toHaveLength(6)
+    }))
+
+  it.scoped("is an ordinary body without one", () =>
+    Effect.gen(function*() {
+      const { asked, origin } = yield* serving((_, response) => json(response, { data: [item("A", 1)], next_cursor: null }))
+      expect(yield* read(`${origin}/stock`)).toEqual([good(1, "A", 1)])
+      expect(asked).toHaveLength(1)
+    }))
+})
+
+describe("a link to the next page", () => {
+  it.scoped("is followed for CSV, whose lines are numbered as those of one text", () =>
+    Effect.gen(function*() {
+      const { asked, origin } = yield* serving((url, response, request) => {
+        const page = Number(url.searchParams.get("page") ?? "1")
+        if (page < 3) response.setHeader("link", `</stock?page=1>; rel="first", <?page=${page + 1}>; title="a, b"; rel="next last"`)
+        expect(request.headers.authorization).toBe("Bearer secret")
+        response.setHeader("content-type", "text/csv").end(page === 3 ? "productId,stock\n" : `productId,stock\nA${page},1\nB${page},2\n`)
+      })
+      expect(yield* read(`${origin}/stock`, { authorization: Redacted.make("Bearer secret") })).toEqual([
+        good(2, "A1", 1),
+        good(3, "B1", 2),
+        good(5, "A2", 1),
+        good(6, "B2", 2)
+      ])
+      expect(asked).toEqual(["/stock", "/stock?page=2", "/stock?page=3"])
+    }))
+
+  it.scoped("to another origin is refused, and nothing is asked there", () =>
+    Effect.gen(function*() {
+      const other = yield* serving((_, response) => response.end("productId,stock\nB,2\n"))
+      const { origin } = yield* serving((_, response) => response.setHeader("link", `<${other.origin}/stock>; rel=next`).end("productId,stock\nA,1\n"))
+      expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({ _tag: "SourceRefused", message: containing("is at another origin") })
+      expect(other.asked).toEqual([])
+    }))
+
+  for (const [value, target] of [
+    ["<https://a.example/?p=2>; rel=\"next\"", "https://a.example/?p=2"],
+    ["</2>;rel=next", "/2"],
+    ["</1>; rel=prev, </2>; rel=NEXT; type=\"a/b\"", "/2"],
+    ["</2,3;4>; rel=\"prev next\"", "/2,3;4"],
+    ["</1>; title=\"<x>; rel=next\"; rel=prev", undefined],
+    ["</1>; rel=\"nextpage\"", undefined],
+    ["</1>", undefined],
+    ["", undefined]
+  ] as const) {
+    it(`is ${target ?? "not"} in ${value === "" ? "nothing" : value}`, () => {
+      expect(NextPage.ofLink(value)).toBe(target)
+    })
+  }
+})

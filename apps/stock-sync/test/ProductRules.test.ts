@@ -1,0 +1,198 @@
+/**
+ * Rules for products: what they make of rows, and how their file is read.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import { ProductId } from "@plaza/domain"
+import type { Row } from "@plaza/rows/Stock"
+import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } from "effect"
+import * as Open from "../src/source/Open.js"
+import * as ProductRules from "../src/source/ProductRules.js"
+import * as RulesFile from "../src/source/RulesFile.js"
+import * as OneFolder from "./support/oneFolder.js"
+import { all, bad, containing, good } from "./support/reading.js"
+
+const pieces = FastCheck.nat({ max: Number.MAX_SAFE_INTEGER })
+const perhaps = FastCheck.option(pieces, { nil: undefined })
+const adjustment = FastCheck.record({ buffer: perhaps, max: perhaps })
+
+/** Values for which a property does not hold; null where it always does. */
+const counterexample = <Values>(property: FastCheck.IProperty<Values>) => FastCheck.check(property).counterexample
+
+describe("an adjusted stock", () => {
+  it("lies between 0 and max, and is never more than the stock", () => {
+    expect(counterexample(FastCheck.property(pieces, adjustment, (stock, by) => {
+      const offered = ProductRules.adjust(stock, by)
+      return Number.isSafeInteger(offered) && offered >= 0 && offered <= (by.max ?? Infinity) && offered <= stock
+    }))).toBeNull()
+  })
+
+  it("is not raised by a larger buffer or a smaller max", () => {
+    expect(counterexample(FastCheck.property(pieces, adjustment, pieces, (stock, by, more) => {
+      const offered = ProductRules.adjust(stock, by)
+      return ProductRules.adjust(stock, { ...by, buffer: Math.min((by.buffer ?? 0) + more, Number.MAX_SAFE_INTEGER) }) <= offered &&
+        ProductRules.adjust(stock, { ...by, max: Math.min(by.max ?? Infinity, more) }) <= offered
+    }))).toBeNull()
+  })
+
+  it("stays 0 for a sold-out product", () => {
+    expect(counterexample(FastCheck.property(adjustment, (by) => ProductRules.adjust(0, by) === 0))).toBeNull()
+  })
+
+  it("falls when the stock falls, or stays", () => {
+    expect(counterexample(FastCheck.property(pieces, pieces, adjustment, (one, other, by) =>
+      ProductRules.adjust(Math.min(one, other), by) <= ProductRules.adjust(Math.max(one, other), by)))).toBeNull()
+  })
+})
+
+const row = (productId: string, stock: number): Row => ({ _tag: "Good", line: 2, productId: ProductId.make(productId), stock })
+const rulesOf = (products: Readonly<Record<string, Partial<ProductRules.ProductRule>>>, more: Partial<ProductRules.ProductRules> = {}): ProductRules.ProductRules => ({
+  all: {},
+  unmapped: "pass",
+  products: new Map(Object.entries(products).map(([id, rule]) => [id, { exclude: false, ...rule }])),
+  ...more
+})
+
+describe("the rules for one product", () => {
+  it("beat those for all, one by one", () => {
+    const apply = ProductRules.apply(rulesOf({ A: { buffer: 0 }, B: { max: 9 }, C: {} }, { all: { buffer: 2, max: 5 } }))
+    expect([row("A", 10), row("A", 3), row("B", 10), row("C", 10), row("D", 4)].map(apply)).toEqual([
+      good(2, "A", 5),
+      good(2, "A", 3),
+      good(2, "B", 8),
+      good(2, "C", 5),
+      good(2, "D", 2)
+    ])
+  })
+
+  it("name the product at the service, in bad rows too", () => {
+    const apply = ProductRules.apply(rulesOf({ "SKU-1": { productId: ProductId.make("P1") } }))
+    expect(apply(row("SKU-1", 3))).toEqual(good(2, "P1", 3))
+    expect(apply({ _tag: "Bad", line: 2, productId: "SKU-1", reason: "stock is empty" })).toEqual(bad(2, "P1", "stock is empty"))
+  })
+
+  it("exclude it, whether its row is good or bad", () => {
+    const rules = rulesOf({ A: { exclude: true }, B: { exclude: true, productId: ProductId.make("P2") } })
+    const apply = ProductRules.apply(rules)
+    expect(apply(row("A", 3))).toBeUndefined()
+    expect(apply({ _tag: "Bad", line: 2, productId: "B", reason: "stock is empty" })).toBeUndefined()
+    expect(ProductRules.excluded(rules)).toEqual(new Set(["A", "P2"]))
+  })
+
+  it("are required for every product if unmapped ones are rejected", () => {
+    const apply = ProductRules.apply(rulesOf({ A: {} }, { unmapped: "reject" }))
+    expect(apply(row("A", 3))).toEqual(good(2, "A", 3))
+    expect(apply(row("B", 3))).toEqual(bad(2, undefined, "\"B\" is not in the rules"))
+  })
+})
+
+describe("a rules file", () => {
+  const read = (text: string) =>
+    RulesFile.read("rules.csv", Stream.fromChunk(text === "" ? Chunk.empty<Uint8Array>() : Chunk.of(new TextEncoder().encode(text))))
+
+  it.effect("has a column id and any of the others, in any order", () =>
+    Effect.gen(function*() {
+      expect([...yield* read("\uFEFFmax;\"id\"; exclude\r\n3;A;yes\r\n;B;\r\n")]).toEqual([
+        ["A", { productId: undefined, buffer: undefined, max: 3, exclude: true }],
+        ["B", { productId: undefined, buffer: undefined, max: undefined, exclude: false }]
+      ])
+      expect((yield* read("id,productId,buffer\nSKU-1, P1 ,2\n")).get("SKU-1")).toEqual({ productId: "P1", buffer: 2, max: undefined, exclude: false })
+      expect((yield* read("id\n")).size).toBe(0)
+      for (const [text, exclude] of [["true", true], ["Yes", true], ["1", true], ["false", false], ["NO", false], ["0", false], ["", false]] as const) {
+        expect((yield* read(`id,exclude\nA,${text}\n`)).get("A")).toMatchObject({ exclude })
+      }
+    }))
+
+  for (const [name, text, message] of [
+    ["nothing in it", "", "rules.csv: it is empty"],
+    ["no id", "productId,max\nA,1\n", "there is no column \"id\""],
+    ["a column that it doesn't know", "id,excluded\nA,yes\n", "rules.csv, line 1: unknown column \"excluded\""],
+    ["a buffer that is no number", "id,buffer\nA,1\nB,-1\n", "rules.csv, line 3: buffer \"-1\" is not a whole number"],
+    ["a max that is no whole number", "id,max\nA,1.5\n", "rules.csv, line 2: max \"1.5\" is not a whole number"],
+    ["an exclude that is neither", "id,exclude\nA,maybe\n", "rules.csv, line 2: exclude \"maybe\""],
+    ["an empty id", "id,max\n ,1\n", "rules.csv, line 2: id is empty"],
+    ["an id that can't be sent", "id,productId\nA,..\n", "rules.csv, line 2: productId \"..\" can't be sent"],
+    ["a product twice", "id,max\nA,1\nB,1\nA,2\n", "rules.csv, line 4: \"A\" is on an earlier line"],
+    ["a row of another width", "id,max\nA\n", "rules.csv, line 2: it has 1 column"],
+    ["an open quote", "id,max\n\"A,1\n", "rules.csv, line 2: a quote opens here"]
+  ] as const) {
+    it.effect(`is refused with ${name}, with line and reason`, () =>
+      Effect.gen(function*() {
+        expect(yield* Effect.flip(read(text))).toMatchObject({ _tag: "SourceRefused", message: containing(message) })
+      }))
+  }
+})
+
+describe("a source with rules", () => {
+  const world = (more: Partial<Open.SourceOptions> = {}) =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000_000)
+      const folder = OneFolder.make()
+      const source = yield* Effect.provide(
+        Open.make({
+          idColumn: "productId",
+          stockColumn: "stock",
+          timeout: Duration.seconds(30),
+          settle: Duration.zero,
+          source: "/stock.csv",
+          rules: { all: { buffer: 1 }, unmapped: "pass", path: "/rules.csv" },
+          ...more
+        }),
+        folder.layer
+      )
+      return { ...folder, ...source }
+    })
+  const rowsOf = (snapshot: Option.Option<{ readonly rows: Stream.Stream<Row, unknown> }>) => all(Option.getOrThrow(snapshot).rows)
+
+  it.scoped("follows an edit of the rules, although the source is the same", () =>
+    Effect.gen(function*() {
+      const { open, write } = yield* world()
+      yield* write("/stock.csv", "productId,stock\nA,5\nB,5\nC,5\n")
+      yield* write("/rules.csv", "id,productId,exclude\nA,P1,\nB,,yes\n")
+      const first = yield* open(Option.none())
+      expect(first).toMatchObject({ value: { excluded: new Set(["B"]), unit: "line" } })
+      expect(yield* rowsOf(first)).toEqual([good(2, "P1", 4), good(4, "C", 4)])
+      const { version } = Option.getOrThrow(first)
+      expect(yield* open(version)).toEqual(Option.none())
+      yield* write("/rules.csv", "id,productId,exclude\nA,P1,\nB,P200,\n")
+      expect(yield* rowsOf(yield* open(version))).toEqual([good(2, "P1", 4), good(3, "P200", 4), good(4, "C", 4)])
+    }))
+
+  it.scoped("takes nothing while the rules are broken, missing or unfinished", () =>
+    Effect.gen(function*() {
+      const { open, write } = yield* world()
+      yield* write("/stock.csv", "productId,stock\nA,5\n")
+      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({ _tag: "SourceRefused", message: containing("/rules.csv: there is no such file. Name another rules file with --rules") })
+      yield* write("/rules.csv", "id,max\nA,many\n")
+      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({ _tag: "SourceRefused", message: containing("/rules.csv, line 2: max \"many\"") })
+      yield* write("/rules.csv", "id,max\nA,1")
+      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({ _tag: "SourceUnreachable", message: containing("/rules.csv: its last line has no line end") })
+    }))
+
+  it.scoped("takes nothing if the rules change while it is read", () =>
+    Effect.gen(function*() {
+      const { open, write } = yield* world()
+      yield* write("/stock.csv", "productId,stock\nA,5\n")
+      yield* write("/rules.csv", "id,max\nA,1\n")
+      const { rows } = Option.getOrThrow(yield* open(Option.none()))
+      yield* write("/rules.csv", "id,max\nA,20\n")
+      expect(yield* Effect.flip(all(rows))).toMatchObject({ _tag: "SourceUnreachable", message: containing("/rules.csv was changed while it was read") })
+    }))
+
+  it.scoped("makes rows without a mapping bad rows, which say why", () =>
+    Effect.gen(function*() {
+      const { open, write } = yield* world({ rules: { all: {}, unmapped: "reject", path: "/rules.csv" } })
+      yield* write("/stock.csv", "productId,stock\nA,5\nB,5\n")
+      yield* write("/rules.csv", "id\nA\n")
+      const fiber = yield* Effect.fork(rowsOf(yield* open(Option.none())))
+      expect(yield* Fiber.join(fiber)).toEqual([good(2, "A", 5), { _tag: "Bad", line: 3, productId: undefined, reason: containing("\"B\" is not in the rules") }])
+    }))
+
+  it.scoped("needs no file for rules that hold for all", () =>
+    Effect.gen(function*() {
+      const { open, write } = yield* world({ rules: { all: { max: 3 }, unmapped: "pass", path: undefined } })
+      yield* write("/stock.csv", "productId,stock\nA,5\nB,2\n")
+      const first = yield* open(Option.none())
+      expect(yield* rowsOf(first)).toEqual([good(2, "A", 3), good(3, "B", 2)])
+      expect(yield* open(Option.getOrThrow(first).version)).toEqual(Option.none())
+    }))
+})

@@ -1,0 +1,164 @@
+/**
+ * The status page in a real Chromium: whether everybody can use it, by keyboard, by screen reader and without scripts, and whether it
+ * follows what happens.
+ */
+import { assert, describe, layer as suite } from "@effect/vitest"
+import * as Browser from "@plaza/testing/Browser"
+import { Effect, TestClock } from "effect"
+import type { Page } from "playwright-core"
+import * as Server from "../src/observability/Server.js"
+import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/monitored.js"
+import { ledgerPath } from "./support/sandbox.js"
+
+/** The checker reads every element of a page several times, which a busy machine takes its time for. */
+const patience = 120_000
+
+/** What the page is about, for half an hour in which something happens all the time. */
+const busy = Effect.gen(function*() {
+  const stocks = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`MUG-${String(index).padStart(3, "0")}`, index % 3 === 0 ? 0 : index]))
+  yield* ledgerOpens
+  yield* happens({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_4711", keyFingerprint: "0123456789abcdef" } })
+  yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+  yield* received(stocks, ["the stock is empty", "the stock \"1.234\" may be thousands"])
+  for (let minute = 0; minute < 30; minute++) {
+    yield* TestClock.adjust("1 minute")
+    yield* happens({ _tag: "SourceUnchanged" })
+    yield* Effect.replicateEffect(sent("confirmed"), minute % 17)
+    if (minute % 10 === 0) yield* sent("quarantined")
+    if (minute % 25 === 0) yield* sent("doubtful", failure({ about: "service", tag: "ConnectionLost", code: undefined, message: "the connection was lost" }))
+  }
+  yield* TestClock.adjust("10 seconds")
+})
+
+/** Everything that can be wrong at a time. */
+const wrong = Effect.gen(function*() {
+  yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure({ message: "This key was revoked." }), nextProbe: 60_000 } })
+  yield* happens({ _tag: "SourceHeld", rows: 900, held, failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" }) })
+  const full = failure({ about: "ledger", tag: "LedgerFault", code: undefined, message: "the disk of the ledger /var/lib/stock/ledger.sqlite is full" })
+  yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: full, nextTry: 4_000_000 } })
+})
+
+/** A loop that is seen on a socket. */
+const monitored = <A, E, R>(use: (url: string) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(ledgerPath, (path) =>
+    Effect.provide(
+      Effect.flatMap(Server.listen({ ...options, host: "127.0.0.1", port: 0 }), use),
+      layer(path)
+    ))
+
+const steps = (run: () => Promise<void>) => Effect.promise(run)
+
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? ((document.activeElement?.id ?? "") || (document.activeElement?.textContent ?? "").trim()))
+
+describe.skipIf(Browser.missing !== undefined)("the status page in a browser", () => {
+  suite(Browser.layer)((it) => {
+    for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
+      // The page lets no foreign script in, the checker neither.
+      const visitor = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true }
+
+      it.scoped(`can be used by everybody, ${colorScheme} and ${width} pixels wide`, () =>
+        monitored((url) =>
+          Effect.gen(function*() {
+            const page = yield* Browser.visit(visitor)
+            yield* steps(async () => {
+              await page.goto(url)
+              await Browser.check(page, "starting")
+            })
+            yield* busy
+            yield* steps(async () => {
+              await page.goto(url)
+              await page.locator("summary").click()
+              await Browser.check(page, "busy")
+            })
+            yield* wrong
+            yield* steps(async () => {
+              await page.goto(url)
+              await Browser.check(page, "wrong")
+            })
+          })), patience)
+    }
+
+    it.scoped("tells everything without scripts, to a screen reader as well", () =>
+      monitored((url) =>
+        Effect.gen(function*() {
+          yield* busy
+          const page = yield* Browser.visit({ javaScriptEnabled: false })
+          yield* steps(async () => {
+            await page.goto(url)
+            assert.strictEqual(await page.getByRole("status").filter({ hasText: "It does its work." }).count(), 1)
+            assert.isFalse(await page.getByRole("button", { name: "Follow" }).isVisible())
+            assert.isTrue(await page.getByRole("link", { name: "Refresh" }).isVisible())
+            // A chart is a picture with a name and a sentence; its numbers stand in a table.
+            assert.match(await page.getByRole("img", { name: /^Products that wait/ }).textContent() ?? "", /\d+ now\./)
+            await page.locator("summary").click()
+            assert.isAtLeast(await page.getByRole("region", { name: "The last hour, table" }).getByRole("row").count(), 7)
+            for (const name of ["Waiting, table", "Quarantined products, table", "Rows rejected or changed, table", "Last errors, table"]) {
+              assert.isAtLeast(await page.getByRole("region", { name }).getByRole("rowheader").count(), 2, name)
+            }
+            assert.include(await page.getByRole("rowheader", { name: "Sold out" }).locator("..").innerText(), "min")
+          })
+        })), patience)
+
+    it.scoped("is walked through by keyboard, and the focus can be seen all the way", () =>
+      monitored((url) =>
+        Effect.gen(function*() {
+          yield* ready()
+          const page = yield* Browser.visit()
+          yield* steps(async () => {
+            await page.goto(url)
+            for (const stop of [
+              "Skip to the content",
+              "Refresh",
+              "follow",
+              "Waiting, table",
+              "The same as a table",
+              "Quarantined products, table",
+              "Rows rejected or changed, table",
+              "Last errors, table",
+              "/healthz"
+            ]) {
+              await page.keyboard.press("Tab")
+              assert.strictEqual(await focused(page), stop)
+              assert.strictEqual(await page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle), "solid")
+            }
+          })
+        })), patience)
+
+    it.scoped("follows what happens without losing the reader's place, says when nobody answers, and stops on request", () =>
+      monitored((url) =>
+        Effect.gen(function*() {
+          yield* ready()
+          const page = yield* Browser.visit()
+          const follow = page.getByRole("button", { name: "Follow" })
+          yield* steps(async () => {
+            // Its time stands still but for what the test lets pass.
+            await page.clock.install()
+            await page.goto(url)
+            await page.locator("summary").click()
+            await page.getByText("It does its work.").waitFor()
+          })
+          yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
+          yield* steps(async () => {
+            await page.clock.runFor(10_000)
+            await page.getByRole("status").getByText("the service refuses everything: INVALID_API_KEY: the key is revoked").waitFor()
+            assert.strictEqual(await page.title(), "Not ready: plaza-stock-sync")
+            assert.isTrue(await page.locator("details").evaluate((details) => details.hasAttribute("open")))
+            await page.route(url, (route) => route.abort())
+            await page.clock.runFor(10_000)
+            await page.getByRole("status").getByText("The program doesn't answer.").waitFor()
+            await page.unroute(url)
+            await follow.click()
+            assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
+          })
+          yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+          yield* steps(async () => {
+            await page.clock.runFor(60_000)
+            assert.strictEqual(await page.getByText("It does its work.").count(), 0)
+            await follow.click()
+            await page.clock.runFor(10_000)
+            await page.getByText("It does its work.").waitFor()
+          })
+        })), patience)
+  })
+})

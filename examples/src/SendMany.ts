@@ -1,0 +1,33 @@
+/**
+ * Sends many stocks with one key, the most urgent first. One that is refused stops no other, and while none would be accepted, one is
+ * tried at a time.
+ */
+import { CircuitBreaker, FailureScope, Profiles, StockPriority, Store } from "@plaza/client"
+import type { ProductId } from "@plaza/domain"
+import { Effect, Either } from "effect"
+
+interface Change {
+  readonly product: ProductId
+  readonly wanted: number
+  readonly confirmed: number | undefined
+}
+
+const urgencyOf = ({ confirmed, wanted }: Change) =>
+  StockPriority.priorities.indexOf(StockPriority.of({ wanted, confirmed, doubt: undefined }))
+
+export const sendMany = (changes: ReadonlyArray<Change>) =>
+  Effect.gen(function*() {
+    const store = yield* Store
+    const { me } = yield* Profiles
+    const breaker = yield* CircuitBreaker.make<ProductId>({
+      probe: me,
+      onState: (state) => Effect.logInfo("circuit_breaker.changed", state._tag === "Open" ? state.reason : state._tag)
+    })
+    return yield* Effect.forEach(changes.toSorted((one, other) => urgencyOf(one) - urgencyOf(other)), ({ product, wanted }) =>
+      Effect.gen(function*() {
+        const permit = yield* breaker.acquire
+        const failure = Either.getOrUndefined(Either.flip(yield* Effect.either(store.setStock(product, wanted))))
+        yield* breaker.record(permit, product, failure)
+        return { product, failure: failure?._tag, mayHaveHappened: failure !== undefined && FailureScope.mayHaveHappened(failure) }
+      }))
+  })
