@@ -28,7 +28,7 @@ const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
 const domainMayUse = within("effect", "@effect/platform")
 
-const nodeSide = /^packages\/client\/src\/node(?:\.ts$|\/)/
+const nodeSide = /^packages\/client\/src\/(?:node\.ts$|internal\/transport\/node\/)/
 
 const rules: ReadonlyArray<Rule> = [
   {
@@ -41,13 +41,13 @@ const rules: ReadonlyArray<Rule> = [
     files: /^packages\/client\/src\//,
     except: nodeSide,
     forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-    rule: "client runs anywhere: only src/node.ts and the folder of its name know Node"
+    rule: "client runs anywhere: only src/node.ts and src/internal/transport/node import Node"
   },
   {
     files: /^packages\/client\/src\//,
     except: nodeSide,
     forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
-    rule: "client runs anywhere: nothing else of it loads src/node.ts or its folder"
+    rule: "client runs anywhere: nothing else of it imports src/node.ts or src/internal/transport/node"
   },
   { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not know client" },
   {

@@ -8,8 +8,7 @@
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
-import { Plaza } from "@plaza/client"
-import { priorities, type Priority } from "@plaza/client/StockPriority"
+import { Plaza, StockPriority } from "@plaza/client"
 import { Limits } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/ledger/Ledger"
@@ -212,7 +211,7 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
 
 const secondsAt = (sorted: ReadonlyArray<number>, share: number) => round((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1_000, 1)
 
-const row = (priority: Priority, when: string, waits: ReadonlyArray<Shelf.Wait>) => {
+const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArray<Shelf.Wait>) => {
   const sorted = waits.map(({ millis }) => millis).toSorted((a, b) => a - b)
   return [priority, when, sorted.length, ...[0.5, 0.95, 0.99, 1].map((share) => secondsAt(sorted, share))]
 }
@@ -226,7 +225,7 @@ export const report = (size: Size): Effect.Effect<Report, PlatformError | Ledger
       `${overQuota} for the quota, ${unexplained} changes waited longer than the allowance explains, ${different} other products differ at the end, ` +
       `${unhealed} poisoned ones six hours after the service relents`,
     columns: ["priority", "when", "changes", "median", "p95", "p99", "most"],
-    rows: priorities.flatMap((priority) => {
+    rows: StockPriority.priorities.flatMap((priority) => {
       const of = waits.filter((wait) => wait.priority === priority)
       if (of.length === 0) return []
       return [row(priority, "calm", of.filter(({ calm }) => calm)), row(priority, "all", of)]

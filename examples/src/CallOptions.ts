@@ -1,7 +1,7 @@
 /**
  * Options of single calls and lists, instead of those of the layer.
  */
-import { type Failures, Plaza, Posts, Store } from "@plaza/client"
+import { type ClientError, Plaza, Posts, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
 import { Effect, Schedule, Stream } from "effect"
 
@@ -14,7 +14,7 @@ export const once = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.m
 /** Another attempt after a lost connection only, three times. The schedule's input is the failure. */
 const afterLostConnections = Schedule.spaced("1 second").pipe(
   Schedule.intersect(Schedule.recurs(3)),
-  Schedule.whileInput((failure: Failures.AttemptFailure) => failure._tag === "ConnectionLost")
+  Schedule.whileInput((failure: ClientError.AttemptFailure) => failure._tag === "ConnectionLost")
 )
 
 /** The options hold for every page of a list. */

@@ -1,7 +1,6 @@
 /** The programs that the client's documentation shows do what they say there, on the sandbox. */
 import { describe, expect, it } from "@effect/vitest"
-import { Plaza, Profiles, RateLimit } from "@plaza/client"
-import * as TestTime from "@plaza/client/TestTime"
+import { Plaza, Profiles, RateLimit, TestTime } from "@plaza/client"
 import { type Post, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Clock, Effect, Layer, Option, Stream } from "effect"

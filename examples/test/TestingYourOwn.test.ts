@@ -1,6 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Plaza, Posts } from "@plaza/client"
-import * as TestTime from "@plaza/client/TestTime"
+import { Plaza, Posts, TestTime } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer } from "effect"
 

@@ -5,16 +5,7 @@
  * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import type { Chat } from "@plaza/client/Chat"
-import type { Media } from "@plaza/client/Media"
-import type { Operations } from "@plaza/client/Operations"
-import type { paginate, request } from "@plaza/client/Plaza"
-import type { Posts } from "@plaza/client/Posts"
-import type { Profiles } from "@plaza/client/Profiles"
-import type { RateLimit } from "@plaza/client/RateLimit"
-import type { Settings } from "@plaza/client/Settings"
-import type { Store } from "@plaza/client/Store"
-import type { Stories } from "@plaza/client/Stories"
+import type { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
 import type * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -40,14 +31,14 @@ export interface Client {
   readonly stories: Stories["Type"]
   readonly store: Store["Type"]
   readonly chat: Chat["Type"]
-  /** The key's allowance, for who has to know when a request goes. */
-  readonly rateLimit: RateLimit["Type"]
+  /** The key's allowance, for who has to know when a Plaza.request goes. */
+  readonly rateLimit: RateLimit.RateLimit["Type"]
   /** What the client was made with. */
-  readonly settings: Settings["Type"]
+  readonly settings: Settings.Settings["Type"]
   /** What {@link Client.request} and {@link Client.paginate} need. */
   readonly open: Context.Context<Operations>
-  readonly request: typeof request
-  readonly paginate: typeof paginate
+  readonly request: typeof Plaza.request
+  readonly paginate: typeof Plaza.paginate
 }
 
 // One thing to change at a time: the first one, as the report does it.

@@ -10,13 +10,11 @@ import type { HttpApiDecodeError } from "@effect/platform/HttpApiError"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import { ConnectionFailed } from "@plaza/client/Failures"
+import { ClientError } from "@plaza/client"
 import * as Node from "@plaza/client/node"
-import * as ErrorAnswer from "@plaza/domain/ErrorAnswer"
+import * as ErrorResponse from "@plaza/domain/ErrorResponse"
 import type { ServiceError } from "@plaza/domain/Errors"
-import { ControlApi } from "@plaza/sandbox/ControlApi"
-import { type ActiveFault, Fault, FaultId } from "@plaza/sandbox/Fault"
-import type { Fixtures } from "@plaza/sandbox/Fixtures"
+import { type ActiveFault, ControlApi, Fault, FaultId, type Fixtures } from "@plaza/sandbox"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -27,7 +25,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 
 /** @since 0.1.0 @category models */
-export type ControlFailure = ServiceError | ConnectionFailed | UsageError
+export type ControlFailure = ServiceError | ClientError.ConnectionFailed | UsageError
 
 /** @since 0.1.0 @category models */
 export interface Control {
@@ -56,7 +54,7 @@ const refuseErrors = HttpClient.transformResponse((answer: Effect.Effect<HttpCli
       ? Effect.succeed(response)
       : Effect.flatMap(
         Effect.zip(Effect.orElseSucceed(response.text, () => ""), Clock.currentTimeMillis),
-        ([body, receivedAt]) => Effect.fail(ErrorAnswer.toError({ status: response.status, headers: response.headers, body, receivedAt }))
+        ([body, receivedAt]) => Effect.fail(ErrorResponse.toError({ status: response.status, headers: response.headers, body, receivedAt }))
       )))
 
 type Failure = ServiceError | HttpClientError.HttpClientError | ParseResult.ParseError | HttpApiDecodeError
@@ -64,7 +62,7 @@ type Failure = ServiceError | HttpClientError.HttpClientError | ParseResult.Pars
 const told = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Effect<A, ControlFailure> =>
   Effect.mapError(call, (failure) => {
     if (failure._tag === "RequestError") {
-      return new ConnectionFailed({
+      return new ClientError.ConnectionFailed({
         attempts: 1,
         reason: failure.reason,
         message: `no sandbox answers at ${origin}: start one with plaza sandbox start, or name its address with --base-url`

@@ -6,7 +6,7 @@
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { ofFailure } from "@plaza/terminal/Report"
-import { allowInsecureHttp } from "@plaza/client/Settings"
+import { Settings } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import { type Check, failed, ok, unknown } from "./Doctor/Check.js"
 import * as Local from "./Doctor/Local.js"
@@ -38,7 +38,7 @@ export const run = (flags: Pick<Flags, "baseUrl" | "profile">): Effect.Effect<Re
   Effect.gen(function*() {
     const [profile, told] = yield* targetOf(flags)
     // A value that is no boolean is reported with the other variables, by the check of the allowance.
-    const [address, url] = Local.address(told, yield* Effect.orElseSucceed(allowInsecureHttp, () => false))
+    const [address, url] = Local.address(told, yield* Effect.orElseSucceed(Settings.allowInsecureHttp, () => false))
     const [key, apiKey] = Local.key(told)
     const local = [Local.node(process.version), profile, address, key, yield* Local.allowance]
     const network = function*() {

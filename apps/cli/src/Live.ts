@@ -3,16 +3,7 @@
  *
  * @since 0.1.0
  */
-import { Chat } from "@plaza/client/Chat"
-import { Media } from "@plaza/client/Media"
-import { Operations } from "@plaza/client/Operations"
-import * as Plaza from "@plaza/client/Plaza"
-import { Posts } from "@plaza/client/Posts"
-import { Profiles } from "@plaza/client/Profiles"
-import { RateLimit } from "@plaza/client/RateLimit"
-import { config } from "@plaza/client/Settings"
-import { Store } from "@plaza/client/Store"
-import { Stories } from "@plaza/client/Stories"
+import { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -25,7 +16,7 @@ import * as Wire from "./Wire.js"
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.zipWith(
   Layer.build(Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), Wire.layer)),
-  config,
+  Settings.config,
   (services, settings) => ({
     profiles: Context.get(services, Profiles),
     posts: Context.get(services, Posts),
@@ -33,7 +24,7 @@ export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> =
     stories: Context.get(services, Stories),
     store: Context.get(services, Store),
     chat: Context.get(services, Chat),
-    rateLimit: Context.get(services, RateLimit),
+    rateLimit: Context.get(services, RateLimit.RateLimit),
     settings,
     open: Context.pick(Operations)(services),
     request: Plaza.request,

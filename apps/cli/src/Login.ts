@@ -5,8 +5,7 @@
  * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { checkBaseUrl } from "@plaza/client/BaseUrl"
-import { allowInsecureHttp } from "@plaza/client/Settings"
+import { Settings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
 import type { Streams } from "@plaza/terminal/Streams"
@@ -45,7 +44,7 @@ const addressOf = (flags: Flags, renewed: Option.Option<Profiles.Profile>) =>
       : (yield* Prompt.isTerminal)
       ? yield* Prompt.ask("The service's base address (it ends with /open/v1): ")
       : yield* refuse(`the service's address is not known: give --base-url or set ${variables.baseUrl}`)
-    return yield* Either.mapLeft(checkBaseUrl(written, { allowInsecureHttp: yield* allowInsecureHttp }), (why) => new UsageError({ message: `the base address ${why}` }))
+    return yield* Either.mapLeft(Settings.checkBaseUrl(written, { allowInsecureHttp: yield* Settings.allowInsecureHttp }), (why) => new UsageError({ message: `the base address ${why}` }))
   })
 
 // Never an argument, which every user of the machine can see, nor an option's default.

@@ -3,8 +3,7 @@
  *
  * @since 0.1.0
  */
-import { Latitude, Sandbox } from "@plaza/sandbox"
-import type { SandboxError } from "@plaza/sandbox/SandboxError"
+import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /** The order in which stock is sent, and which changes the drop guard counts. */
 import { describe, expect, it } from "@effect/vitest"
-import * as StockPriority from "@plaza/client/StockPriority"
+import { StockPriority } from "@plaza/client"
 import { Duration, FastCheck } from "effect"
 import * as DropGuard from "../src/sync/DropGuard.js"
 

@@ -5,8 +5,7 @@
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { ProductId } from "@plaza/domain/Ids"
-import * as Plaza from "@plaza/client/Plaza"
-import { Store } from "@plaza/client/Store"
+import { Plaza, Store } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"

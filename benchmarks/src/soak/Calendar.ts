@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { Fault } from "@plaza/sandbox/Fault"
+import type { Fault } from "@plaza/sandbox"
 import { Effect, Random } from "effect"
 import type { Inventory } from "./Inventory.js"
 

@@ -4,13 +4,13 @@
  *
  * @since 0.1.0
  */
-import type { Priority } from "@plaza/client/StockPriority"
+import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import type { Told } from "@plaza/stock-sync/sync/WorkerState"
 
 /** @since 0.1.0 @category models */
 export interface Wait {
-  readonly priority: Priority
+  readonly priority: StockPriority.Priority
   readonly millis: number
   /** How long the requests that went out meanwhile, and in the window before, take of the allowance at most. */
   readonly explained: number

@@ -11,8 +11,8 @@ import { globalValue } from "effect/GlobalValue"
 import type * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Durations from "./Durations.js"
-import { InvalidInput } from "./Failures.js"
-import type { AttemptFailure } from "./Failures.js"
+import { InvalidInput } from "./ClientError.js"
+import type { AttemptFailure } from "./ClientError.js"
 
 /** @since 0.1.0 @category models */
 export interface CallOptions {

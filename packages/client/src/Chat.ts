@@ -10,11 +10,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
-import type { FailureOf } from "./Contract.js"
-import { Operations } from "./Operations.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
+import { Operations } from "./internal/contract/Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions } from "./Pagination.js"
-import { checkText } from "./Written.js"
+import { checkText } from "./internal/contract/validateText.js"
 
 /** @since 0.1.0 @category services */
 export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {

@@ -12,9 +12,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
-import type { Failure } from "./Failures.js"
+import type { Failure } from "./ClientError.js"
 import * as FailureScope from "./FailureScope.js"
-import { now as monotonicNow } from "./Moment.js"
+import { now as monotonicNow } from "./internal/MonotonicTime.js"
 
 /**
  * Why no item is sent.

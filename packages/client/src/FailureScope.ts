@@ -9,8 +9,8 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { isOpenStatus } from "./Deliver.js"
-import { type Failure, type Inconclusive, isServiceError } from "./Failures.js"
+import { isOpenStatus } from "./internal/delivery/Delivery.js"
+import { type Failure, type Inconclusive, isServiceError } from "./ClientError.js"
 
 /**
  * - `Item`: the item itself is wrong or unknown; other items are not affected.

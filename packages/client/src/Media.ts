@@ -16,12 +16,12 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
-import type { FailureOf } from "./Contract.js"
-import { ConnectionLost, InvalidInput } from "./Failures.js"
-import * as FileContent from "./FileContent.js"
-import * as Multipart from "./Multipart.js"
-import { Operations } from "./Operations.js"
-import * as SentContent from "./SentContent.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
+import { ConnectionLost, InvalidInput } from "./ClientError.js"
+import * as FileContent from "./internal/upload/FileContent.js"
+import * as Multipart from "./internal/upload/Multipart.js"
+import { Operations } from "./internal/contract/Operations.js"
+import * as SentContent from "./internal/upload/SentContent.js"
 
 /** @since 0.1.0 @category models */
 export interface UploadOptions {

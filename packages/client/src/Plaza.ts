@@ -14,13 +14,13 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Chat from "./Chat.js"
-import { decoder } from "./Contract.js"
-import { InvalidInput } from "./Failures.js"
-import type { InvalidSettings } from "./Failures.js"
+import { decoder } from "./internal/contract/Contract.js"
+import { InvalidInput } from "./ClientError.js"
+import type { InvalidSettings } from "./ClientError.js"
 import * as Media from "./Media.js"
-import * as Operations from "./Operations.js"
-import type { OpenFailure } from "./Operations.js"
-import type { Outgoing } from "./Outgoing.js"
+import * as Operations from "./internal/contract/Operations.js"
+import type { OpenFailure } from "./internal/contract/Operations.js"
+import type { Outgoing } from "./internal/transport/ApiRequest.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions } from "./Pagination.js"
 import * as Posts from "./Posts.js"
@@ -54,7 +54,7 @@ export type Services =
   | RateLimit.RateLimit
 
 /**
- * The services without a rate limit of their own, for one that is shared.
+ * The services without a rate limit of their own, from `Settings`. {@link layerShared} takes options.
  *
  * @since 0.1.0
  * @category layers
@@ -71,6 +71,18 @@ export const layerWithoutRateLimit: Layer.Layer<
   Store.layer,
   Chat.layer
 ).pipe(Layer.provideMerge(Operations.layer))
+
+/**
+ * Every service but the rate limit, for a base address and a key. The rate limit comes from outside, such as
+ * `RateLimitSql.layer` for a key that several processes share; `rateLimit` and `rateWindow` of these options have no effect.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerShared = (
+  options: Options
+): Layer.Layer<Exclude<Services, RateLimit.RateLimit>, InvalidSettings, HttpClient.HttpClient | RateLimit.RateLimit> =>
+  Layer.provide(layerWithoutRateLimit, Layer.effect(Settings, fromOptions(options)))
 
 const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.provideMerge(
   layerWithoutRateLimit,

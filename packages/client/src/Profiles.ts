@@ -8,8 +8,8 @@ import type { Profile } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { FailureOf } from "./Contract.js"
-import { Operations } from "./Operations.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
+import { Operations } from "./internal/contract/Operations.js"
 
 /** @since 0.1.0 @category services */
 export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {

@@ -10,8 +10,6 @@
  *
  * @since 0.1.0
  */
-import type { SqlClient } from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
@@ -19,10 +17,9 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { Closing } from "./Closing.js"
-import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./Failures.js"
-import type { SharedAllowance } from "./RateLimit/SharedAllowance.js"
-import * as Memory from "./RateLimit/Memory.js"
+import type { Closing } from "./internal/delivery/Closing.js"
+import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.js"
+import * as Memory from "./internal/rate-limit/MemoryRateLimit.js"
 
 /** @since 0.1.0 @category models */
 export interface Allowance {
@@ -187,31 +184,10 @@ export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Typ
 
 /**
  * Keeps the allowance in the memory of this process. It does not know of other processes with the same key, which then
- * meet 429s together; see {@link layerSql}.
+ * meet 429s together; `@plaza/client/RateLimitSql` shares it.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerMemory = (allowance?: Allowance): Layer.Layer<RateLimit, InvalidSettings> =>
   Layer.scoped(RateLimit, makeMemory(allowance))
-
-/**
- * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres
- * across machines. Callers of the key that do not use it are not counted. Fails when the tables can't be made. Later on no
- * request is sent while the database does not answer: a call fails with {@link RateLimitWaitExceeded} when its maximum
- * wait ends, and the failure says why.
- *
- * The bookkeeping runs outside of the caller's transactions. A call inside a transaction that has written to the same
- * SQLite file would wait for itself: give the allowance a file of its own.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerSql = (
-  allowance: SharedAllowance
-): Layer.Layer<RateLimit, SqlError | InvalidSettings, SqlClient> =>
-  Layer.scoped(
-    RateLimit,
-    // Loaded here, so that nobody else needs `@effect/sql`.
-    Effect.flatMap(Effect.promise(() => import("./RateLimit/Sql.js")), ({ make }) => make(allowance))
-  )

@@ -12,15 +12,15 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
-import { checkBaseUrl } from "./BaseUrl.js"
+import { checkBaseUrl } from "./internal/BaseUrl.js"
 import * as Durations from "./Durations.js"
-import type { AttemptFailure, InvalidSettings } from "./Failures.js"
-import { defaultRetry } from "./Retry.js"
-import { named, parseCount } from "./Setting.js"
-import { userAgent } from "./UserAgent.js"
+import type { AttemptFailure, InvalidSettings } from "./ClientError.js"
+import { defaultRetry } from "./internal/delivery/Retry.js"
+import { named, parseCount } from "./internal/Setting.js"
+import { userAgent } from "./internal/transport/UserAgent.js"
 
 /** @since 0.1.0 @category parsing */
-export { checkBaseUrl } from "./BaseUrl.js"
+export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {

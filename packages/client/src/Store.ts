@@ -9,10 +9,10 @@ import type { Order, Product } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { FailureOf } from "./Contract.js"
-import { isServiceError } from "./Failures.js"
-import { Operations } from "./Operations.js"
-import * as Turns from "./Turns.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
+import { isServiceError } from "./ClientError.js"
+import { Operations } from "./internal/contract/Operations.js"
+import * as Turns from "./internal/delivery/Serialized.js"
 
 /** @since 0.1.0 @category services */
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {

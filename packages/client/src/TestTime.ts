@@ -18,7 +18,7 @@ import * as TestClock from "effect/TestClock"
  *
  * @example
  * import { Profiles } from "@plaza/client"
- * import * as TestTime from "@plaza/client/TestTime"
+ * import * as TestTime from "./TestTime.js"
  * import { Effect } from "effect"
  *
  * const test = TestTime.advancing(Effect.flatMap(Profiles, ({ me }) => me))

@@ -12,11 +12,11 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Durations from "./Durations.js"
-import * as Exchange from "./Exchange.js"
-import type { InvalidSettings } from "./Failures.js"
-import * as Connections from "./node/Connections.js"
-import * as UndiciExchange from "./node/UndiciExchange.js"
-import * as Setting from "./Setting.js"
+import * as Exchange from "./internal/transport/Transport.js"
+import type { InvalidSettings } from "./ClientError.js"
+import * as Connections from "./internal/transport/node/Connections.js"
+import * as UndiciExchange from "./internal/transport/node/UndiciTransport.js"
+import * as Setting from "./internal/Setting.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { checkBaseUrl } from "@plaza/client/BaseUrl"
+import { checkBaseUrl } from "../src/internal/BaseUrl.js"
 import { Either, FastCheck as fc } from "effect"
 
 const refusal = (text: string) => Either.getOrElse(Either.flip(checkBaseUrl(text)), (accepted) => `accepted as ${accepted}`)

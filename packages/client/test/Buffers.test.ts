@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Buffers from "../src/Buffers.js"
+import * as Buffers from "../src/internal/upload/Buffers.js"
 
 describe("a buffer", () => {
   it("is taken again once the last part of what was in it is given back", () => {

@@ -1,7 +1,7 @@
 /** Options of single calls: on Effects, on Streams, and with durations that can't be used. */
 import { describe, expect, it } from "@effect/vitest"
-import { type Failures, Plaza, Posts, Profiles } from "@plaza/client"
-import { current } from "@plaza/client/CallOptions"
+import { type ClientError, Plaza, Posts, Profiles } from "@plaza/client"
+import { current } from "../src/CallOptions.js"
 import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, Stream, TestClock } from "effect"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
@@ -29,8 +29,8 @@ describe("the retry schedule", () => {
     Effect.gen(function*() {
       const seen: Array<string> = []
       const twice = Schedule.recurs(5).pipe(
-        Schedule.zipRight(Schedule.identity<Failures.AttemptFailure>()),
-        Schedule.whileInput((failure: Failures.AttemptFailure) => {
+        Schedule.zipRight(Schedule.identity<ClientError.AttemptFailure>()),
+        Schedule.whileInput((failure: ClientError.AttemptFailure) => {
           seen.push(failure._tag)
           return failure._tag === "ConnectionLost"
         })

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
-import { CircuitBreaker, type Failures, FailureScope } from "@plaza/client"
+import { CircuitBreaker, type ClientError, FailureScope } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Duration, Effect, FastCheck as fc, Fiber, Random, TestClock } from "effect"
 import { codes, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
 
 type Breaker = CircuitBreaker.CircuitBreaker<string>
-type Outcome = Failures.Failure | undefined
+type Outcome = ClientError.Failure | undefined
 
-const accepted: Effect.Effect<unknown, Failures.Failure> = Effect.void
+const accepted: Effect.Effect<unknown, ClientError.Failure> = Effect.void
 const blocked = refusal("STORE_BLOCKED")
 const revoked = refusal("INVALID_API_KEY")
 const fault = unrecognized(503)
 
 /** A breaker with all that it asked and said. */
-const make = (probe: Effect.Effect<unknown, Failures.Failure> = accepted) =>
+const make = (probe: Effect.Effect<unknown, ClientError.Failure> = accepted) =>
   Effect.gen(function*() {
     const states: Array<CircuitBreaker.State> = []
     let probes = 0
@@ -38,13 +38,13 @@ const reasonOf = ({ state }: Pick<Breaker, "state">) => Effect.map(state, (state
 
 const acquiredAt = ({ acquire }: Pick<Breaker, "acquire">) => Effect.zipRight(acquire, Clock.currentTimeMillis)
 
-const everyFailure: ReadonlyArray<Failures.Failure> = [
+const everyFailure: ReadonlyArray<ClientError.Failure> = [
   ...codes.map(refusal),
   ...[301, 400, 401, 403, 404, 408, 409, 413, 418, 429, 500, 503].flatMap((status) => [unrecognized(status), unrecognized(status, "BRAND_NEW")]),
   ...Object.values(local)
 ]
 const withUnknown = [...everyFailure, ...everyFailure.map((failure) => unknown(failure))]
-const isRateLimit = (failure: Failures.Failure) => FailureScope.of(failure)._tag === "RateLimit"
+const isRateLimit = (failure: ClientError.Failure) => FailureScope.of(failure)._tag === "RateLimit"
 
 const anyFailure = fc.constantFrom(...withUnknown)
 const anyButRateLimit = fc.constantFrom(...withUnknown.filter((failure) => !isRateLimit(failure)))
@@ -386,7 +386,7 @@ describe("an open breaker", () => {
 
 describe("an hour", () => {
   /** Sends items one after the other for an hour, as fast as the breaker lets them go. */
-  const hour = (outcome: (item: string) => Outcome, probe: Effect.Effect<unknown, Failures.Failure>, items: number) =>
+  const hour = (outcome: (item: string) => Outcome, probe: Effect.Effect<unknown, ClientError.Failure>, items: number) =>
     Effect.gen(function*() {
       const breaker = yield* make(probe)
       const all = Array.from({ length: items }, (_, number) => String(number))

@@ -4,7 +4,7 @@
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Media, Posts, Profiles } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "../src/node.js"
 import { ConversationId, PostId } from "@plaza/domain"
 import { ConfigProvider, Effect, Layer, Schedule, Stream } from "effect"
 import * as Http from "node:http"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Failures, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
+import { Chat, ClientError, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
@@ -22,7 +22,7 @@ const create = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
 
 /** What came of an operation against a script, and how many calls it took. */
 const outcome = (
-  operation: Effect.Effect<unknown, Failures.Failure, Plaza.Services>,
+  operation: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>,
   replies: ReadonlyArray<Fake.Reply>
 ) => {
   const { calls, layer } = Fake.scripted(replies)
@@ -202,7 +202,7 @@ describe("a success that can't be read", () => {
         const failure = Either.getOrThrow(Either.flip(result))
         expect(calls.length).toBe(5)
         expect(failure).toMatchObject({ _tag: "UnrecognizedError", status: 200, category: "ServiceFault", details: { body } })
-        expect(Failures.exitCode(failure)).toBe(7)
+        expect(ClientError.exitCode(failure)).toBe(7)
       }))
   }
 

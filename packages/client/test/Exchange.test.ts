@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Posts, Profiles } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "../src/node.js"
 import { PostId } from "@plaza/domain"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { AsyncLocalStorage } from "node:async_hooks"

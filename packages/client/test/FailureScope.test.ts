@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type Failures, FailureScope } from "@plaza/client"
+import { type ClientError, FailureScope } from "@plaza/client"
 import type { ErrorCode } from "@plaza/domain"
 import { Duration, Effect, TestClock } from "effect"
 import { codes, inconclusive, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
@@ -68,7 +68,7 @@ const undocumented = statuses.flatMap(([status, scope]) => [
 ])
 // The names of a record that lists every one.
 const others = (Object.keys(local) as ReadonlyArray<keyof typeof local>).map((tag) => [tag, local[tag], localScopes[tag]] as const)
-const all: ReadonlyArray<readonly [name: string, failure: Failures.Failure, scope: Tag]> = [...documented, ...undocumented, ...others]
+const all: ReadonlyArray<readonly [name: string, failure: ClientError.Failure, scope: Tag]> = [...documented, ...undocumented, ...others]
 
 describe("the scope of a failure", () => {
   it.each(all)("%s", (_, failure, scope) => {
@@ -120,7 +120,7 @@ describe("a call may have been carried out", () => {
 })
 
 describe("the wait that a rate limit asks for", () => {
-  const seconds = (failure: Failures.Failure) => Effect.map(FailureScope.waitOf(failure), Duration.toSeconds)
+  const seconds = (failure: ClientError.Failure) => Effect.map(FailureScope.waitOf(failure), Duration.toSeconds)
 
   it.effect("is its Retry-After, the rest of a known wait, or a minute", () =>
     Effect.gen(function*() {

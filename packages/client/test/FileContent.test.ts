@@ -2,8 +2,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream, TestClock } from "effect"
-import * as Buffers from "../src/Buffers.js"
-import * as FileContent from "../src/FileContent.js"
+import * as Buffers from "../src/internal/upload/Buffers.js"
+import * as FileContent from "../src/internal/upload/FileContent.js"
 
 const KiB = 1024
 const bytes = Uint8Array.from({ length: 5_000 * KiB }, (_, index) => (index * 31 + (index >> 10)) % 251)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Failures, Plaza, Posts } from "@plaza/client"
+import { Chat, ClientError, Plaza, Posts } from "@plaza/client"
 import { Cursor, Post } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Clock, Effect, Either, FastCheck as fc, Schema, Stream } from "effect"
@@ -88,7 +88,7 @@ describe("a list", () => {
         operation: "listPosts",
         cause: { code: "VALIDATION_ERROR", details: { field: "cursor" } }
       })
-      expect(Failures.exitCode(failure)).toBe(1)
+      expect(ClientError.exitCode(failure)).toBe(1)
     }).pipe(Effect.provide(OnSandbox.inProcess())))
 
   it.effect("that is refused on its first page, or for another reason later, fails as just that", () =>
@@ -110,7 +110,7 @@ describe("a list", () => {
       const conversations = Effect.flatMap(Chat, ({ list }) => Stream.runDrain(list()))
       for (const refusal of [Fake.refusal(400, "CURSOR_EXPIRED"), Fake.refusal(404, "NOT_FOUND"), Fake.refusal(410, "GONE"), { status: 422, body: "no" }]) {
         const open = Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))
-        for (const list of [ids(), conversations, open] as ReadonlyArray<Effect.Effect<unknown, Failures.Failure, Plaza.Services>>) {
+        for (const list of [ids(), conversations, open] as ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>>) {
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([page, refusal]).layer))).toMatchObject({ _tag: "CursorRejected" })
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({ category: expect.any(String) as unknown })
         }
@@ -196,7 +196,7 @@ describe("a list", () => {
       expect(seen).toEqual(["0", "1", "2"])
       expect(failure).toMatchObject({ _tag: "UnreadableItem", operation: "listPosts", page: 2, position: 2, cursor: "b", nextCursor: "c" })
       expect(failure.message).toMatch(/^listPosts: item 2 of page 2 can't be read \(createdAt: .+\); to continue with the page after it, start from cursor "c"$/)
-      expect(Failures.exitCode(failure)).toBe(7)
+      expect(ClientError.exitCode(failure)).toBe(7)
       expect(calls).toHaveLength(2)
     }))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type Failures, type Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, type Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck as fc } from "effect"
@@ -14,7 +14,7 @@ const anyId = fc.oneof(
   fc.constantFrom("007", "a/b?c=1#d", "%2e%2e", "%", "../x", "\\..\\", "é", "🛒", "a b", "+", ";,:@&=$", "...", "/", "//")
 ).filter(sendable)
 
-type Call = Effect.Effect<unknown, Failures.Failure, Plaza.Services>
+type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>
 
 /** Every operation that has an id in its path, with the path's two ends. */
 const operations: ReadonlyArray<readonly [before: string, after: string, call: (id: string) => Call]> = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Media, Posts } from "@plaza/client"
-import { resemblance } from "@plaza/client/PostText"
+import { resemblance } from "../src/internal/delivery/PostText.js"
 import { MediaId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"

@@ -1,7 +1,8 @@
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Plaza, Profiles, RateLimit } from "@plaza/client"
-import { fromOptions, Settings } from "@plaza/client/Settings"
+import { Plaza, Profiles } from "@plaza/client"
+import { fromOptions, Settings } from "../src/Settings.js"
 import { Clock, Effect, Layer } from "effect"
 import { inVirtualTime, unusable } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
@@ -9,7 +10,7 @@ import { apiKey } from "./support/Sharing.js"
 import * as Virtual from "./support/Virtual.js"
 
 describe("the allowance of a key, in a database", () => {
-  inVirtualTime((allowance) => Layer.provide(Layer.orDie(RateLimit.layerSql({ ...allowance, apiKey })), Database.memory), 15)
+  inVirtualTime((allowance) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, apiKey })), Database.memory), 15)
 })
 
 describe("calls of several processes with one key", () => {
@@ -26,7 +27,7 @@ describe("calls of several processes with one key", () => {
       )
       const options = { apiKey, baseUrl: "https://service.example/open/v1" }
       const plaza = Plaza.layerWithoutRateLimit.pipe(
-        Layer.provideMerge(RateLimit.layerSql({ apiKey, limit: 3 })),
+        Layer.provideMerge(RateLimitSql.layer({ apiKey, limit: 3 })),
         Layer.provide(Layer.effect(Settings, fromOptions(options))),
         Layer.provide(service)
       )
@@ -41,8 +42,8 @@ describe("calls of several processes with one key", () => {
 })
 
 describe("a shared allowance that can't be", () => {
-  const failureOf = (allowance: Parameters<typeof RateLimit.layerSql>[0]) =>
-    Effect.flip(Layer.build(RateLimit.layerSql(allowance))).pipe(Effect.scoped, Effect.provide(Database.memory))
+  const failureOf = (allowance: Parameters<typeof RateLimitSql.layer>[0]) =>
+    Effect.flip(Layer.build(RateLimitSql.layer(allowance))).pipe(Effect.scoped, Effect.provide(Database.memory))
 
   it.scoped("is refused with the setting that is wrong", () =>
     Effect.gen(function*() {

@@ -24,17 +24,17 @@ const bundled = async (program: string): Promise<ReadonlyArray<string>> => {
   }
 }
 
-const ofDatabases = /@effect\/sql|RateLimit\/Sql/
+const ofDatabases = /@effect\/sql|rate-limit\/sql|SqlRateLimit/
 
 describe("a bundle of a program", () => {
   it("holds nothing of databases when the allowance is kept in memory", async () => {
     const files = await bundled(`import { Plaza } from "@plaza/client"; export const layer = Plaza.layer`)
-    expect(files.some((file) => file.includes("RateLimit/Slots"))).toBe(true)
+    expect(files.some((file) => file.includes("rate-limit/WindowAccounting"))).toBe(true)
     expect(files.filter((file) => ofDatabases.test(file))).toEqual([])
   })
 
   it("holds them when the allowance is shared", async () => {
-    const files = await bundled(`import { RateLimit } from "@plaza/client"; export const layer = RateLimit.layerSql`)
+    const files = await bundled(`import * as RateLimitSql from "@plaza/client/RateLimitSql"; export const layer = RateLimitSql.layer`)
     expect(files.some((file) => ofDatabases.test(file))).toBe(true)
   })
 })

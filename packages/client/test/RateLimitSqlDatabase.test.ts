@@ -1,7 +1,7 @@
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { SqlClient } from "@effect/sql"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
-import { RateLimit } from "@plaza/client"
 import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
 import { makeFrom, patient, takeAll } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
@@ -127,7 +127,7 @@ describe("the database of an allowance", () => {
 
   it.scoped("is cleared of keys that nobody has used for a month", () =>
     Effect.gen(function*() {
-      yield* Effect.scoped(Layer.build(RateLimit.layerSql({ name: "old", limit: 3 })))
+      yield* Effect.scoped(Layer.build(RateLimitSql.layer({ name: "old", limit: 3 })))
       yield* TestClock.adjust("31 days")
       yield* join({ limit: 2 })
       expect((yield* rows).map(({ name }) => name)).not.toContain("name:old")
@@ -137,7 +137,7 @@ describe("the database of an allowance", () => {
   it.scoped("keeps one name's allowance apart from another's", () =>
     Effect.gen(function*() {
       const make = (name: string) =>
-        makeFrom(RateLimit.layerSql({ name, limit: 1 }))
+        makeFrom(RateLimitSql.layer({ name, limit: 1 }))
       const [one, other, same] = yield* Effect.all([make("one"), make("other"), make("one")])
       yield* one.withSlot(patient, Effect.void)
       yield* other.withSlot(patient, Effect.void)

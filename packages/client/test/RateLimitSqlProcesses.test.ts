@@ -1,3 +1,4 @@
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
@@ -101,7 +102,7 @@ const scenario = (database: string) =>
 const patient = Duration.seconds(30)
 
 const join = (allowance: RateLimit.Allowance) =>
-  Effect.map(Layer.build(Layer.fresh(RateLimit.layerSql({ ...allowance, name: randomUUID() }))), Context.get(RateLimit.RateLimit))
+  Effect.map(Layer.build(Layer.fresh(RateLimitSql.layer({ ...allowance, name: randomUUID() }))), Context.get(RateLimit.RateLimit))
 
 describe("several processes on one SQLite file", () => {
   it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", () =>
@@ -139,7 +140,7 @@ describe("several processes on one Postgres", () => {
     scenario(url(context)))
 
   inAnyTime(realTime, (allowance, context) =>
-    Layer.provide(Layer.orDie(RateLimit.layerSql({ ...allowance, name: randomUUID() })), onPostgres(context)))
+    Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, name: randomUUID() })), onPostgres(context)))
 
   it.scopedLive("may make its tables at the same time", (context) =>
     Effect.gen(function*() {
@@ -165,7 +166,7 @@ describe("several processes on one Postgres", () => {
     Effect.gen(function*() {
       const name = randomUUID()
       const process = Effect.map(
-        Layer.build(Layer.fresh(RateLimit.layerSql({ name, limit: 5 }))),
+        Layer.build(Layer.fresh(RateLimitSql.layer({ name, limit: 5 }))),
         Context.get(RateLimit.RateLimit)
       )
       const one = yield* process

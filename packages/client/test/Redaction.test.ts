@@ -1,6 +1,6 @@
 /** The key is found in whatever escape it is echoed, and nothing else is touched. */
 import { describe, expect, it } from "@effect/vitest"
-import * as Redaction from "@plaza/client/Redaction"
+import * as Redaction from "../src/Redaction.js"
 import { FastCheck as fc } from "effect"
 import { inspect } from "node:util"
 import * as Fake from "./support/FakeService.js"

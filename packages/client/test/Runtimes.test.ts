@@ -1,6 +1,6 @@
 import { FetchHttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, PostId, ProductId } from "@plaza/domain"
 import { Chunk, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import * as RawServer from "./support/RawServer.js"
@@ -16,9 +16,9 @@ const lists = () => Effect.gen(function*() {
   const posts = yield* Posts
   const chat = yield* Chat
   for (const list of [posts.list, chat.list]) {
-    const whole = Chunk.toReadonlyArray(yield* Stream.runCollect<{ readonly id: string }, Failures.Failure, never>(list()))
+    const whole = Chunk.toReadonlyArray(yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list()))
     const byTwo = Chunk.toReadonlyArray(
-      yield* Stream.runCollect<{ readonly id: string }, Failures.Failure, never>(list({ pageSize: 2, limit: 7 }))
+      yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list({ pageSize: 2, limit: 7 }))
     )
     expect(byTwo).toEqual(whole.slice(0, 7))
     expect(whole.length).toBeGreaterThan(3)
@@ -151,7 +151,7 @@ for (const [client, http] of runtimes) {
     const uploadLarge = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", content: large }))
     const tooLarge = JSON.stringify({ error: { code: "PAYLOAD_TOO_LARGE", message: "too large" } })
 
-    const isHeard = (failure: Failures.Failure) => {
+    const isHeard = (failure: ClientError.Failure) => {
       if (client === "node:http" && failure._tag === "ConnectionLost") {
         // It closes the connection under itself when the answer comes early, and whether it has read it is chance.
         expect(failure.message).toContain("too large")

@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Chat, type Failures, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, LogLevel, Redacted, Schema, Stream } from "effect"
@@ -46,7 +46,7 @@ const everything = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<str
     return out.join("\n")
   })
 
-const calls: ReadonlyArray<Effect.Effect<unknown, Failures.Failure, Plaza.Services>> = [
+const calls: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>> = [
   Effect.flatMap(Profiles, ({ me }) => me),
   Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("1"))),
   Effect.flatMap(Posts, ({ create }) => create({ text: "hello" })),
@@ -130,7 +130,7 @@ it.live("nor when there is no service at all", () =>
         server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
       })
     })
-    const NodeClient = yield* Effect.promise(() => import("@plaza/client/node"))
+    const NodeClient = yield* Effect.promise(() => import("../src/node.js"))
     const layer = Plaza.layer({
       baseUrl: `http://127.0.0.1:${port}/open/v1`,
       apiKey: Redacted.make(Fake.key),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type Failures, Media, type Plaza, Posts, Profiles } from "@plaza/client"
+import { type ClientError, Media, type Plaza, Posts, Profiles } from "@plaza/client"
 import { PostId } from "@plaza/domain"
 import { Effect, Exit, Fiber, Layer, Schedule, Scope, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -8,7 +8,7 @@ import { runtimes } from "./support/Runtimes.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
-const calls: ReadonlyArray<Effect.Effect<unknown, Failures.Failure, Plaza.Services>> = [me, comment]
+const calls: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>> = [me, comment]
 
 /** Bytes without end, which tell whether somebody still holds them open. */
 const endless = () => {

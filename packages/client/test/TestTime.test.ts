@@ -1,7 +1,7 @@
 /** Virtual time for applications: what waits goes on, at the time it waited for. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
-import * as TestTime from "@plaza/client/TestTime"
+import * as TestTime from "../src/TestTime.js"
 import { Clock, Effect, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
 

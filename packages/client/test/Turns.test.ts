@@ -1,7 +1,7 @@
 /** Calls for one thing run one after the other, in the order in which they were made. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
-import * as Turns from "@plaza/client/Turns"
+import * as Turns from "../src/internal/delivery/Serialized.js"
 import { ProductId } from "@plaza/domain"
 import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule } from "effect"
 import { vi } from "vitest"

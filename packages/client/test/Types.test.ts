@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, it } from "@effect/vitest"
-import { Failures, Plaza, Posts } from "@plaza/client"
-import type { FailureOf, OperationName } from "@plaza/client/Contract"
-import type { ResultOf } from "@plaza/client/Operations"
+import { ClientError, Plaza, Posts } from "@plaza/client"
+import type { FailureOf, OperationName } from "../src/internal/contract/Contract.js"
+import type { ResultOf } from "../src/internal/contract/Operations.js"
 import * as Domain from "@plaza/domain"
 import { Effect, Schedule, type Stream } from "effect"
 import * as Fake from "./support/FakeService.js"
@@ -14,14 +14,14 @@ type EveryCall =
   | Domain.RateLimited
   | Domain.InternalError
   | Domain.UnrecognizedError
-  | Failures.CallFailure
+  | ClientError.CallFailure
 
 it("every operation's failures are those that the contract lists for it, and an unknown outcome only for writes", () => {
   expectTypeOf<FailureOf<"getMe">>().toEqualTypeOf<EveryCall>()
   expectTypeOf<FailureOf<"listPosts">>().toEqualTypeOf<EveryCall | Domain.ValidationError>()
   expectTypeOf<FailureOf<"shipOrder">>().toEqualTypeOf<
     | EveryCall
-    | Failures.OutcomeUnknown
+    | ClientError.OutcomeUnknown
     | Domain.ValidationError
     | Domain.InvalidJson
     | Domain.PayloadTooLarge
@@ -30,7 +30,7 @@ it("every operation's failures are those that the contract lists for it, and an 
     | Domain.StoreBlocked
     | Domain.Conflict
   >()
-  expectTypeOf<FailureOf<OperationName>>().toExtend<Failures.Failure>()
+  expectTypeOf<FailureOf<OperationName>>().toExtend<ClientError.Failure>()
   expectTypeOf<ReturnType<Posts["Type"]["create"]>>().toEqualTypeOf<
     Effect.Effect<Domain.Post, FailureOf<"createPost">>
   >()
@@ -58,28 +58,28 @@ const end = (failure: Domain.NotFound | Domain.RateLimited | Domain.Unrecognized
 
 it("isServiceError narrows any union to the service's errors in it, and unknown to all of them", () => {
   const failures: ReadonlyArray<Domain.NotFound | Own | string> = ["text", new Own(), new Domain.NotFound({ message: "no" })]
-  const found = failures.filter((failure) => Failures.isServiceError(failure))
+  const found = failures.filter((failure) => ClientError.isServiceError(failure))
   expectTypeOf(found).toEqualTypeOf<Array<Domain.NotFound>>()
   expect(found).toHaveLength(1)
-  const narrow = (value: unknown) => Failures.isServiceError(value) ? value.category : undefined
+  const narrow = (value: unknown) => ClientError.isServiceError(value) ? value.category : undefined
   expectTypeOf(narrow).returns.toEqualTypeOf<Domain.Category | undefined>()
   expect([null, undefined, 1, {}, { category: "NotFound" }].map(narrow)).toEqual([undefined, undefined, undefined, undefined, undefined])
 })
 
 it("catchCategory takes the errors of its categories out of the type and leaves the others", () => {
-  const retry = end(new Own()).pipe(Failures.catchCategory("RateLimited", (failure) => {
+  const retry = end(new Own()).pipe(ClientError.catchCategory("RateLimited", (failure) => {
     expectTypeOf(failure).toEqualTypeOf<Domain.RateLimited | Domain.UnrecognizedError>()
     return Effect.succeed("later" as const)
   }))
   expectTypeOf(retry).toEqualTypeOf<Effect.Effect<"later", Domain.NotFound | Domain.UnrecognizedError | Own>>()
-  const both = Failures.catchCategory(end(new Own()), ["RateLimited", "NotFound"], (failure) => Effect.succeed(failure.status))
+  const both = ClientError.catchCategory(end(new Own()), ["RateLimited", "NotFound"], (failure) => Effect.succeed(failure.status))
   expectTypeOf(both).toEqualTypeOf<Effect.Effect<number, Domain.UnrecognizedError | Own>>()
 })
 
 it("catchCategory handles the service's errors of its categories, unknown codes included, and no others", () => {
   const handled = (failure: Parameters<typeof end>[0]) =>
     Effect.runSync(end(failure).pipe(
-      Failures.catchCategory(["RateLimited", "Conflict"], ({ code }) => Effect.succeed(`caught ${code ?? ""}`)),
+      ClientError.catchCategory(["RateLimited", "Conflict"], ({ code }) => Effect.succeed(`caught ${code ?? ""}`)),
       Effect.catchAll(({ _tag }) => Effect.succeed(`left ${_tag}`))
     ))
   const unrecognized = (status: number, category: Domain.Category) =>

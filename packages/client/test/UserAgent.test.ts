@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
-import { version } from "@plaza/client/UserAgent"
+import { version } from "../src/internal/transport/UserAgent.js"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import * as Fake from "./support/FakeService.js"

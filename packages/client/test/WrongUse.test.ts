@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type Failures, Media, Operations, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Operations, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import * as Fake from "./support/FakeService.js"
 
-type Call = Effect.Effect<unknown, Failures.Failure, Plaza.Services>
+type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>
 
 const setStock = (id: string, stock: number): Call =>
   Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make(id), stock))

@@ -1,6 +1,6 @@
 /**
  * Every code of the document's error table as a tagged class with its form on the wire. Knows nothing of endpoints,
- * nor of how an answer becomes one of these: that is `ErrorAnswer`.
+ * nor of how an answer becomes one of these: that is `ErrorResponse`.
  *
  * Source: interface v1, "Errors".
  *

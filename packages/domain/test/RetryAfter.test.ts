@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Duration, FastCheck, Option } from "effect"
 import { afterEach, describe, expect } from "vitest"
-import { parseHttpDate, retryAfter } from "../src/ErrorAnswer.js"
+import { parseHttpDate, retryAfter } from "../src/ErrorResponse.js"
 
 const receivedAt = Date.UTC(2026, 9, 1, 12, 0, 0)
 const millis = (header: string | undefined) => Option.getOrUndefined(Option.map(retryAfter(header, receivedAt), Duration.toMillis))

@@ -13,8 +13,8 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { invalidField } from "./Envelope.js"
-import { type Client, Sql } from "./Sql.js"
+import { invalidField } from "./http/Envelope.js"
+import { type Client, Sql } from "./storage/Sql.js"
 
 /** @since 0.1.0 @category models */
 export const ClockState = Schema.Struct({

@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { HttpApi } from "@effect/platform"
-import { AssumedApi } from "@plaza/sandbox/AssumedApi"
-import * as Encoder from "@plaza/sandbox/Encoder"
+import { AssumedApi } from "../src/AssumedApi.js"
+import * as Encoder from "../src/http/Encoder.js"
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import { Arbitrary, FastCheck as fc, Predicate, Schema, SchemaAST as AST } from "effect"
 

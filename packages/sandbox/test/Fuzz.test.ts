@@ -4,7 +4,7 @@
  * sends the same requests.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Keys from "@plaza/sandbox/Keys"
+import * as Keys from "../src/access/Keys.js"
 import { byCode } from "@plaza/domain/Errors"
 import { Config, Effect, FastCheck as fc, Redacted, Schema } from "effect"
 import { type ChildProcess, fork } from "node:child_process"

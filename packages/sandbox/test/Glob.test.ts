@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as Glob from "../src/Glob.js"
+import * as Glob from "../src/http/Glob.js"
 
 /** The meaning of a pattern, written down without a thought for speed: by every way to part the text. */
 const reference = (pattern: string, text: string): boolean => {

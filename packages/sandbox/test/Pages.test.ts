@@ -7,7 +7,7 @@ import { Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
 import { openApi } from "../src/OpenApiDocument.js"
-import { html } from "../src/Web/Html.js"
+import { html } from "../src/web/Html.js"
 import { as, ask, submit } from "./asking.js"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 

@@ -9,9 +9,9 @@ import { Sandbox } from "@plaza/sandbox"
 import Sqlite from "better-sqlite3"
 import { Context, Effect, Layer } from "effect"
 import { afterAll } from "vitest"
-import * as Database from "../src/Database.js"
+import * as Database from "../src/storage/Database.js"
 import { openApi } from "../src/OpenApiDocument.js"
-import { type Client, Sql } from "../src/Sql.js"
+import { type Client, Sql } from "../src/storage/Sql.js"
 import { call, layerInProcess, pageOf, someone } from "./support.js"
 
 // With a file, so that what is counted against the limits is written down too.

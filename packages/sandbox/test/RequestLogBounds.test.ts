@@ -5,9 +5,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Layer, Random, Redacted, Schema } from "effect"
 import { vi } from "vitest"
-import * as KeyMask from "../src/KeyMask.js"
+import * as KeyMask from "../src/http/KeyMask.js"
 import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
-import * as RequestLog from "../src/RequestLog.js"
+import * as RequestLog from "../src/http/RequestLog.js"
 import { call, control, layerInProcess } from "./support.js"
 
 const logLayer = Layer.provide(

@@ -4,7 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Cause, Deferred, Effect, Exit, FastCheck } from "effect"
-import * as Sql from "../src/Sql.js"
+import * as Sql from "../src/storage/Sql.js"
 
 const open = Effect.map(
   Effect.acquireRelease(

@@ -10,8 +10,8 @@ import * as Fs from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Database from "../src/Database.js"
-import * as MediaFiles from "../src/MediaFiles.js"
+import * as Database from "../src/storage/Database.js"
+import * as MediaFiles from "../src/areas/media/MediaFiles.js"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
 
 const folder = Effect.acquireRelease(

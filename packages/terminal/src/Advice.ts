@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type { OperationName } from "@plaza/client/Contract"
+import type { OperationName } from "@plaza/client"
 import type { Category } from "@plaza/domain/Category"
 import type { ErrorCode } from "@plaza/domain/Errors"
 

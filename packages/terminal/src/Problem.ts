@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { ExitCode } from "@plaza/client/Failures"
+import type { ClientError } from "@plaza/client"
 import * as Data from "effect/Data"
 
 /**
@@ -17,7 +17,7 @@ export class UsageError extends Data.TaggedError("UsageError")<{
   /** One sentence that names what to change. */
   readonly message: string
 }> {
-  readonly exitCode: ExitCode = 2
+  readonly exitCode: ClientError.ExitCode = 2
 }
 
 /**

@@ -3,7 +3,7 @@
  */
 import { SystemError } from "@effect/platform/Error"
 import { it } from "@effect/vitest"
-import * as Failures from "@plaza/client/Failures"
+import { ClientError as Failures } from "@plaza/client"
 import * as Errors from "@plaza/domain/Errors"
 import { Cause, Config, ConfigProvider, DateTime, Duration, Effect, FiberId, Option } from "effect"
 import { describe, expect } from "vitest"

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { ExitCode } from "@plaza/client/Failures"
+import type { ClientError } from "@plaza/client"
 import * as Data from "effect/Data"
 
 /**
@@ -13,7 +13,7 @@ import * as Data from "effect/Data"
  * @category errors
  */
 export class ChecksFailed extends Data.TaggedError("ChecksFailed")<{ readonly message: string }> {
-  readonly exitCode: ExitCode = 1
+  readonly exitCode: ClientError.ExitCode = 1
 }
 
 /**

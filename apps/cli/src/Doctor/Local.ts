@@ -6,8 +6,7 @@
  *
  * @since 0.1.0
  */
-import { checkBaseUrl, isLoopback } from "@plaza/client/BaseUrl"
-import { config } from "@plaza/client/Settings"
+import { Settings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
 import * as Limits from "@plaza/domain/Limits"
 import { ofFailure } from "@plaza/terminal/Report"
@@ -45,13 +44,13 @@ const otherAddress = ({ apiKey, profile, profileBaseUrl }: Target, baseUrl: stri
 export const address = (target: Target, allowInsecureHttp: boolean): readonly [check: Check, url: URL | undefined] => {
   const { baseUrl } = target
   if (baseUrl === undefined) return [failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`), undefined]
-  return Either.match(checkBaseUrl(baseUrl.value, { allowInsecureHttp }), {
+  return Either.match(Settings.checkBaseUrl(baseUrl.value, { allowInsecureHttp }), {
     onLeft: (why) => [failed("address", `the address from ${baseUrl.from} ${why}`, `Correct it in ${baseUrl.from}.`), undefined],
     onRight: (text) => {
       const url = new URL(text)
       const told = `${text} from ${baseUrl.from}`
       if (!url.pathname.endsWith(versionSegment)) return [failed("address", `${told} doesn't end with ${versionSegment}`, `Put ${versionSegment} at the end of the address in ${baseUrl.from}.`), url]
-      if (url.protocol === "http:" && !isLoopback(url.hostname)) return [warning("address", `${told}: the key goes over the network for everybody to read`, "Use https."), url]
+      if (url.protocol === "http:" && !Settings.isLoopback(url.hostname)) return [warning("address", `${told}: the key goes over the network for everybody to read`, "Use https."), url]
       if (otherAddress(target, text)) {
         return [warning("address", `${told}, but the key of profile ${target.profile} was made for ${target.profileBaseUrl}`, `Leave out what comes from ${baseUrl.from}, or log in there as another profile.`), url]
       }
@@ -79,7 +78,7 @@ const placeholders = new Map([[variables.baseUrl, `https://host${versionSegment}
 
 /** @since 0.1.0 @category checks */
 export const allowance: Effect.Effect<Check> = Effect.configProviderWith((environment) =>
-  config.pipe(
+  Settings.config.pipe(
     Effect.withConfigProvider(ConfigProvider.orElse(ConfigProvider.fromMap(placeholders, { pathDelim: "_" }), () => environment)),
     Effect.match({
       onFailure: (error) => failed("allowance", ofFailure(error).message, "Correct or remove that variable."),

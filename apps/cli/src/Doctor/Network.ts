@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { reasonOfCause } from "@plaza/client/TransportReason"
+import { TransportReason } from "@plaza/client"
 import * as Advice from "@plaza/terminal/Advice"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
@@ -20,7 +20,7 @@ import { type Check, failed, ok, unknown, warning } from "./Check.js"
 
 class Unreached extends Data.TaggedError("Unreached")<{ readonly reason: string }> {}
 
-const unreached = (cause: unknown): Unreached => new Unreached({ reason: reasonOfCause(cause, "Transport").reason })
+const unreached = (cause: unknown): Unreached => new Unreached({ reason: TransportReason.reasonOfCause(cause, "Transport").reason })
 
 const inTime = <A>(effect: Effect.Effect<A, Unreached>, limit: Duration.DurationInput): Effect.Effect<A, Unreached> =>
   Effect.timeoutFail(effect, { duration: limit, onTimeout: () => new Unreached({ reason: "ETIMEDOUT" }) })

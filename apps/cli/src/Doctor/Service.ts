@@ -10,9 +10,8 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Node from "@plaza/client/node"
-import * as Redaction from "@plaza/client/Redaction"
-import { reasonOf } from "@plaza/client/TransportReason"
-import { parseHttpDate, toError } from "@plaza/domain/ErrorAnswer"
+import { Redaction, TransportReason } from "@plaza/client"
+import { parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
 import * as Resources from "@plaza/domain/Resources"
 import * as Advice from "@plaza/terminal/Advice"
 import { ofFailure } from "@plaza/terminal/Report"
@@ -80,7 +79,7 @@ export const names = { service: "service", clock: "clock", account: "account" } 
 /** @since 0.1.0 @category checks */
 export const service = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<readonly [service: Check, clock: Check, account: Check]> =>
   ask(url, key).pipe(
-    Effect.mapError((error) => reasonOf(error).reason),
+    Effect.mapError((error) => TransportReason.reasonOf(error).reason),
     Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => "ETIMEDOUT" }),
     Effect.match({
       onFailure: (reason) => [

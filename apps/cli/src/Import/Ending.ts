@@ -5,7 +5,7 @@
  */
 import { Explained } from "@plaza/terminal/Problem"
 import * as Data from "effect/Data"
-import type * as Failures from "@plaza/client/Failures"
+import type { ClientError as Failures } from "@plaza/client"
 import type { Kind } from "./Item.js"
 import type { Tally } from "./Run.js"
 import * as Verdict from "./Verdict.js"

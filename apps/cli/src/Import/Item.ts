@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { FailureOf } from "@plaza/client/Contract"
-import * as StockPriority from "@plaza/client/StockPriority"
+import { StockPriority } from "@plaza/client"
+import type { FailureOf } from "@plaza/client"
 import type * as ByPieces from "@plaza/rows/ByPieces"
 import * as Format from "@plaza/rows/Format"
 import * as Orders from "@plaza/rows/Orders"

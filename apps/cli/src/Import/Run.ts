@@ -5,11 +5,8 @@
  * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
-import * as Plaza from "@plaza/client/CallOptions"
-import * as CircuitBreaker from "@plaza/client/CircuitBreaker"
-import type * as Failures from "@plaza/client/Failures"
-import * as FailureScope from "@plaza/client/FailureScope"
-import * as RateLimit from "@plaza/client/RateLimit"
+import { CircuitBreaker, FailureScope, Plaza, RateLimit } from "@plaza/client"
+import type { ClientError as Failures } from "@plaza/client"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"

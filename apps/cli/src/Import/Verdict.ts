@@ -5,8 +5,7 @@
  *
  * @since 0.1.0
  */
-import * as Failures from "@plaza/client/Failures"
-import * as FailureScope from "@plaza/client/FailureScope"
+import { ClientError as Failures, FailureScope } from "@plaza/client"
 import type { Failure } from "./Item.js"
 
 /**

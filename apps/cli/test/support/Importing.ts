@@ -4,11 +4,7 @@
  */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
-import { Plaza } from "@plaza/client"
-import { Profiles } from "@plaza/client/Profiles"
-import { RateLimit } from "@plaza/client/RateLimit"
-import * as Settings from "@plaza/client/Settings"
-import { Store } from "@plaza/client/Store"
+import { Plaza, Profiles, RateLimit, Settings, Store } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Output, Progress, Streams } from "@plaza/terminal"
 import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
@@ -49,7 +45,7 @@ const client = ({ apiKey, through, ...more }: As) =>
     const services = yield* Layer.build(layer)
     return {
       profiles: Context.get(services, Profiles),
-      rateLimit: Context.get(services, RateLimit),
+      rateLimit: Context.get(services, RateLimit.RateLimit),
       store: Context.get(services, Store),
       settings: yield* Settings.fromOptions(options)
     }

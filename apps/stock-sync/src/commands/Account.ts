@@ -1,5 +1,5 @@
 /** The account as the settings show it. */
-import type * as ClientSettings from "@plaza/client/Settings"
+import type { Settings as ClientSettings } from "@plaza/client"
 import * as Redacted from "effect/Redacted"
 import { createHash } from "node:crypto"
 

@@ -1,7 +1,6 @@
 /** `adopt`: has the ledger go on with an account whose address or key changed. */
 import * as NodeClient from "@plaza/client/node"
-import * as Plaza from "@plaza/client/Plaza"
-import * as ClientSettings from "@plaza/client/Settings"
+import { Plaza, Settings as ClientSettings } from "@plaza/client"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

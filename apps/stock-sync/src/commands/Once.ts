@@ -1,7 +1,6 @@
 /** `once`: the worker, run until nothing is due. Succeeds only if the service confirmed every row of the source. */
 import * as NodeClient from "@plaza/client/node"
-import * as Plaza from "@plaza/client/Plaza"
-import * as ClientSettings from "@plaza/client/Settings"
+import { Plaza, Settings as ClientSettings } from "@plaza/client"
 import { Output } from "@plaza/terminal/Output"
 import { Explained } from "@plaza/terminal/Problem"
 import { Progress } from "@plaza/terminal/Progress"

@@ -1,7 +1,6 @@
 /** `run`: keeps the store equal to the source until it is stopped. */
 import * as NodeClient from "@plaza/client/node"
-import * as Plaza from "@plaza/client/Plaza"
-import * as ClientSettings from "@plaza/client/Settings"
+import { Plaza, Settings as ClientSettings } from "@plaza/client"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Program from "@plaza/terminal/Program"
 import type * as Duration from "effect/Duration"

@@ -4,8 +4,7 @@
  * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { isLoopback } from "@plaza/client/BaseUrl"
-import { allowInsecureHttp } from "@plaza/client/Settings"
+import { Settings } from "@plaza/client"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as SecretFile from "@plaza/terminal/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
@@ -67,7 +66,7 @@ const webhookUrl = (text: string, allowInsecure: boolean): Effect.Effect<URL, Us
   const url = new URL(text)
   if (url.protocol !== "https:" && url.protocol !== "http:") return complain("must begin with https://")
   if (url.username !== "" || url.password !== "") return complain("must not contain a user name or a password")
-  return url.protocol === "https:" || allowInsecure || isLoopback(url.hostname)
+  return url.protocol === "https:" || allowInsecure || Settings.isLoopback(url.hostname)
     ? Effect.succeed(url)
     : complain("must begin with https://, because plain http shows the events to the network (PLAZA_ALLOW_INSECURE_HTTP=true allows it)")
 }
@@ -87,7 +86,7 @@ const resolveWebhook = (option: Given): Effect.Effect<Option.Option<WebhookSetti
   Effect.gen(function*() {
     const address = yield* resolve(option, "STOCK_SYNC_WEBHOOK")
     if (Option.isNone(address)) return Option.none()
-    const url = yield* webhookUrl(address.value.trim(), yield* allowInsecureHttp)
+    const url = yield* webhookUrl(address.value.trim(), yield* Settings.allowInsecureHttp)
     const written = yield* SecretFile.secret(webhookSecretVariable)
     if (Option.isNone(written)) {
       return yield* refuse(`the webhook needs a secret to sign its events with: set ${webhookSecretVariable} or ${webhookSecretFileVariable} to at least ${leastSecretBytes} random characters, such as the output of openssl rand -base64 32`)

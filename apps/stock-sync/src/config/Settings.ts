@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Options from "@effect/cli/Options"
-import * as Durations from "@plaza/client/Durations"
+import { Durations } from "@plaza/client"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"

@@ -5,7 +5,7 @@
  */
 import * as Format from "@plaza/rows/Format"
 import type { UsageError } from "@plaza/terminal/Problem"
-import * as Durations from "@plaza/client/Durations"
+import { Durations } from "@plaza/client"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"

@@ -4,7 +4,7 @@
  *
  * Source: interface v1, "Endpoints", gaps.
  */
-import type { Priority } from "@plaza/client/StockPriority"
+import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 
 /**
@@ -18,7 +18,7 @@ export const states = ["settled", "pending", "sending", "doubtful", "quarantined
 export type EntryState = (typeof states)[number]
 
 /** What waits: every priority except the repetition of confirmed stock. */
-export type Waiting = Exclude<Priority, "assertion">
+export type Waiting = Exclude<StockPriority.Priority, "assertion">
 
 /** The last response, or the lack of one, that kept a value from being confirmed. */
 export interface Refusal {

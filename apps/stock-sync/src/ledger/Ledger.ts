@@ -3,7 +3,7 @@
  * request, so that a crash never makes an unconfirmed value look confirmed. `Sqlite` keeps it in a file, `Postgres` in a
  * database.
  */
-import type { Priority } from "@plaza/client/StockPriority"
+import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import type { SourceRefused } from "@plaza/rows/Refused"
 import type { Row } from "@plaza/rows/Stock"
@@ -154,7 +154,7 @@ export interface SnapshotStatus {
 export interface Taken {
   readonly productId: ProductId
   readonly value: number
-  readonly priority: Priority
+  readonly priority: StockPriority.Priority
   /** Milliseconds since the epoch: since when it waits; of an assertion, when it was confirmed. */
   readonly since: number
   /** Requests for this value since the last confirmation, this one included. */
@@ -210,7 +210,7 @@ export interface Seen {
 export interface HistoryEntry {
   readonly productId: string
   readonly value: number
-  readonly reason: Priority
+  readonly reason: StockPriority.Priority
   /** Milliseconds since the epoch. */
   readonly sentAt: number
   readonly endedAt: number

@@ -1,5 +1,5 @@
 /** The ledger's part in sending: which product is next, and what became of it, one short transaction each. */
-import { priorities } from "@plaza/client/StockPriority"
+import { StockPriority } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
@@ -67,7 +67,7 @@ const take = (sql: SqlClient.SqlClient, choice: Choice): Effect.Effect<Option.Op
     const now = yield* Clock.currentTimeMillis
     yield* wake(sql, now)
     const [row] = yield* choice._tag === "Due" ? due(sql, choice.assertBefore) : trial(sql, choice.except)
-    const priority = priorities[row?.priority ?? -1]
+    const priority = StockPriority.priorities[row?.priority ?? -1]
     if (row === undefined || priority === undefined) return Option.none()
     const [marked] = yield* sql<{ attempts: number }>`
       UPDATE product SET state = 'sending', sent = wanted, sent_at = ${now}, due_at = NULL, updated_at = ${now},
@@ -226,7 +226,7 @@ const release = (sql: SqlClient.SqlClient, products: Option.Option<ReadonlyArray
   })
 
 // Every priority by its number, because that is what the index begins with.
-const ranks = priorities.map((_, rank) => rank).join(", ")
+const ranks = StockPriority.priorities.map((_, rank) => rank).join(", ")
 
 /** Moves what waits for a moment by a change of the wall clock. Of an unknown change, only what is in the future shows. */
 const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>

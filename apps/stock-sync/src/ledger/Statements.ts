@@ -1,5 +1,5 @@
 /** The ledger's operations in SQL, and what is read from it. `Sqlite` and `Postgres` open the database. */
-import { priorities, type Priority } from "@plaza/client/StockPriority"
+import { StockPriority } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
@@ -68,7 +68,7 @@ const toEntry = (row: ProductRow): Entry => ({
   updatedAt: row.updated_at
 })
 
-const isWaiting = (priority: Priority | undefined): priority is Waiting => priority !== undefined && priority !== "assertion"
+const isWaiting = (priority: StockPriority.Priority | undefined): priority is Waiting => priority !== undefined && priority !== "assertion"
 
 interface StateCount {
   readonly state: EntryState
@@ -254,7 +254,7 @@ export const make = (access: Access, options: LedgerOptions, check: Ledger["Type
     })),
     unsettled: products("state <> 'settled'"),
     queue: Stream.mapConcat(Stream.concat(dueNow, dueLater), (row) => {
-      const priority = priorities[row.priority ?? -1]
+      const priority = StockPriority.priorities[row.priority ?? -1]
       return isWaiting(priority) ? [{ ...toEntry(row), priority }] : []
     }),
     quarantined: products(`${Tables.special} AND state = 'quarantined'`),
@@ -282,7 +282,7 @@ export const make = (access: Access, options: LedgerOptions, check: Ledger["Type
         (row): HistoryEntry => ({
           productId: row.product_id,
           value: row.value,
-          reason: priorities[row.priority] ?? "rest",
+          reason: StockPriority.priorities[row.priority] ?? "rest",
           sentAt: row.sent_at,
           endedAt: row.ended_at,
           outcome: row.outcome,

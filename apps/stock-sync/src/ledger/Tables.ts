@@ -1,5 +1,5 @@
 /** The tables of a ledger, alike in every database. Ids are text throughout: "007" stays "007". */
-import { priorities } from "@plaza/client/StockPriority"
+import { StockPriority } from "@plaza/client"
 
 /** The version of the tables that this program writes. */
 export const version = 3
@@ -18,7 +18,7 @@ export interface Dialect {
   readonly plain: string
 }
 
-export const rankOf = (priority: (typeof priorities)[number]): number => priorities.indexOf(priority)
+export const rankOf = (priority: (typeof StockPriority.priorities)[number]): number => StockPriority.priorities.indexOf(priority)
 
 // The rule of `StockPriority.of`, which a property test compares with this. Null: not sent.
 const rank = `CASE

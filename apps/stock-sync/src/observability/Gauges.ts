@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as ClientMeasures from "@plaza/client/Measures"
+import { Metrics as ClientMeasures } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

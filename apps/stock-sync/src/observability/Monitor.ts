@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as Measures from "@plaza/client/Measures"
+import { Metrics as Measures } from "@plaza/client"
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"

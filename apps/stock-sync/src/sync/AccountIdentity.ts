@@ -4,11 +4,8 @@
  *
  * Source: interface v1, "Endpoints", GET /me and gaps; "Authentication".
  */
-import { withRetry } from "@plaza/client/CallOptions"
-import type { CircuitBreaker } from "@plaza/client/CircuitBreaker"
-import * as FailureScope from "@plaza/client/FailureScope"
-import type { FailureOf } from "@plaza/client/Contract"
-import { Profiles } from "@plaza/client/Profiles"
+import { FailureScope, Plaza, Profiles } from "@plaza/client"
+import type { CircuitBreaker, FailureOf } from "@plaza/client"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -29,7 +26,7 @@ const isUnreadableSuccess = (failure: FailureOf<"getMe">): boolean =>
 
 /** Asks once for the account's id. Undefined: the key is accepted, and the response shows no id. */
 export const ask: Effect.Effect<string | undefined, FailureOf<"getMe">, Profiles> = Effect.flatMap(Profiles, ({ me }) =>
-  withRetry(Schedule.stop)(me).pipe(
+  Plaza.withRetry(Schedule.stop)(me).pipe(
     Effect.map(({ id }): string | undefined => id),
     Effect.catchIf(isUnreadableSuccess, () => Effect.succeed(undefined))
   ))
@@ -49,7 +46,7 @@ export const probe: Effect.Effect<unknown, FailureOf<"getMe">, Profiles> = Effec
  * known without it. Each failure goes to the circuit breaker, which says when to ask again.
  */
 export const find = <Item>(
-  breaker: CircuitBreaker<Item>,
+  breaker: CircuitBreaker.CircuitBreaker<Item>,
   isKnown: boolean,
   goOn: Effect.Effect<boolean>
 ): Effect.Effect<string | undefined, WrongAddress, Profiles> =>

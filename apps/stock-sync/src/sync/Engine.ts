@@ -2,11 +2,8 @@
  * The engine of the worker: the source becomes what is wanted, and what differs is sent, most urgent first. `run` goes on
  * until it is stopped and opens a ledger that failed anew; `once` ends when nothing is due.
  */
-import * as CircuitBreaker from "@plaza/client/CircuitBreaker"
-import type { Operations } from "@plaza/client/Operations"
-import type { Profiles } from "@plaza/client/Profiles"
-import { RateLimit } from "@plaza/client/RateLimit"
-import type { Store } from "@plaza/client/Store"
+import { CircuitBreaker, RateLimit } from "@plaza/client"
+import type { Operations, Profiles, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -48,7 +45,7 @@ export interface Options<R> {
   readonly stopWithin: Duration.Duration
 }
 
-type Requirements = Operations | Profiles | RateLimit | Source | Standing | Store
+type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | Standing | Store
 
 const reopening: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration.minutes(1) }
 // A ledger that worked for so long has not failed again, it has failed anew.
@@ -82,7 +79,7 @@ interface Parts {
 const parts = (options: Omit<Options<never>, "ledger">): Effect.Effect<Parts, never, Requirements> =>
   Effect.gen(function*() {
     const standing = yield* Standing
-    const rateLimit = yield* RateLimit
+    const rateLimit = yield* RateLimit.RateLimit
     const wakes = yield* Queue.sliding<void>(1)
     const breaker = yield* CircuitBreaker.make<ProductId, Profiles>({
       probe: AccountIdentity.probe,

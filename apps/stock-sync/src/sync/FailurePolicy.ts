@@ -4,8 +4,8 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import type { FailureOf } from "@plaza/client/Contract"
-import * as FailureScope from "@plaza/client/FailureScope"
+import { FailureScope } from "@plaza/client"
+import type { FailureOf } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Refusal } from "../ledger/Entry.js"

@@ -4,8 +4,8 @@
  *
  * Source: interface v1, "Endpoints", gaps, and "List behaviour".
  */
-import type { Operations } from "@plaza/client/Operations"
-import * as Plaza from "@plaza/client/Plaza"
+import { Plaza } from "@plaza/client"
+import type { Operations } from "@plaza/client"
 import { Product } from "@plaza/domain/Resources"
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"

@@ -2,11 +2,8 @@
  * Sends what is due: waits for a permit of the circuit breaker and for a slot of the allowance, and takes the most urgent
  * product when both are there, with the stock that is wanted then. One attempt a slot; whatever fails comes again in its turn.
  */
-import { withMaxWait, withRetry } from "@plaza/client/CallOptions"
-import type { CircuitBreaker, Permit, State } from "@plaza/client/CircuitBreaker"
-import * as FailureScope from "@plaza/client/FailureScope"
-import { inSlot, RateLimit, type Slot } from "@plaza/client/RateLimit"
-import { Store } from "@plaza/client/Store"
+import { FailureScope, Plaza, RateLimit, Store } from "@plaza/client"
+import type { CircuitBreaker } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import type { Product } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
@@ -29,7 +26,7 @@ import { type Outcome, Standing } from "./WorkerState.js"
 
 export interface Options {
   readonly ledger: Ledger["Type"]
-  readonly breaker: CircuitBreaker<ProductId>
+  readonly breaker: CircuitBreaker.CircuitBreaker<ProductId>
   readonly reassertion: Reassertion
   /** Something may be due. */
   readonly wakes: Queue.Queue<void>
@@ -47,7 +44,7 @@ export interface Options {
 export type Ended =
   | { readonly _tag: "Idle" }
   /** The circuit breaker stays open. */
-  | { readonly _tag: "Open"; readonly state: Extract<State, { readonly _tag: "Open" }> }
+  | { readonly _tag: "Open"; readonly state: Extract<CircuitBreaker.State, { readonly _tag: "Open" }> }
 
 // A longer wait is a quota's.
 const maxWait = Duration.minutes(5)
@@ -63,13 +60,13 @@ const maxTrials: Readonly<Record<FailureReason, number>> = { Refused: 3, Service
 type FailureReason = "Refused" | "ServiceFault"
 
 /** Whether it makes sense to wait for the breaker before a sender ends that ends when it is idle. */
-const isLasting = (state: Extract<State, { readonly _tag: "Open" }>): Effect.Effect<boolean> =>
+const isLasting = (state: Extract<CircuitBreaker.State, { readonly _tag: "Open" }>): Effect.Effect<boolean> =>
   state.reason === "RateLimited"
     ? Effect.map(Clock.currentTimeMillis, (now) => state.retryAt - now > Duration.toMillis(maxWait))
     : Effect.succeed(state.trials >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure)))
 
 /** Ended, if the breaker is open for longer than a run of `once` should take. */
-export const lastingly = <Item>(breaker: CircuitBreaker<Item>): Effect.Effect<Option.Option<Ended>> =>
+export const lastingly = <Item>(breaker: CircuitBreaker.CircuitBreaker<Item>): Effect.Effect<Option.Option<Ended>> =>
   Effect.flatMap(breaker.state, (state) =>
     state._tag === "Closed"
       ? Effect.succeedNone
@@ -94,10 +91,10 @@ type Begun = "sending" | "nothing" | "open"
  * Sends until the ledger fails, the fiber is interrupted, or, where it ends when it is idle, nothing is due. Nothing new is begun then,
  * and requests in flight get some time to finish; those that do not are doubtful.
  */
-export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLimit | Standing | Store> =>
+export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLimit.RateLimit | Standing | Store> =>
   Effect.scoped(Effect.gen(function*() {
     const { breaker, concurrency, ledger, reassertion, stopWithin, until, wakes } = options
-    const rateLimit = yield* RateLimit
+    const rateLimit = yield* RateLimit.RateLimit
     const store = yield* Store
     const standing = yield* Standing
     const inFlight = yield* FiberSet.make<void, LedgerFault>()
@@ -105,7 +102,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
 
     const keepTime = yield* timeKeeper(ledger)
 
-    const choose = (permit: Permit<ProductId>) =>
+    const choose = (permit: CircuitBreaker.Permit<ProductId>) =>
       permit.halfOpen
         ? ledger.take({ _tag: "Trial", except: permit.tried })
         : Effect.flatMap(reassertion.before, (assertBefore) => ledger.take({ _tag: "Due", assertBefore }))
@@ -135,7 +132,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         return alike.length === 0 ? Effect.void : ledger.release(Option.some(alike))
       })
 
-    const recorded = (taken: Taken, exit: Exit.Exit<Product | undefined, FailurePolicy.SendFailure>, permit: Permit<ProductId>) =>
+    const recorded = (taken: Taken, exit: Exit.Exit<Product | undefined, FailurePolicy.SendFailure>, permit: CircuitBreaker.Permit<ProductId>) =>
       Effect.gen(function*() {
         const { productId, value } = taken
         const before = yield* breaker.state
@@ -180,20 +177,20 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
       })
 
     // Only the request itself can be interrupted; what became of it is recorded in any case.
-    const send = (taken: Taken, slot: Slot, permit: Permit<ProductId>) =>
+    const send = (taken: Taken, slot: RateLimit.Slot, permit: CircuitBreaker.Permit<ProductId>) =>
       store.setStock(taken.productId, taken.value).pipe(
         // Another attempt would carry this stock past a newer one, and this product past a more urgent one.
-        withRetry(Schedule.stop),
+        Plaza.withRetry(Schedule.stop),
         // Nor is a 429 waited for in here: the breaker opens until the service accepts requests again.
-        withMaxWait(0),
-        inSlot(slot),
+        Plaza.withMaxWait(0),
+        RateLimit.inSlot(slot),
         Effect.interruptible,
         Effect.exit,
         Effect.flatMap((exit) => recorded(taken, exit, permit)),
         Effect.ensuring(Queue.offer(wakes, undefined))
       )
 
-    const begin = (permit: Permit<ProductId>): Effect.Effect<Begun, LedgerFault> =>
+    const begin = (permit: CircuitBreaker.Permit<ProductId>): Effect.Effect<Begun, LedgerFault> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           const scope = yield* Scope.make()

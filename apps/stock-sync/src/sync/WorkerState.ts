@@ -13,7 +13,7 @@ import * as PubSub from "effect/PubSub"
 import type * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import type { Priority } from "@plaza/client/StockPriority"
+import type { StockPriority } from "@plaza/client"
 import type { Account, Held, Ledger, Received } from "../ledger/Ledger.js"
 
 /**
@@ -110,7 +110,7 @@ export type Happening =
   | {
     readonly _tag: "Sent"
     readonly productId: ProductId
-    readonly priority: Priority
+    readonly priority: StockPriority.Priority
     /** It was quarantined before this request. */
     readonly wasQuarantined: boolean
     /** Since when it waited; of an assertion, when it was last confirmed. */

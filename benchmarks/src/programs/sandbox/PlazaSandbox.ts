@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as Sandbox from "@plaza/sandbox/Sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { answering } from "../answering.js"

@@ -2,7 +2,7 @@
  * What holds of a key's allowance wherever it is kept, as tests that are written once and run over each layer.
  */
 import { expect, it, type Vitest } from "@effect/vitest"
-import { type Failures, RateLimit } from "@plaza/client"
+import { type ClientError, RateLimit } from "@plaza/client"
 import {
   Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Logger, Scope, TestClock
 } from "effect"
@@ -34,7 +34,7 @@ export const takeAll = (limit: RateLimit.RateLimit["Type"], requests: number) =>
 type Send = <A, E, R>(
   limit: RateLimit.RateLimit["Type"],
   request: Effect.Effect<A, E, R>
-) => Effect.Effect<A, E | Failures.RateLimitWaitExceeded | Failures.ClientClosed, R>
+) => Effect.Effect<A, E | ClientError.RateLimitWaitExceeded | ClientError.ClientClosed, R>
 
 /** Both ways to send a request, which must not differ in what comes of it. */
 const ways: ReadonlyArray<readonly [name: string, send: Send]> = [

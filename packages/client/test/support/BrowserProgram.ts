@@ -3,8 +3,8 @@
  * nothing of Node.
  */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Plaza from "@plaza/client/Plaza"
-import { Store } from "@plaza/client/Store"
+import * as Plaza from "../../src/Plaza.js"
+import { Store } from "../../src/Store.js"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

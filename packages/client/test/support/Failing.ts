@@ -1,5 +1,5 @@
 /** A failure of every kind that a call may end in. */
-import { Failures } from "@plaza/client"
+import { ClientError } from "@plaza/client"
 import { byCode, categoryOf, Cursor, type ErrorCode, fromCode, UnrecognizedError } from "@plaza/domain"
 import { DateTime, Duration } from "effect"
 
@@ -14,29 +14,29 @@ export const refusal = (code: ErrorCode) => fromCode(code, { message })
 export const unrecognized = (status: number, code?: string) =>
   new UnrecognizedError({ status, category: categoryOf(status), message, ...(code === undefined ? {} : { code }) })
 
-export const limited = (seconds?: number): Failures.Failure =>
+export const limited = (seconds?: number): ClientError.Failure =>
   fromCode("RATE_LIMITED", { message, ...(seconds === undefined ? {} : { retryAfter: Duration.seconds(seconds) }) })
 
-export const waitExceeded = (millis: number) => new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(millis), message })
+export const waitExceeded = (millis: number) => new ClientError.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(millis), message })
 
-export const unknown = (cause: Failures.Failure | Failures.Inconclusive) =>
-  new Failures.OutcomeUnknown({ attempts: 1, operation: "setStock", message, cause })
+export const unknown = (cause: ClientError.Failure | ClientError.Inconclusive) =>
+  new ClientError.OutcomeUnknown({ attempts: 1, operation: "setStock", message, cause })
 
 const attempts = 1
 const operation = "setStock"
 
-/** Failures that the service did not answer with, by their tags. */
+/** ClientError that the service did not answer with, by their tags. */
 export const local = {
-  InvalidInput: new Failures.InvalidInput({ field: "id", message }),
-  ConnectionFailed: new Failures.ConnectionFailed({ attempts, reason: "ECONNREFUSED", message }),
-  ConnectionLost: new Failures.ConnectionLost({ attempts, reason: "ECONNRESET", message }),
-  AttemptTimeout: new Failures.AttemptTimeout({ attempts, timeout: Duration.seconds(30), message }),
-  UnreadableSuccess: new Failures.UnreadableSuccess({ attempts, operation, status: 200, message, body: "<html>" }),
+  InvalidInput: new ClientError.InvalidInput({ field: "id", message }),
+  ConnectionFailed: new ClientError.ConnectionFailed({ attempts, reason: "ECONNREFUSED", message }),
+  ConnectionLost: new ClientError.ConnectionLost({ attempts, reason: "ECONNRESET", message }),
+  AttemptTimeout: new ClientError.AttemptTimeout({ attempts, timeout: Duration.seconds(30), message }),
+  UnreadableSuccess: new ClientError.UnreadableSuccess({ attempts, operation, status: 200, message, body: "<html>" }),
   RateLimitWaitExceeded: waitExceeded(0),
-  ClientClosed: new Failures.ClientClosed({ message }),
-  CursorRepeated: new Failures.CursorRepeated({ operation, message }),
-  CursorRejected: new Failures.CursorRejected({ operation, message, cause: fromCode("NOT_FOUND", { message }) }),
-  UnreadableItem: new Failures.UnreadableItem({ operation, page: 1, position: 1, cursor: undefined, nextCursor: Cursor.make("c"), message })
+  ClientClosed: new ClientError.ClientClosed({ message }),
+  CursorRepeated: new ClientError.CursorRepeated({ operation, message }),
+  CursorRejected: new ClientError.CursorRejected({ operation, message, cause: fromCode("NOT_FOUND", { message }) }),
+  UnreadableItem: new ClientError.UnreadableItem({ operation, page: 1, position: 1, cursor: undefined, nextCursor: Cursor.make("c"), message })
 }
 
-export const inconclusive = new Failures.Inconclusive({ message })
+export const inconclusive = new ClientError.Inconclusive({ message })

@@ -3,7 +3,7 @@
  * and what the sandbox then held. Knows nothing of what is right.
  */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { Chat, type Failures, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
@@ -44,7 +44,7 @@ export const stockOf = (number: number): number => 1_000 + number
 export const textOf = (write: Extract<Write, { kind: "post" }>, number: number): string =>
   texts[write.text]?.[1] ?? mark(number)
 
-const failureOf = (write: Write, number: number): Effect.Effect<unknown, Failures.Failure, Plaza.Services> => {
+const failureOf = (write: Write, number: number): Effect.Effect<unknown, ClientError.Failure, Plaza.Services> => {
   switch (write.kind) {
     case "post":
       return Effect.flatMap(Posts, ({ create }) =>
@@ -79,7 +79,7 @@ interface Sent {
 
 type Claim =
   | { readonly _tag: "Success"; readonly value: unknown }
-  | { readonly _tag: "Failure"; readonly failure: Failures.Failure }
+  | { readonly _tag: "Failure"; readonly failure: ClientError.Failure }
   | { readonly _tag: "Interrupted" }
 
 export interface Observed {

@@ -5,7 +5,7 @@
 import type { HttpClient } from "@effect/platform"
 import { it } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "../../src/node.js"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { Effect, Layer, type Redacted } from "effect"
 import { runtimes } from "./Runtimes.js"

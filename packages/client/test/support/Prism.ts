@@ -4,7 +4,7 @@
  */
 import { HttpClient, type HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "../../src/node.js"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { createLogger } from "@stoplight/prism-core"
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http"

@@ -3,7 +3,7 @@
  * it. Knows nothing of how the two are connected.
  */
 import { HttpBody } from "@effect/platform"
-import { Chat, type Failures, Media, Operations, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Operations, Posts, Profiles, Store } from "@plaza/client"
 import { type byCode, OrderId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Schedule } from "effect"
@@ -14,7 +14,7 @@ const post = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
 const setStock = (id: string, stock = 1) => Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make(id), stock))
 const shipment = { carrier: "Post", trackingNumber: "1" }
 
-type Provoked = Effect.Effect<unknown, Failures.Failure | { readonly _tag: string; readonly message: string }, OnSandbox.World>
+type Provoked = Effect.Effect<unknown, ClientError.Failure | { readonly _tag: string; readonly message: string }, OnSandbox.World>
 
 /** What makes the sandbox give each error, by its code. */
 export const provoke: Record<keyof typeof byCode, Provoked> = {

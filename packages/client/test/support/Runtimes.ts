@@ -3,7 +3,7 @@
  */
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
-import * as NodeClient from "@plaza/client/node"
+import * as NodeClient from "../../src/node.js"
 import type { Layer } from "effect"
 
 export type Runtime = readonly [name: string, http: Layer.Layer<HttpClient.HttpClient>]

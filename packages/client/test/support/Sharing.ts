@@ -2,8 +2,9 @@
  * Processes that share an allowance, played by one: each has a layer of its own on the same database. Knows nothing of
  * what they send.
  */
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { SqlClient } from "@effect/sql"
-import { RateLimit } from "@plaza/client"
+import type { RateLimit } from "@plaza/client"
 import { type Duration, Effect, Redacted } from "effect"
 import { makeFrom } from "./AllowanceRules.js"
 import * as Database from "./Database.js"
@@ -12,7 +13,7 @@ export const apiKey = Redacted.make(`plaza_${"a1B2c3D4".repeat(5)}`)
 
 /** One process that shares the allowance; each call makes another one. */
 export const join = (allowance: RateLimit.Allowance & { readonly lease?: Duration.DurationInput }) =>
-  makeFrom(RateLimit.layerSql({ ...allowance, apiKey }))
+  makeFrom(RateLimitSql.layer({ ...allowance, apiKey }))
 
 /** A process that can be stopped from the outside: without its database it does nothing more that others could see. */
 export const killable = (allowance: RateLimit.Allowance) =>

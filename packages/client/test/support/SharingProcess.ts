@@ -3,8 +3,9 @@
  * started by tests as a process of its own: `SharingProcess.ts DATABASE ADDRESS LIMIT WINDOW LEASE CONCURRENCY`, where the
  * database is an address of Postgres or the path of a SQLite file, and times are milliseconds.
  */
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as RateLimit from "@plaza/client/RateLimit"
+import * as RateLimit from "../../src/RateLimit.js"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -33,7 +34,7 @@ const program = Effect.gen(function*() {
 })
 
 NodeRuntime.runMain(program.pipe(
-  Effect.provide(RateLimit.layerSql({
+  Effect.provide(RateLimitSql.layer({
     name: "shared",
     limit: Number(limit),
     window: Number(window),

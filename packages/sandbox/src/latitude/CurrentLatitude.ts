@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Latitude from "../Latitude.js"
-import { Sql } from "../Sql.js"
+import { Sql } from "../storage/Sql.js"
 
 /** @since 0.1.0 @category services */
 export class CurrentLatitude extends Context.Tag("@plaza/sandbox/CurrentLatitude")<CurrentLatitude, {

@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import * as Predicate from "effect/Predicate"
-import type { Operation } from "../Dispatch.js"
-import type { Answer } from "../Envelope.js"
-import * as Envelope from "../Envelope.js"
+import type { Operation } from "../http/Dispatch.js"
+import type { Answer } from "../http/Envelope.js"
+import * as Envelope from "../http/Envelope.js"
 import type { Latitude, Presence } from "../Latitude.js"
 
 type Json = Readonly<Record<string, unknown>>

@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PlazaApiWithStories } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
-import { operationsOf } from "@plaza/sandbox/Dispatch"
+import { operationsOf } from "../../src/http/Dispatch.js"
 import { readdirSync, readFileSync } from "node:fs"
 
 const root = new URL("../../../../", import.meta.url)

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Failures from "@plaza/client/Failures"
+import { ClientError as Failures } from "@plaza/client"
 import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

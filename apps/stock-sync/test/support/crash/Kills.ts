@@ -4,8 +4,7 @@
  * which latitude there are and how long each process lives; how far a process gets in its time depends on the machine.
  */
 import { FileSystem } from "@effect/platform"
-import type { Fault } from "@plaza/sandbox/Fault"
-import type { Change } from "@plaza/sandbox/Latitude"
+import type { Fault, Latitude } from "@plaza/sandbox"
 import { Duration, Effect, Fiber, Random } from "effect"
 import { dist, type Ended, start } from "../program.js"
 import * as Feed from "./Feed.js"
@@ -41,15 +40,15 @@ const among = <A>(...all: ReadonlyArray<A>): Effect.Effect<A> =>
   Effect.flatMap(Random.nextIntBetween(0, all.length), (index) => Effect.orDie(Effect.fromNullable(all[index])))
 
 /** What the interface leaves to the service, as far as setting a stock can meet it. */
-const latitude: Effect.Effect<Change> = Effect.gen(function*() {
+const latitude: Effect.Effect<Latitude.Change> = Effect.gen(function*() {
   return {
     lateCommitMillis: yield* Random.nextIntBetween(100, latestCommit),
-    lateCommitStatuses: yield* among<Change["lateCommitStatuses"] & {}>([502, 504], [500, 502, 503, 504], [503]),
-    updateStatus: yield* among<Change["updateStatus"] & {}>(200, 201, 204),
-    updateBody: yield* among<Change["updateBody"] & {}>("resource", "none", "unexpected"),
-    stock: yield* among<Change["stock"] & {}>("present", "null", "omitted"),
-    newCodes: yield* among<Change["newCodes"] & {}>([], ["INTERNAL_ERROR"], ["INTERNAL_ERROR", "RATE_LIMITED"]),
-    retryAfterOn503Seconds: yield* among<Change["retryAfterOn503Seconds"] & {}>(0, 1)
+    lateCommitStatuses: yield* among<Latitude.Change["lateCommitStatuses"] & {}>([502, 504], [500, 502, 503, 504], [503]),
+    updateStatus: yield* among<Latitude.Change["updateStatus"] & {}>(200, 201, 204),
+    updateBody: yield* among<Latitude.Change["updateBody"] & {}>("resource", "none", "unexpected"),
+    stock: yield* among<Latitude.Change["stock"] & {}>("present", "null", "omitted"),
+    newCodes: yield* among<Latitude.Change["newCodes"] & {}>([], ["INTERNAL_ERROR"], ["INTERNAL_ERROR", "RATE_LIMITED"]),
+    retryAfterOn503Seconds: yield* among<Latitude.Change["retryAfterOn503Seconds"] & {}>(0, 1)
   }
 })
 

@@ -1,9 +1,6 @@
 /** The sandbox process as the test sees it: its address, what it holds, the requests and writes, its faults and its latitude. */
 import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { ControlApi } from "@plaza/sandbox/ControlApi"
-import type { Fault } from "@plaza/sandbox/Fault"
-import type { Change } from "@plaza/sandbox/Latitude"
-import type { RequestRecord } from "@plaza/sandbox/RequestLog"
+import { ControlApi, type Fault, type Latitude, type RequestRecord } from "@plaza/sandbox"
 import { Chunk, DateTime, Effect, Option, Schema, Stream } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { execPath } from "node:process"
@@ -66,7 +63,7 @@ export const start = (products: number, limit: number) =>
         Effect.map(control.listFaults(), ({ data }) => data.reduce((hits, fault) => hits + fault.hits, 0)),
         control.clearFaults()
       ).pipe(Effect.orDie),
-      setLatitude: (change: Change) => Effect.orDie(control.setLatitude({ payload: change })),
+      setLatitude: (change: Latitude.Change) => Effect.orDie(control.setLatitude({ payload: change })),
       /** Every write that was carried out, in the order in which they were sent. */
       writes: Stream.paginateChunkEffect("commit_0", (after) =>
         Effect.map(control.commits({ urlParams: { after } }), ({ data, next }) => [Chunk.unsafeFromArray(data), Option.fromNullable(next)])).pipe(

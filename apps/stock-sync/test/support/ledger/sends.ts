@@ -1,6 +1,5 @@
 /** What a ledger hands out to be sent, and what becomes of a request, in every database. */
-import { priorities } from "@plaza/client/StockPriority"
-import * as StockPriority from "@plaza/client/StockPriority"
+import { StockPriority } from "@plaza/client"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
 import { states } from "../../../src/ledger/Entry.js"
@@ -260,7 +259,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
     const ways = [undefined, ...stocks].flatMap((confirmed) =>
       [undefined, ...stocks].flatMap((doubted) => stocks.map((wanted) => ({ confirmed, doubted, wanted }))))
 
-    it.effect("has the order of the priorities, whatever the ledger holds; settled products only on request, the oldest first", () =>
+    it.effect("has the order of the StockPriority.priorities, whatever the ledger holds; settled products only on request, the oldest first", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -286,11 +285,11 @@ export const sends = (fresh: Fresh, runs: number): void => {
             for (let next = yield* take(ledger); next !== undefined; next = yield* take(ledger)) taken.push(next)
             expect(new Map(taken.map((each) => [each.productId, each.priority]))).toEqual(new Map(expected))
             expect(taken.map((each) => [each.productId, each.value])).toEqual(queue.map((each) => [each.productId, each.to]))
-            const order = taken.map((each) => priorities.indexOf(each.priority))
+            const order = taken.map((each) => StockPriority.priorities.indexOf(each.priority))
             expect(order).toEqual([...order].sort((a, b) => a - b))
             for (const each of taken) expect(each.value).toBe(named.find(({ name }) => name === each.productId)?.wanted)
             expect(Object.entries(backlog.waiting)).toEqual(
-              priorities.slice(0, 5).map((priority) => [priority, taken.filter((each) => each.priority === priority).length])
+              StockPriority.priorities.slice(0, 5).map((priority) => [priority, taken.filter((each) => each.priority === priority).length])
             )
             expect(yield* ledger.backlog).toMatchObject({ sending: taken.length, oldest: Option.none(), waiting: { soldOut: 0, rest: 0 } })
             const settled = named.length - taken.length
@@ -317,8 +316,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* using(place, () => Effect.void)
           const priorityOf = (each: (typeof entries)[number]) => {
             if (each.state === "sending" || each.part === "excluded") return null
-            if (each.state === "settled") return each.part === "named" || each.part === "zeroed" ? priorities.indexOf("assertion") : null
-            return priorities.indexOf(StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed ?? undefined, doubt: each.doubt ?? undefined }))
+            if (each.state === "settled") return each.part === "named" || each.part === "zeroed" ? StockPriority.priorities.indexOf("assertion") : null
+            return StockPriority.priorities.indexOf(StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed ?? undefined, doubt: each.doubt ?? undefined }))
           }
           yield* inDatabase(place, (sql) =>
             Effect.gen(function*() {

@@ -1,0 +1,297 @@
+/**
+ * Sends every operation: encoded by the contract, delivered by its class, its response decoded. The services of the areas
+ * are built on it.
+ *
+ * @since 0.1.0
+ */
+import * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type { ServiceError } from "@plaza/domain/Errors"
+import { UnrecognizedError } from "@plaza/domain/Errors"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FiberRef from "effect/FiberRef"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import * as Schedule from "effect/Schedule"
+import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type * as Tracer from "effect/Tracer"
+import * as Attempt from "../delivery/RateLimitedAttempt.js"
+import * as CallOptions from "../../CallOptions.js"
+import * as Contract from "./Contract.js"
+import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.js"
+import { deliver } from "../delivery/Delivery.js"
+import type { Check } from "../delivery/Delivery.js"
+import { InvalidInput } from "../../ClientError.js"
+import type { AttemptFailure, CallFailure, OutcomeUnknown } from "../../ClientError.js"
+import type { Answer, Outgoing } from "../transport/ApiRequest.js"
+import { now } from "../MonotonicTime.js"
+import * as Pagination from "../../Pagination.js"
+import type { RateLimit } from "../../RateLimit.js"
+import * as Sending from "../delivery/HttpAttempt.js"
+import { Settings } from "../../Settings.js"
+
+/**
+ * How an answer is read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reader<A> {
+  readonly decode: (body: unknown) => Either.Either<A, string>
+  /** The result for a response without a body, where the request says all that is needed. */
+  readonly whenEmpty?: (() => A) | undefined
+  /** Fields of the result that the request decides, for responses that leave them out. */
+  readonly known?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** @since 0.1.0 @category models */
+export interface SendOptions<A> {
+  /** The result for a response without a body, where the contract allows one. */
+  readonly whenEmpty?: () => A
+  /** Fields of the result that the request decides, for responses that leave them out. */
+  readonly known?: Readonly<Record<string, unknown>>
+  /** For `Checkable` operations. */
+  readonly check?: Check<A>
+  /** The body, where it isn't JSON. */
+  readonly body?: HttpBody.HttpBody
+  /** As {@link Outgoing.canRepeat}. */
+  readonly canRepeat?: (() => boolean) | undefined
+}
+
+/**
+ * What a request may fail with when nothing is known of its endpoint.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type OpenFailure = ServiceError | CallFailure | OutcomeUnknown
+
+/**
+ * The result of an operation, where it has one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ResultOf<Name extends OperationName> = Exclude<SuccessOf<Name>, void>
+
+/**
+ * The `Date` header of a success in milliseconds since the epoch, where it had one, and when the response came, on the
+ * monotonic clock of this process.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ServiceClock {
+  readonly date: number | undefined
+  readonly receivedAt: number
+}
+
+/** @since 0.1.0 @category services */
+export class Operations extends Context.Tag("@plaza/client/Operations")<Operations, {
+  /** Sends an operation of the contract. */
+  readonly send: <Name extends OperationName>(
+    name: Name,
+    request: RequestOf<Name>,
+    options?: SendOptions<ResultOf<Name>>
+  ) => Effect.Effect<ResultOf<Name>, FailureOf<Name>>
+  /** Reads pages of a list of the contract, as far as their items can be decoded. */
+  readonly sendPage: <Name extends OperationName, A, I>(
+    name: Name,
+    item: Schema.Schema<A, I>
+  ) => (urlParams: Pagination.PageRequest) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
+  /** Sends a request that is encoded already. */
+  readonly sendOpen: <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
+  /** The clock of the service by the `Date` of its last response. */
+  readonly serviceClock: Effect.Effect<ServiceClock>
+}>() {}
+
+const parse = (text: string): Either.Either<unknown, string> =>
+  Either.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
+
+const isFilled = (value: unknown): boolean =>
+  Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
+
+/**
+ * Whether the body is an error envelope, whatever its error is made of: it says the opposite of a success. An empty field of
+ * that name says nothing.
+ */
+const isError = (body: unknown): boolean => Predicate.isRecord(body) && isFilled(body["error"])
+
+/** Fields that the request decides stand for those that the response leaves out. */
+const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
+  Predicate.isRecord(body)
+    ? { ...body, ...Record.filter(known, (_, name) => body[name] === undefined || body[name] === null) }
+    : body
+
+const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
+  body.trim() === "" && reader.whenEmpty !== undefined
+    ? Either.right(reader.whenEmpty())
+    : Either.flatMap(parse(body), (value) =>
+      isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
+
+/** A success that can't be read: of a read, it is one more fault of the service; of a write, the last word. */
+const unreadable = (outgoing: Outgoing, attempts: number, { body, status }: Answer, why: string): AttemptFailure =>
+  outgoing.delivery === "Read"
+    ? new UnrecognizedError({
+      status,
+      category: "ServiceFault",
+      attempts,
+      message: `the response with status ${status} can't be read (${why})`,
+      details: { body: Sending.excerptOf(body) }
+    })
+    : Sending.unreadable(outgoing, attempts, status, `its response can't be read (${why})`, body)
+
+/**
+ * A JSON body. What has no form in JSON, such as a cycle, is refused.
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, InvalidInput> =>
+  Either.try({
+    try: () => HttpBody.unsafeJson(value),
+    catch: () => new InvalidInput({ field: "", message: "the body can't be written as JSON" })
+  })
+
+/** What is left of the maximum wait of the call for which something is looked up. */
+const lookingUp = FiberRef.unsafeMake<Attempt.Waiting | undefined>(undefined)
+
+/** What is looked up is looked up for the operation: under its span, and within its maximum wait. */
+const within = <A>(span: Tracer.Span, waiting: Attempt.Waiting, check: Check<A> | undefined): Check<A> | undefined =>
+  check?.lookUp === undefined
+    ? check
+    : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), Effect.locally(lookingUp, waiting)) }
+
+// What isn't JSON is given by the caller; what has neither has no body.
+const bodyOf = (
+  operation: Contract.Operation,
+  payload: unknown,
+  given: HttpBody.HttpBody | undefined
+): Either.Either<HttpBody.HttpBody, InvalidInput> =>
+  given !== undefined
+    ? Either.right(given)
+    : operation.payload === undefined
+    ? Either.right(HttpBody.empty)
+    : Either.flatMap(operation.payload(payload), jsonBody)
+
+interface Parts {
+  readonly path?: unknown
+  readonly urlParams?: unknown
+  readonly payload?: unknown
+}
+
+const outgoingOf = (
+  operation: Contract.Operation,
+  parts: Parts,
+  { body, canRepeat }: Pick<SendOptions<unknown>, "body" | "canRepeat"> = {}
+): Either.Either<Outgoing, InvalidInput> =>
+  Either.map(
+    Either.all({
+      path: operation.path(parts.path),
+      query: operation.query(parts.urlParams),
+      body: bodyOf(operation, parts.payload, body)
+    }),
+    ({ body, path, query }) => ({
+      operation: operation.name,
+      area: operation.area,
+      delivery: operation.delivery,
+      method: operation.method,
+      listed: operation.listed,
+      path,
+      query,
+      body,
+      canRepeat
+    })
+  )
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<
+  Operations["Type"],
+  never,
+  HttpClient.HttpClient | RateLimit | Settings | Scope.Scope
+> = Effect.gen(function*() {
+  const settings = yield* Settings
+  const attempt = yield* Attempt.make
+  let serviceClock: ServiceClock = { date: undefined, receivedAt: yield* now }
+
+  const noteDate = ({ date }: Answer) =>
+    Effect.map(now, (receivedAt) => {
+      serviceClock = { date, receivedAt }
+    })
+
+  const sendOpen = <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
+    Effect.useSpan(`plaza.${outgoing.operation}`, {
+      captureStackTrace: false,
+      attributes: {
+        "plaza.area": outgoing.area,
+        "plaza.operation": outgoing.operation,
+        "plaza.delivery": outgoing.delivery
+      }
+    }, (span) =>
+      Effect.flatMap(
+        Effect.zip(CallOptions.current, FiberRef.get(lookingUp)),
+        ([{ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }, shared]) => {
+          const waiting = shared ?? Attempt.waiting(maxWait)
+          return deliver(
+            (number) =>
+              Effect.flatMap(attempt({ outgoing, number, waiting, timeout, span }), (answer) =>
+                Effect.zipRight(
+                  noteDate(answer),
+                  Either.mapLeft(read(answer.body, reader), (why) => unreadable(outgoing, number, answer, why))
+                )),
+            {
+              operation: outgoing.operation,
+              delivery: outgoing.delivery,
+              retry: outgoing.canRepeat === undefined ? retry : Schedule.whileInput(retry, outgoing.canRepeat),
+              check: within(span, waiting, check)
+            }
+          )
+        }
+      ))
+
+  const send = (name: OperationName, parts: Parts, options: SendOptions<unknown> = {}) => {
+    const operation = Contract.operation(name)
+    const reader = {
+      decode: operation.decode,
+      whenEmpty: operation.mayBeEmpty ? options.whenEmpty : undefined,
+      known: options.known
+    }
+    return Effect.flatMap(
+      outgoingOf(operation, parts, options),
+      (outgoing) => sendOpen(outgoing, reader, options.check)
+    )
+  }
+
+  const sendPage = <A, I>(name: OperationName, item: Schema.Schema<A, I>) => {
+    // On first use: most programs read no list.
+    let decode: Reader<Pagination.FetchedPage<A>>["decode"] | undefined
+    return (urlParams: Pagination.PageRequest) =>
+      Effect.suspend(() => {
+        decode ??= Pagination.pageDecoder(item)
+        const reader = { decode }
+        return Effect.flatMap(
+          outgoingOf(Contract.operation(name), { urlParams }),
+          (outgoing) => sendOpen(outgoing, reader)
+        )
+      })
+  }
+
+  return {
+    // The reflection that the operations are compiled by erases the types which the contract gives them by name.
+    send: send as Operations["Type"]["send"],
+    // As for `send`: the failures are those that the contract lists for the name.
+    sendPage: sendPage as Operations["Type"]["sendPage"],
+    sendOpen,
+    serviceClock: Effect.sync(() => serviceClock)
+  }
+})
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Operations, never, HttpClient.HttpClient | RateLimit | Settings> = Layer.scoped(
+  Operations,
+  make
+)

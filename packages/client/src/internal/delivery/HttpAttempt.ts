@@ -1,0 +1,317 @@
+/**
+ * Sends one request within its time limit, and reads its response once or fails with a typed failure. `Attempt` waits
+ * for a slot before it.
+ *
+ * @since 0.1.0
+ */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
+import { excerptLength, parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Tracer from "effect/Tracer"
+import type { Closing } from "./Closing.js"
+import * as Deadlines from "./Deadlines.js"
+import * as Exchange from "../transport/Transport.js"
+import { AttemptTimeout, ConnectionFailed, ConnectionLost, UnreadableSuccess } from "../../ClientError.js"
+import type { AttemptFailure } from "../../ClientError.js"
+import * as Moment from "../MonotonicTime.js"
+import type { Answer, Outgoing } from "../transport/ApiRequest.js"
+import * as Redaction from "../../Redaction.js"
+import * as Redirects from "../transport/noRedirects.js"
+import * as ResponseBody from "../transport/ResponseBody.js"
+import { Settings } from "../../Settings.js"
+import { reasonOf, reasonOfCause } from "../../TransportReason.js"
+import type { TransportReason } from "../../TransportReason.js"
+
+/**
+ * What is known of a request while it is on the way.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Progress extends Deadlines.Watched {
+  /** Requests of its call until now, it included. */
+  readonly attempts: number
+  readonly span: Tracer.Span
+  /** When it was sent, in milliseconds since the epoch. */
+  readonly sentAt: number
+  /** Undefined until it is there. */
+  head: Exchange.Head | undefined
+  /** Whether the request has had a connection; undefined where the HTTP client doesn't report that. */
+  isConnected?: boolean | undefined
+}
+
+/** @since 0.1.0 @category models */
+export type Send = (outgoing: Outgoing, progress: Progress) => Effect.Effect<Answer, AttemptFailure>
+
+// For what a response larger than the bound begins with, where its own length says that it is.
+const excerptBytes = 4 * excerptLength
+
+const isSuccess = (head: Exchange.Head): boolean => head.status >= 200 && head.status < 300
+
+/** @since 0.1.0 @category constructors */
+export const make = (
+  closing: Closing
+): Effect.Effect<Send, never, HttpClient.HttpClient | Settings | Scope.Scope> => Effect.gen(function*() {
+  const settings = yield* Settings
+  const key = Redacted.value(settings.apiKey)
+  const redaction = Redaction.make(key)
+  const ownHeaders = { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": settings.userAgent }
+  const deadlines = yield* Deadlines.make(closing)
+  const host = new URL(settings.baseUrl).host
+  const given = yield* HttpClient.HttpClient
+  // The span of the attempt tells of the request.
+  const client = HttpClient.withTracerDisabledWhen(yield* Redirects.notFollowed(given), () => true)
+  const exchange = Exchange.of(given)
+
+  const headersOf = ({ span }: Progress) =>
+    settings.propagateTrace ? { ...ownHeaders, ...HttpTraceContext.toHeaders(span) } : ownHeaders
+
+  const failureOf = (outgoing: Outgoing, progress: Progress, transport: TransportReason, thrown: unknown) => {
+    const { attempts, head } = progress
+    const { connected } = transport
+    const reason = redaction.text(transport.reason)
+    // The errors of HTTP clients may hold the request with its headers.
+    const cause = redaction.cause(thrown)
+    if (head !== undefined && outgoing.delivery !== "Read") {
+      return unreadable(outgoing, attempts, head.status, `its answer broke off (${reason})`, "")
+    }
+    return connected
+      ? new ConnectionLost({
+        attempts,
+        reason,
+        cause,
+        message: `the connection to ${host} broke before the whole answer was there (${reason})`
+      })
+      : new ConnectionFailed({
+        attempts,
+        reason,
+        cause,
+        message: `can't reach ${host} (${reason}); check the base address and the network`
+      })
+  }
+
+  const refused = (
+    outgoing: Outgoing,
+    { attempts }: Progress,
+    { headers, status }: Exchange.Head,
+    body: string,
+    receivedAt: number
+  ): AttemptFailure => {
+    const requestId = headers["x-request-id"]
+    const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
+    return toError({ status, headers: safe, body, receivedAt, attempts, listed: outgoing.listed })
+  }
+
+  const outOfTime = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
+    const { attempts, head } = progress
+    if (progress.isConnected === false) {
+      return failureOf(outgoing, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
+    }
+    if (head !== undefined && !isSuccess(head)) {
+      return refused(outgoing, progress, head, "", progress.sentAt)
+    }
+    return head !== undefined && outgoing.delivery !== "Read"
+      ? unreadable(outgoing, attempts, head.status, "its answer didn't end in time", "")
+      : new AttemptTimeout({
+        attempts,
+        timeout: progress.limit,
+        message: `no whole answer from ${host} within ${Duration.format(progress.limit)}`
+      })
+  }
+
+  /** The client was closed. The request had left, so that nobody knows what becomes of it. */
+  const cutOff = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
+    const { attempts, head } = progress
+    if (head !== undefined) {
+      return isSuccess(head)
+        ? failureOf(outgoing, progress, { connected: true, reason: "CLOSED" }, undefined)
+        : refused(outgoing, progress, head, "", progress.sentAt)
+    }
+    return new ConnectionLost({
+      attempts,
+      reason: "CLOSED",
+      message: `the client was closed before ${host} had responded; keep the scope of its layer open until calls have ended`
+    })
+  }
+
+  /** Notes what a response begins with, and decides how many bytes of its body are read. */
+  const noteHead = (progress: Progress, head: Exchange.Head): number => {
+    progress.span.attribute("http.response.status_code", head.status)
+    progress.head = head
+    const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
+    // A refusal is reported with its beginning, however long it is.
+    return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
+  }
+
+  const tooLarge = (outgoing: Outgoing, { attempts }: Progress, { status }: Exchange.Head, body: string): AttemptFailure => {
+    const why = `its response is larger than ${settings.maxResponseBytes} bytes (option maxResponseBytes)`
+    return outgoing.delivery === "Read"
+      ? new ConnectionLost({
+        attempts,
+        reason: "RESPONSE_TOO_LARGE",
+        message: `the connection to ${host} was dropped, because ${why}`
+      })
+      : unreadable(outgoing, attempts, status, why, body)
+  }
+
+  const conclude = (
+    outgoing: Outgoing,
+    progress: Progress,
+    head: Exchange.Head,
+    { isCut, text }: Exchange.Body
+  ): Effect.Effect<Answer, AttemptFailure> => {
+    // A proxy that echoes the request may echo the key with it, and what can't be read is shown to people.
+    const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
+    if (isCut && isSuccess(head)) {
+      return Effect.fail(tooLarge(outgoing, progress, head, body))
+    }
+    return isSuccess(head)
+      ? Effect.succeed({ status: head.status, body, date: parseHttpDate(head.headers["date"]) })
+      : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refused(outgoing, progress, head, body, now)))
+  }
+
+  /** A refusal whose body breaks off is still a refusal. */
+  const brokenOff = (
+    outgoing: Outgoing,
+    progress: Progress,
+    reason: TransportReason,
+    cause: unknown
+  ): Effect.Effect<Answer, AttemptFailure> =>
+    progress.head === undefined || isSuccess(progress.head)
+      ? Effect.fail(failureOf(outgoing, progress, reason, cause))
+      : conclude(outgoing, progress, progress.head, noBody)
+
+  const byClient: Send = (outgoing, progress) => {
+    const request = HttpClientRequest.make(outgoing.method)(settings.baseUrl + outgoing.path, {
+      urlParams: outgoing.query,
+      headers: headersOf(progress),
+      body: watched(outgoing.body, progress)
+    })
+    const answer = Effect.flatMap(client.execute(request), (response) => {
+      return Effect.map(ResponseBody.read(response, noteHead(progress, response)), (body) => ({ head: response, body }))
+    })
+    return deadlines.limit(
+      Effect.matchEffect(answer, {
+        onFailure: (error) => brokenOff(outgoing, progress, reasonOf(error), error.cause),
+        onSuccess: ({ body, head }) => conclude(outgoing, progress, head, body)
+      }),
+      progress,
+      { outOfTime: () => outOfTime(outgoing, progress), cutOff: () => cutOff(outgoing, progress) }
+    )
+  }
+
+  const byExchange = (exchange: Exchange.Exchange, body: InMemory): Send => (outgoing, progress) => {
+    let breakOff = () => {}
+    return deadlines.limitAsync<Answer, AttemptFailure, AttemptFailure>(
+      (resume) => {
+        progress.isConnected = false
+        breakOff = exchange({
+          method: outgoing.method,
+          url: urlOf(settings.baseUrl + outgoing.path, outgoing.query),
+          headers: body._tag === "Empty" ? headersOf(progress) : { ...headersOf(progress), "content-type": body.contentType },
+          body: body._tag === "Empty" ? undefined : body.body,
+          idempotent: outgoing.delivery === "Read" || outgoing.delivery === "Repeatable"
+        }, {
+          onConnection: () => {
+            progress.isConnected = true
+          },
+          onHead: (head) => noteHead(progress, head),
+          onEnd: (head, body) => resume(conclude(outgoing, progress, head, body)),
+          onFailure: (cause) => {
+            // The exchange knows whether there was a connection; a code only suggests it.
+            const { reason } = reasonOfCause(cause, "Transport")
+            resume(brokenOff(outgoing, progress, { reason, connected: progress.isConnected === true }, cause))
+          }
+        })
+        return Effect.sync(breakOff)
+      },
+      progress,
+      {
+        outOfTime: () => {
+          // First, so that what had no connection until now doesn't get one after it was said to have had none.
+          breakOff()
+          return outOfTime(outgoing, progress)
+        },
+        cutOff: () => cutOff(outgoing, progress)
+      }
+    )
+  }
+
+  return (outgoing, progress) =>
+    exchange !== undefined && isInMemory(outgoing.body)
+      ? byExchange(exchange, outgoing.body)(outgoing, progress)
+      : byClient(outgoing, progress)
+})
+
+// What one character of a key is written with at most, in JSON escapes, entities and the like.
+const longestEscape = 8
+
+/** A text that was cut, without its end: that may hold the beginning of a key in any escape, which redaction can't recognise. */
+const withoutPartOf = (key: string, text: string): string => text.slice(0, Math.max(0, text.length - longestEscape * key.length))
+
+const noBody: Exchange.Body = { text: "", isCut: false }
+
+type InMemory = HttpBody.Empty | HttpBody.Uint8Array
+
+const isInMemory = (body: HttpBody.HttpBody): body is InMemory => body._tag === "Empty" || body._tag === "Uint8Array"
+
+const urlOf = (address: string, query: Outgoing["query"]): URL => {
+  const url = new URL(address)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) {
+      url.searchParams.append(name, value)
+    }
+  }
+  return url
+}
+
+/** An upload that goes on is not a request that hangs. */
+const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody =>
+  body._tag === "Stream"
+    ? HttpBody.stream(
+      // By the chunk, which keeps the chunks as they are; see `Multipart`.
+      Stream.chunksWith(body.stream, Stream.tap(() =>
+        Effect.map(Moment.now, (now) => {
+          progress.movedAt = now
+        }))),
+      body.contentType,
+      body.contentLength
+    )
+    : body
+
+/**
+ * The beginning of a body, for people.
+ *
+ * @since 0.1.0
+ * @category text
+ */
+export const excerptOf = (body: string): string => body.slice(0, excerptLength)
+
+/**
+ * The failure for a 2xx that can't be read.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const unreadable = (
+  outgoing: Outgoing,
+  attempts: number,
+  status: number,
+  why: string,
+  body: string
+): UnreadableSuccess =>
+  new UnreadableSuccess({
+    attempts,
+    operation: outgoing.operation,
+    status,
+    message: `the service reported success (status ${status}), but ${why}; the request was not sent again`,
+    body: excerptOf(body)
+  })

@@ -1,0 +1,193 @@
+/**
+ * Decides whether a post of unknown outcome exists, from the account's own posts. A service may change a text when it
+ * stores it, leave fields out of lists, order media and lists in its own way, stamp `createdAt` by another clock than
+ * its `Date`, and show a post late. So a listed post is the call's own only where text and time agree. Where one of the two
+ * leaves a doubt, or a post is new and can't be told from this one, the outcome stays unknown.
+ *
+ * Source: interface v1, "Retry rules": "first check that the action did not already happen".
+ *
+ * @since 0.1.0
+ */
+import type { Cursor, PostId } from "@plaza/domain/Ids"
+import * as Limits from "@plaza/domain/Limits"
+import type { NewPost } from "@plaza/domain/Requests"
+import type { Page, Post } from "@plaza/domain/Resources"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Inconclusive } from "../../ClientError.js"
+import type { PageRequest } from "../../Pagination.js"
+import { resemblance } from "./PostText.js"
+import { now } from "../MonotonicTime.js"
+
+/**
+ * Offset of the clock that stamps posts against the monotonic clock of this process, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StampClock {
+  readonly least: number
+  readonly most: number
+}
+
+// The servers of one service differ by about as much.
+const toleranceMillis = 2_000
+
+// `createdAt` is in UTC by the document, but a server's clock may be wrong, by as much as a time zone.
+const doubtfulMillis = 26 * 3_600_000
+
+/**
+ * The clock of a post that this client made: stamped between sending and receiving, perhaps cut to a whole second.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: number, receivedAt: number): StampClock => ({
+  least: DateTime.toEpochMillis(createdAt) - receivedAt,
+  most: latestMoment(createdAt) - sentAt
+})
+
+/**
+ * The clock of the `Date` header, which counts whole seconds.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromDate = (date: number, receivedAt: number): StampClock => ({
+  least: date - receivedAt,
+  most: date + 1_000 - receivedAt
+})
+
+/** The latest moment that a stamp may stand for: one in whole seconds may have been cut. */
+const latestMoment = (createdAt: DateTime.Utc): number => {
+  const stamp = DateTime.toEpochMillis(createdAt)
+  return stamp % 1_000 === 0 ? stamp + 999 : stamp
+}
+
+/**
+ * When a listed post was made, as far as its stamp shows: in the course of the call, surely before it, or neither of these
+ * for sure.
+ */
+type Age = "duringCall" | "doubtful" | "older"
+
+const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: number, clock: StampClock | undefined): Age => {
+  if (createdAt === undefined || clock === undefined) {
+    return "doubtful"
+  }
+  const earliest = startedAt + clock.least
+  return latestMoment(createdAt) < earliest - doubtfulMillis
+    // The beginning of a calendar stands for no moment at all.
+    ? DateTime.toEpochMillis(createdAt) > 0 ? "older" : "doubtful"
+    : latestMoment(createdAt) < earliest || DateTime.toEpochMillis(createdAt) > at + clock.most + toleranceMillis
+    ? "doubtful"
+    : "duringCall"
+}
+
+/** @since 0.1.0 @category models */
+export interface Search<E> {
+  readonly post: NewPost
+  /** The beginning of the first attempt, on the monotonic clock, in milliseconds. */
+  readonly startedAt: number
+  /** How long the service may go on with a failed request, or leave a new post out of its list. */
+  readonly settleTime: Duration.Duration
+  /** Whether the post is the result of another call of this client. */
+  readonly isClaimed: (id: PostId) => boolean
+  /** The last post that this client made: a list that begins with the newest shows it before older ones. */
+  readonly lastClaimed: PostId | undefined
+  /** Whether the post is that of another call of this client whose outcome is open. */
+  readonly isOthers: (post: Post) => boolean
+  /** Whether it may be. */
+  readonly mayBeOthers: (post: Post) => boolean
+  readonly listPosts: (request: PageRequest) => Effect.Effect<Page<Post>, E>
+  /** Undefined where no response says what time it is. */
+  readonly stampClock: Effect.Effect<StampClock | undefined>
+}
+
+// Pages read in one look at most.
+const maxPages = 10
+
+// A list that runs from newest to oldest through so many posts is taken to go on like that.
+const enoughToShowOrder = 20
+
+interface Order {
+  readonly last: number
+  readonly isDescending: boolean
+  /** Posts that are older than the one before them. Equal stamps show no order. */
+  readonly descents: number
+  /** Whether the last post of this client was seen, where there is one. */
+  readonly hasLast: boolean
+}
+
+const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
+  const from = (
+    cursor: Cursor | undefined,
+    pagesLeft: number,
+    order: Order,
+    doubt: string | undefined
+  ): Effect.Effect<Option.Option<Post>, E | Inconclusive> =>
+    Effect.gen(function*() {
+      if (pagesLeft === 0) {
+        return yield* new Inconclusive({ message: `it is not among the first ${maxPages} pages of the account's posts` })
+      }
+      const page = yield* search.listPosts({ limit: Limits.maxPageSize, ...(cursor === undefined ? {} : { cursor }) })
+      const clock = yield* search.stampClock
+      const at = yield* now
+      let { descents, hasLast, isDescending, last } = order
+      let doubtHere = doubt
+      let oldest: Age = "duringCall"
+      for (const post of page.data) {
+        const stamp = post.createdAt === undefined ? Number.NaN : DateTime.toEpochMillis(post.createdAt)
+        isDescending = isDescending && stamp <= last
+        descents += stamp < last ? 1 : 0
+        last = stamp
+        hasLast ||= post.id === search.lastClaimed
+        oldest = ageOf(post.createdAt, search.startedAt, at, clock)
+        if (oldest === "older" || search.isClaimed(post.id)) {
+          continue
+        }
+        const likeness = resemblance(search.post, post)
+        if (likeness === "same" && oldest === "duringCall" && !search.mayBeOthers(post)) {
+          return Option.some(post)
+        }
+        // Whatever its text, a post that is new and nobody else's may be this one: services rewrite links, names and more.
+        if (likeness !== "different" || (oldest === "duringCall" && !search.isOthers(post))) {
+          doubtHere ??= likeness !== "same"
+            ? `the new post ${post.id} may be this one`
+            : oldest === "duringCall"
+            ? `the post ${post.id} may be that of another call`
+            : `the equal post ${post.id} may be this one or an older one`
+        }
+      }
+      const isPast = isDescending && hasLast && descents >= enoughToShowOrder && oldest === "older"
+      return page.nextCursor !== null && !isPast
+        ? yield* from(page.nextCursor, pagesLeft - 1, { last, isDescending, descents, hasLast }, doubtHere)
+        : doubtHere === undefined
+        ? Option.none()
+        : yield* new Inconclusive({ message: doubtHere })
+    })
+  const unread = { last: Number.POSITIVE_INFINITY, isDescending: true, descents: 0, hasLast: search.lastClaimed === undefined }
+  return from(undefined, maxPages, unread, undefined)
+}
+
+// Most posts are there at once, or never.
+const firstPause = Duration.seconds(1)
+
+/**
+ * Looks for the post of a call whose attempt has just failed: after a short pause, and once more when the settle time
+ * is over. None says that it was not there at the end of that time; `Inconclusive` that this can't be decided.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
+  const first = Duration.min(firstPause, search.settleTime)
+  const last = Effect.delay(look(search), Duration.subtract(search.settleTime, first))
+  return look(search).pipe(
+    Effect.delay(first),
+    // What is undecided now may be decided by a post that appears later.
+    Effect.catchIf((failure) => failure instanceof Inconclusive, () => Effect.succeed(Option.none<Post>())),
+    Effect.flatMap(Option.match({ onNone: () => last, onSome: (post) => Effect.succeedSome(post) }))
+  )
+}

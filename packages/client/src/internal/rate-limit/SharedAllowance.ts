@@ -1,0 +1,76 @@
+/**
+ * The checked settings of an allowance that processes share, and the name by which a database knows its key.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Durations from "../../Durations.js"
+import type { InvalidSettings } from "../../ClientError.js"
+import type { Allowance } from "../../RateLimit.js"
+import * as Setting from "../Setting.js"
+import * as CheckedAllowance from "./CheckedAllowance.js"
+
+/**
+ * The same limit and window in every process that shares it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SharedAllowance =
+  & Allowance
+  & {
+    /**
+     * How long a slot stays taken when its process dies before the answer: an attempt's timeout, within which the service
+     * may still count the request, and a window (default: 30 seconds and a window). Set a longer one where an attempt
+     * may take longer than 30 seconds.
+     */
+    readonly lease?: Duration.DurationInput
+  }
+  & (
+    | {
+      /** The key whose allowance it is. The database holds a hash of it, not the key. */
+      readonly apiKey: Redacted.Redacted
+      readonly name?: undefined
+    }
+    | {
+      /** A name for the allowance, the same in every process, instead of the key. */
+      readonly name: string
+      readonly apiKey?: undefined
+    }
+  )
+
+/** @since 0.1.0 @category models */
+export interface Checked extends CheckedAllowance.CheckedAllowance {
+  readonly name: string
+  readonly leaseMillis: number
+}
+
+// The default timeout of an attempt.
+const defaultGrace = Duration.seconds(30)
+
+// Of a key with 40 characters; nobody finds them by trying.
+const hashOf = (key: string): Effect.Effect<string> =>
+  Effect.map(
+    Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))),
+    (hash) => Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  )
+
+/** @since 0.1.0 @category constructors */
+export const checked = (allowance: SharedAllowance): Effect.Effect<Checked, InvalidSettings> =>
+  Effect.gen(function*() {
+    const { limit, windowMillis } = yield* CheckedAllowance.check(allowance)
+    const lease = allowance.lease ?? Duration.sum(Duration.millis(windowMillis), defaultGrace)
+    const leaseMillis = Math.ceil(Duration.toMillis(yield* Setting.named("lease", Durations.parsePositive(lease))))
+    if (leaseMillis <= windowMillis) {
+      return yield* Setting.invalid("lease", "must be longer than the window, by the time that an attempt may take")
+    }
+    if (allowance.apiKey === undefined && allowance.name === "") {
+      return yield* Setting.invalid("name", "must not be empty")
+    }
+    const name = allowance.apiKey === undefined
+      ? `name:${allowance.name}`
+      : `key:${yield* hashOf(Redacted.value(allowance.apiKey))}`
+    return { name, limit, windowMillis, leaseMillis }
+  })

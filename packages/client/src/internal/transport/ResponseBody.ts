@@ -1,0 +1,62 @@
+/**
+ * Reads the body of a response, up to a number of bytes.
+ *
+ * @since 0.1.0
+ */
+import type { ResponseError } from "@effect/platform/HttpClientError"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { Body } from "./Transport.js"
+
+// Leaves out a byte order mark at the beginning, which is no part of JSON.
+const decoder = new TextDecoder()
+
+/**
+ * The text of chunks of UTF-8, without a byte order mark.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
+  const [first] = chunks
+  if (first === undefined) {
+    return ""
+  }
+  if (chunks.length === 1) {
+    return decoder.decode(first)
+  }
+  const whole = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.length
+  }
+  return decoder.decode(whole)
+}
+
+/**
+ * Reads at most so many bytes, counted after the decompression that an HTTP client may do. Where there are more, the
+ * rest is not read and the connection is dropped.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (response: HttpClientResponse, maxBytes: number): Effect.Effect<Body, ResponseError> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let bytesLeft = maxBytes
+    return Stream.runForEachWhile(response.stream, (chunk) =>
+      Effect.sync(() => {
+        chunks.push(chunk.length > bytesLeft ? chunk.subarray(0, bytesLeft) : chunk)
+        bytesLeft -= chunk.length
+        return bytesLeft >= 0
+      })).pipe(
+        // How the platform's fetch reports a response without a body.
+        Effect.catchIf((error) => error.reason === "EmptyBody", () => Effect.void),
+        // The runtime would log a failure of the stream by itself, with the address of the request and the ids in it.
+        Effect.withUnhandledErrorLogLevel(Option.none()),
+        Effect.map(() => ({ text: textOf(chunks), isCut: bytesLeft < 0 }))
+      )
+  })

@@ -1,0 +1,136 @@
+/**
+ * From any answer that isn't a success to an error, whatever came.
+ */
+import { it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import { describe, expect } from "vitest"
+import { categoryOf } from "../src/Category.js"
+import { type ErrorResponse, toError } from "../src/ErrorResponse.js"
+import { byCode } from "../src/Errors.js"
+
+const answer = (status: number, body: string, more: Partial<ErrorResponse> = {}): ErrorResponse => ({
+  status,
+  body,
+  headers: {},
+  receivedAt: Date.UTC(2026, 9, 1),
+  ...more
+})
+const envelope = (error: unknown) => JSON.stringify({ error })
+
+const statuses = [301, 400, 401, 403, 404, 409, 413, 418, 429, 500, 502, 503, 520]
+const html = "<!doctype html><html><title>502 Bad Gateway</title>"
+const foreign: ReadonlyArray<readonly [what: string, body: string]> = [
+  ["HTML", html],
+  ["nothing", ""],
+  ["white space", " \r\n"],
+  ["JSON that was cut short", `{"error":{"code":"NOT_FOUND","message":"The resource do`],
+  ["an array", `[{"error":{"code":"NOT_FOUND","message":""}}]`],
+  ["null", "null"],
+  ["a number", "404"],
+  ["a text", `"NOT_FOUND"`],
+  ["an object without error", "{}"],
+  ["an error that is a text", envelope("NOT_FOUND")],
+  ["an error that is null", envelope(null)],
+  ["an error that is a list", envelope(["NOT_FOUND"])],
+  ["an error without code", envelope({ message: "no" })],
+  ["a code that is a number", envelope({ code: 404, message: "no" })],
+  ["a code that is null", envelope({ code: null, message: "no" })],
+  ["a message that is a number", envelope({ code: "NOT_FOUND", message: 7 })],
+  ["a code that only its prototype has", `{"error":{"__proto__":{"code":"NOT_FOUND","message":"no"}}}`],
+  ["JSON that is nested without end", "[".repeat(100_000)],
+  ["an envelope that nests without end", `{"error":`.repeat(50_000)]
+]
+
+describe("a documented code under its own status", () => {
+  it.each(Object.entries(byCode))("%s becomes its class, with everything that came along", (code, errorClass) => {
+    const { status } = new errorClass({ message: "" })
+    const error = toError(answer(status, envelope({ code, message: "no", field: "limit", more: { deep: [1] } }), {
+      headers: { "x-request-id": "r1", "retry-after": "7" }
+    }))
+    expect(error).toBeInstanceOf(errorClass)
+    expect(error).toMatchObject({ status, code, message: "no", details: { field: "limit", more: { deep: [1] } }, requestId: "r1" })
+    expect(error.retryAfter).toMatchObject({ value: { millis: 7_000 } })
+  })
+
+  it.each(Object.entries(byCode))("%s under any other status is not recognised, and means what that status means", (code, errorClass) => {
+    const own = new errorClass({ message: "" }).status
+    for (const status of statuses.filter((status) => status !== own)) {
+      expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
+        _tag: "UnrecognizedError", status, code, category: categoryOf(status), message: "no"
+      })
+    }
+  })
+
+  it.each(Object.entries(byCode))("%s is not recognised from an endpoint that doesn't list it", (code, errorClass) => {
+    const { status } = new errorClass({ message: "" })
+    const sent = answer(status, envelope({ code, message: "no" }))
+    expect(toError({ ...sent, listed: new Set([code]) })).toBeInstanceOf(errorClass)
+    expect(toError({ ...sent, listed: new Set() })).toMatchObject({ _tag: "UnrecognizedError", status, code, category: categoryOf(status) })
+  })
+
+  it.each([undefined, null, ""])("is recognised with the message %j, and says something all the same", (message) => {
+    expect(toError(answer(404, envelope({ code: "NOT_FOUND", message })))).toMatchObject({ _tag: "NotFound", message: "status 404, code NOT_FOUND" })
+  })
+
+  it("keeps details by the names of its own fields apart from them", () => {
+    const error = toError(answer(404, envelope({ code: "NOT_FOUND", message: "no", status: 5, _tag: "x", details: { a: 1 }, category: "y" })))
+    expect(error).toMatchObject({
+      _tag: "NotFound", status: 404, category: "NotFound", details: { status: 5, _tag: "x", details: { a: 1 }, category: "y" }
+    })
+  })
+})
+
+describe.each(statuses)("status %i", (status) => {
+  const category = categoryOf(status)
+
+  it("with a code that nobody knows yet means what the status means, and keeps the code and what came with it", () => {
+    expect(toError(answer(status, envelope({ code: "BRAND_NEW", message: "no", hint: "x" })))).toMatchObject({
+      _tag: "UnrecognizedError", status, category, code: "BRAND_NEW", message: "no", details: { hint: "x" }
+    })
+  })
+
+  it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "", "not_found", "NotFound", " NOT_FOUND"])(
+    "with the code %j is not recognised",
+    (code) => {
+      expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({ _tag: "UnrecognizedError", status, category, code })
+    }
+  )
+
+  it.each(foreign)("with %s for a body is not recognised, and shows what came", (_what, body) => {
+    const error = toError(answer(status, body))
+    expect(error).toMatchObject({ _tag: "UnrecognizedError", status, category, details: body === "" ? {} : { body: body.slice(0, 500) } })
+    expect(error.message).toContain(String(status))
+    expect("code" in error).toBe(false)
+  })
+})
+
+describe("any answer", () => {
+  const anyStatus = FastCheck.integer({ min: 300, max: 999 })
+  const anyBody = FastCheck.oneof(
+    FastCheck.string({ unit: "binary", maxLength: 2_000 }),
+    FastCheck.json(),
+    FastCheck.jsonValue().map((error) => envelope(error)),
+    FastCheck.record({ code: FastCheck.oneof(FastCheck.constantFrom(...Object.keys(byCode)), FastCheck.string()), message: FastCheck.jsonValue() }).map(envelope),
+    FastCheck.tuple(FastCheck.json(), FastCheck.nat()).map(([json, at]) => json.slice(0, at))
+  )
+  const anyHeaders = FastCheck.dictionary(FastCheck.constantFrom("retry-after", "x-request-id", "content-type"), FastCheck.string())
+
+  it.prop("becomes an error with its status and the category of it, and never throws", [anyStatus, anyBody, anyHeaders], ([status, body, headers]) => {
+    const error = toError(answer(status, body, { headers }))
+    expect(error).toMatchObject({ status, category: categoryOf(status) })
+    expect(error.requestId).toBe(headers["x-request-id"])
+    expect(error._tag === "UnrecognizedError" || byCode[error.code].prototype.constructor === error.constructor).toBe(true)
+    expect(error.message).not.toBe("")
+  }, { fastCheck: { numRuns: 1_000 } })
+
+  it("pollutes nothing when a detail is called __proto__", () => {
+    const error = toError(answer(404, `{"error":{"code":"NOT_FOUND","message":"no","__proto__":{"polluted":true},"b":2}}`))
+    expect(error).toMatchObject({ _tag: "NotFound", details: { b: 2 } })
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    expect((error.details as { polluted?: unknown }).polluted).toBeUndefined()
+  })
+
+  it("shows of a long page no more than its beginning", () => {
+    expect(toError(answer(502, html + "x".repeat(1_000_000))).details["body"]).toHaveLength(500)
+  })
+})

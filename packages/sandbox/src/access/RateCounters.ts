@@ -1,0 +1,84 @@
+/**
+ * The ways in which a service may count the rate of a key, beside a window that slides: windows one after the other, and a
+ * bucket of tokens. What each request costs stays the same, however many there are.
+ *
+ * @since 0.1.0
+ */
+import type { Latitude } from "../Latitude.js"
+import * as SlidingWindow from "./SlidingWindow.js"
+
+/** @since 0.1.0 @category models */
+export type RateCounter = SlidingWindow.SlidingWindow
+
+/**
+ * Windows that begin at whole multiples of their length.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fixedWindow = (length: number): RateCounter => {
+  let index = 0
+  let count = 0
+  const enter = (now: number) => {
+    const current = Math.floor(now / length)
+    if (current !== index) {
+      index = current
+      count = 0
+    }
+  }
+  return {
+    push: (now) => {
+      enter(now)
+      count++
+    },
+    waitFor: (limit, now) => {
+      enter(now)
+      return count < limit ? 0 : (index + 1) * length - now
+    }
+  }
+}
+
+/**
+ * A bucket that is full at first, holds at most `burst` tokens, and gets the allowance of one window over its length. Each
+ * request takes a token; what is refused and counted takes what is left.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const tokenBucket = (length: number, burst: number | null, allowance: number): RateCounter => {
+  const capacity = Math.min(burst ?? allowance, allowance)
+  const perMilli = allowance / length
+  let tokens = capacity
+  let filledAt = 0
+  const fill = (now: number) => {
+    tokens = Math.min(capacity, tokens + Math.max(0, now - filledAt) * perMilli)
+    filledAt = now
+  }
+  return {
+    push: (now) => {
+      fill(now)
+      tokens = Math.max(0, tokens - 1)
+    },
+    waitFor: (_, now) => {
+      fill(now)
+      // Sums of fractions may miss a whole token by less than this.
+      return tokens >= 1 - 1e-9 ? 0 : perMilli === 0 ? length : Math.ceil((1 - tokens) / perMilli)
+    }
+  }
+}
+
+/** @since 0.1.0 @category constructors */
+export const make = (
+  { rateBurst, rateCounting }: Pick<Latitude, "rateBurst" | "rateCounting">,
+  length: number,
+  allowance: number
+): RateCounter => {
+  switch (rateCounting) {
+    case "slidingWindow":
+      return SlidingWindow.make(length)
+    case "fixedWindow":
+      return fixedWindow(length)
+    case "tokenBucket":
+      return tokenBucket(length, rateBurst, allowance)
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The folder that holds what was uploaded, one file each, beside the database that tells what they are. A file is there
+ * before the row that names it, so that a kill at any moment leaves at most a file that no row names; those are swept
+ * away at the next start. Knows nothing of requests.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Fs from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { SandboxError } from "../../SandboxError.js"
+import { Sql } from "../../storage/Sql.js"
+
+/** @since 0.1.0 @category models */
+export interface Written<A> {
+  /** The name of the new file, which no other file ever had. */
+  readonly file: string
+  /** What was made of it while it was written. */
+  readonly result: A
+}
+
+/** @since 0.1.0 @category services */
+export class MediaFiles extends Context.Tag("@plaza/sandbox/MediaFiles")<MediaFiles, {
+  /** Writes a new file piece by piece. When that fails or is interrupted, no file is left. */
+  readonly write: <A, E>(
+    fill: (append: (bytes: Uint8Array) => Effect.Effect<void>) => Effect.Effect<A, E>
+  ) => Effect.Effect<Written<A>, E>
+  readonly remove: (files: ReadonlyArray<string>) => Effect.Effect<void>
+}>() {}
+
+/** Takes a file or folder of ours away from everybody but its owner, where the file system has modes. */
+const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    (Fs.lstatSync(path).mode & 0o077) === 0
+      ? Effect.void
+      : Effect.catchAll(
+        Effect.try(() => Fs.chmodSync(path, mode)),
+        () => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path })
+      )
+  )
+
+/** What an upload fails with when the folder is no longer the one that the sandbox began with. */
+class FolderReplaced extends Data.Error<{ readonly code: string; readonly message: string }> {}
+
+/** A folder that is used, and who it is: a path alone may come to lead elsewhere. */
+interface Folder {
+  readonly path: string
+  readonly isSame: () => boolean
+}
+
+const folderAt = (path: string): Folder => {
+  const { dev, ino } = Fs.lstatSync(path)
+  return {
+    path,
+    isSame: () => {
+      const now = Fs.lstatSync(path, { throwIfNoEntry: false })
+      return now !== undefined && now.dev === dev && now.ino === ino
+    }
+  }
+}
+
+/** Creates a folder that its owner alone can enter, whatever the umask. */
+const createPrivate = (path: string): void => {
+  Fs.mkdirSync(path, { mode: 0o700 })
+  Fs.chmodSync(path, 0o700)
+}
+
+const temporary = Effect.acquireRelease(
+  Effect.try({
+    try: () => {
+      const path = Fs.mkdtempSync(join(tmpdir(), "plaza-sandbox-"))
+      Fs.chmodSync(path, 0o700)
+      return folderAt(path)
+    },
+    catch: (cause) =>
+      new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
+  }),
+  ({ isSame, path }) => Effect.sync(() => isSame() ? Fs.rmSync(path, { recursive: true, force: true }) : undefined)
+)
+
+const pathOf = (data: string): string => `${data}-media`
+
+/** The name of a file of an upload: the id of its database, and a number. */
+const nameOf = (id: string, number: number): string => `upload-${id}-${String(number).padStart(6, "0")}`
+
+/** The number of a file that a database with this id wrote, by its name. */
+const numberOf = (id: string, name: string): number | undefined => {
+  const [, ofDatabase, number] = /^upload-([0-9a-f]{16})-(\d{6,15})$/.exec(name) ?? []
+  return ofDatabase === id ? Number(number) : undefined
+}
+
+const anyId = (name: string): string => /^upload-([0-9a-f]{16})-/.exec(name)?.[1] ?? ""
+
+/** What keeps a folder from being used: everything in it has to be a file that a sandbox wrote. */
+const problemOf = (path: string, idOf: (name: string) => string): string | undefined => {
+  const stat = Fs.lstatSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) {
+    return undefined
+  }
+  if (stat.isSymbolicLink()) {
+    return "is a symbolic link, and uploads are written to and deleted from a folder of the sandbox's own only: remove the link or name another data file"
+  }
+  if (!stat.isDirectory()) {
+    return "is not a folder, and uploads are kept in one beside the data file: move it away or name another data file"
+  }
+  const foreign = Fs.readdirSync(path, { withFileTypes: true })
+    .find((entry) => !entry.isFile() || numberOf(idOf(entry.name), entry.name) === undefined)
+  return foreign === undefined
+    ? undefined
+    : `holds "${foreign.name}", which this sandbox did not write: move it away or name another data file`
+}
+
+const unusable = (data: string, cause: unknown): SandboxError =>
+  new SandboxError({
+    message: `the folder ${pathOf(data)} can't be used: uploads are kept there, beside the data file`,
+    cause
+  })
+
+const check = (data: string, idOf: (name: string) => string): Effect.Effect<void, SandboxError> =>
+  Effect.flatMap(
+    Effect.try({ try: () => problemOf(pathOf(data), idOf), catch: (cause) => unusable(data, cause) }),
+    (problem) => problem === undefined ? Effect.void : new SandboxError({ message: `${pathOf(data)} ${problem}` })
+  )
+
+/**
+ * Refuses a data file whose folder of uploads holds what no sandbox wrote, before anything is created.
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const checkFolder = (data: string): Effect.Effect<void, SandboxError> =>
+  data === ":memory:" ? Effect.void : check(data, anyId)
+
+/** Where the files of a database are kept. What is in memory has them in a folder that ends with it. */
+const folderOf = (data: string, id: string) =>
+  data === ":memory:" ? temporary : Effect.zipRight(
+    check(data, () => id),
+    Effect.try({
+      try: () => {
+        if (!Fs.existsSync(pathOf(data))) {
+          createPrivate(pathOf(data))
+        }
+        return folderAt(Fs.realpathSync(pathOf(data)))
+      },
+      catch: (cause) => unusable(data, cause)
+    })
+  )
+
+/**
+ * The files of a database. Nobody else uses them: the database is held by a lock. A failure of the disk is nobody's to
+ * handle, like one of the database.
+ *
+ * They are written as SQLite writes its own, without leaving the calling fiber: in process an upload must take no longer
+ * than the caller's clock says, and a fiber that waits for the disk would be overtaken by a clock that waits for nothing.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> =>
+  Layer.scoped(
+    MediaFiles,
+    Effect.gen(function*() {
+      const sql = yield* Sql
+      const [{ id } = { id: "" }] = yield* sql<{ readonly id: string }>`SELECT id FROM media_folder`
+      const folder = yield* folderOf(data, id)
+      // Files that this database did not write are never deleted, nor anything where the folder was replaced.
+      const remove = (files: ReadonlyArray<string>) =>
+        Effect.sync(() => {
+          for (const file of files) {
+            const path = join(folder.path, file)
+            if (
+              numberOf(id, file) !== undefined && folder.isSame() &&
+              Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+            ) {
+              Fs.rmSync(path, { force: true })
+            }
+          }
+        })
+
+      const found = Fs.readdirSync(folder.path)
+      const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
+      const named = new Set(rows.map(({ file }) => file))
+      yield* remove(found.filter((file) => !named.has(file)))
+      // Everything in the folder is ours: see `folderOf`.
+      yield* makePrivate(folder.path, 0o700)
+      yield* Effect.forEach(
+        found.filter((file) => named.has(file)),
+        (file) => makePrivate(join(folder.path, file), 0o600),
+        { discard: true }
+      )
+      // Numbers go on where they ended, so a name is never given twice.
+      let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
+
+      const create = (file: string): number => {
+        if (!folder.isSame()) {
+          throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
+        }
+        const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
+        Fs.fchmodSync(opened, 0o600)
+        return opened
+      }
+
+      return {
+        remove,
+        write: (fill) =>
+          Effect.suspend(() => {
+            last += 1
+            const file = nameOf(id, last)
+            return Effect.acquireUseRelease(
+              Effect.sync(() => create(file)),
+              (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
+              (opened) => Effect.sync(() => Fs.closeSync(opened))
+            ).pipe(
+              Effect.map((result) => ({ file, result })),
+              Effect.onError(() => remove([file]))
+            )
+          })
+      }
+    })
+  )

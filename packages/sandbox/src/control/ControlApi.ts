@@ -1,0 +1,80 @@
+/**
+ * The sandbox's second interface, beside the service's own: looking into it and steering it. A value that clients can be
+ * derived from; knows nothing of how it is answered. Its paths begin at the root of the sandbox, its failures leave in
+ * the same envelope as the service's.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { onWire } from "@plaza/domain/Errors"
+import * as Schema from "effect/Schema"
+import { SceneGroup } from "./SeedingApi.js"
+import { CommitPage, CommitQuery } from "../http/Commits.js"
+import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
+import { Change, Latitude } from "../Latitude.js"
+import { RequestPage, RequestQuery } from "../http/RequestLog.js"
+import { ClockMove } from "../seeding/SeedingModels.js"
+import { State } from "./StateSnapshot.js"
+import { ClockState } from "../VirtualClock.js"
+
+/** @since 0.1.0 @category models */
+export const Health = Schema.Struct({
+  status: Schema.Literal("ok"),
+  seed: Schema.Int
+}).annotations({ identifier: "Health" })
+
+/** @since 0.1.0 @category groups */
+export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true })
+  .add(HttpApiEndpoint.get("health", "/health").addSuccess(Health))
+  .add(HttpApiEndpoint.post("reset", "/reset").addSuccess(HttpApiSchema.NoContent))
+  .add(HttpApiEndpoint.get("state", "/state").addSuccess(State))
+  .add(
+    HttpApiEndpoint.get("requests", "/requests")
+      .setUrlParams(RequestQuery)
+      .addSuccess(RequestPage)
+      .addError(onWire("VALIDATION_ERROR"))
+  )
+  .add(
+    HttpApiEndpoint.post("addFault", "/faults")
+      .setPayload(Fault)
+      .addSuccess(Schema.Struct({ id: FaultId }))
+      .addError(onWire("INVALID_JSON"))
+      .addError(onWire("VALIDATION_ERROR"))
+      .addError(onWire("PAYLOAD_TOO_LARGE"))
+  )
+  .add(HttpApiEndpoint.get("readClock", "/clock").addSuccess(ClockState))
+  .add(
+    HttpApiEndpoint.post("advanceClock", "/clock")
+      .setPayload(ClockMove)
+      .addSuccess(ClockState)
+      .addError(onWire("INVALID_JSON"))
+      .addError(onWire("VALIDATION_ERROR"))
+      .addError(onWire("PAYLOAD_TOO_LARGE"))
+  )
+  .add(HttpApiEndpoint.get("listFaults", "/faults").addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) })))
+  .add(HttpApiEndpoint.del("clearFaults", "/faults").addSuccess(HttpApiSchema.NoContent))
+  .add(
+    HttpApiEndpoint.get("commits", "/commits")
+      .setUrlParams(CommitQuery)
+      .addSuccess(CommitPage)
+      .addError(onWire("VALIDATION_ERROR"))
+  )
+  .add(HttpApiEndpoint.get("readLatitude", "/latitude").addSuccess(Latitude))
+  .add(
+    HttpApiEndpoint.post("setLatitude", "/latitude")
+      .setPayload(Change)
+      .addSuccess(Latitude)
+      .addError(onWire("INVALID_JSON"))
+      .addError(onWire("VALIDATION_ERROR"))
+      .addError(onWire("PAYLOAD_TOO_LARGE"))
+  )
+  .addError(onWire("FORBIDDEN"))
+  .addError(onWire("INTERNAL_ERROR"))
+  .prefix("/sandbox")
+{}
+
+/** @since 0.1.0 @category api */
+export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup).add(SceneGroup) {}

@@ -1,0 +1,98 @@
+/**
+ * The part of the control interface that sets the scene: what `Setup` can do, over HTTP. Knows nothing of how it is
+ * answered.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { onWire } from "@plaza/domain/Errors"
+import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
+import * as PathSegment from "@plaza/domain/PathSegment"
+import * as Schema from "effect/Schema"
+import { AccessRequest } from "../access/AccessRequests.js"
+import { Fixtures } from "../seeding/Fixtures.js"
+import * as Models from "../seeding/SeedingModels.js"
+
+/** Encoded here, since a client that is derived from the contract puts a parameter into the path as it stands. */
+const Id = Schema.transform(Schema.String, PathSegment.inPath(Schema.String), {
+  strict: true,
+  // Whoever finds the route has decoded its segments.
+  decode: (segment) => segment,
+  encode: PathSegment.encode
+})
+const byId = Schema.Struct({ id: Id })
+
+const created = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id })
+const listOf = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ data: Schema.Array(item) })
+
+/** A key as it is made: the one time that its value is shown. */
+const CreatedKey = Schema.Struct({ id: Schema.String, apiKey: Schema.Redacted(Schema.String) })
+
+/** @since 0.1.0 @category groups */
+export class SceneGroup extends HttpApiGroup.make("scene")
+  .add(
+    HttpApiEndpoint.post("createAccount", "/accounts")
+      .setPayload(Models.NewAccount)
+      .addSuccess(Schema.Struct({ id: ProfileId, username: Username }))
+  )
+  .add(
+    HttpApiEndpoint.patch("setProfile", "/accounts/:id")
+      .setPath(byId)
+      .setPayload(Models.ProfileChange)
+      .addSuccess(HttpApiSchema.NoContent)
+  )
+  .add(
+    HttpApiEndpoint.post("setAccess", "/accounts/:id/access")
+      .setPath(byId)
+      .setPayload(Models.AccessChange)
+      .addSuccess(HttpApiSchema.NoContent)
+  )
+  .add(
+    HttpApiEndpoint.post("requestAccess", "/accounts/:id/access-requests")
+      .setPath(byId)
+      .setPayload(Models.NewAccessRequest)
+      .addSuccess(AccessRequest)
+  )
+  .add(HttpApiEndpoint.get("listAccessRequests", "/access-requests").addSuccess(listOf(AccessRequest)))
+  .add(
+    HttpApiEndpoint.post("decideAccess", "/access-requests/:id/decision")
+      .setPath(byId)
+      .setPayload(Models.AccessDecision)
+      .addSuccess(AccessRequest)
+  )
+  .add(
+    HttpApiEndpoint.post("createKey", "/accounts/:id/keys")
+      .setPath(byId)
+      .setPayload(Models.NewKey)
+      .addSuccess(CreatedKey)
+  )
+  .add(
+    HttpApiEndpoint.post("revokeKey", "/keys/:id/revoke")
+      .setPath(byId)
+      .addSuccess(HttpApiSchema.NoContent)
+  )
+  .add(
+    HttpApiEndpoint.patch("setRelation", "/relations")
+      .setPayload(Models.RelationChange)
+      .addSuccess(HttpApiSchema.NoContent)
+  )
+  .add(HttpApiEndpoint.post("createPost", "/posts").setPayload(Models.NewPost).addSuccess(created(PostId)))
+  .add(HttpApiEndpoint.put("setProduct", "/products").setPayload(Models.NewProduct).addSuccess(created(ProductId)))
+  .add(HttpApiEndpoint.put("setOrder", "/orders").setPayload(Models.NewOrder).addSuccess(created(OrderId)))
+  .add(
+    HttpApiEndpoint.post("createConversation", "/conversations")
+      .setPayload(Models.NewConversation)
+      .addSuccess(created(ConversationId))
+  )
+  .add(HttpApiEndpoint.post("plant", "/fixtures").setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent))
+  .addError(onWire("FORBIDDEN"))
+  .addError(onWire("INTERNAL_ERROR"))
+  .addError(onWire("INVALID_JSON"))
+  .addError(onWire("VALIDATION_ERROR"))
+  .addError(onWire("PAYLOAD_TOO_LARGE"))
+  .addError(onWire("NOT_FOUND"))
+  .addError(onWire("CONFLICT"))
+  .prefix("/sandbox")
+{}

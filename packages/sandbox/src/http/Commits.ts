@@ -1,0 +1,183 @@
+/**
+ * What the sandbox has really done: the writes that were carried out, as they were sent, independent of the response and of
+ * how they are stored. Kept in memory and bounded; see {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
+ *
+ * @since 0.1.0
+ */
+import { Timestamp } from "@plaza/domain/Resources"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type { Admitted } from "./Admission.js"
+import * as KeyMask from "./KeyMask.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Page from "../control/RecordPage.js"
+import type { Entry } from "./RequestLog.js"
+
+/** @since 0.1.0 @category models */
+export const Commit = Schema.Struct({
+  /** `commit_` and a number that grows by one with each commit. */
+  id: Schema.String,
+  /** When it was carried out, by the sandbox's time. */
+  at: Timestamp,
+  /** The `id` of the request in the request log. */
+  requestId: Schema.String,
+  /** The operation of the contract, such as `createPost`. */
+  operation: Schema.String,
+  /** The account that did it. */
+  accountId: Schema.String,
+  /** The parameters of the path, decoded and with keys masked. */
+  params: Schema.Record({ key: Schema.String, value: Schema.String }),
+  /** The body as it was sent, unchanged by any latitude but with keys masked; of an upload the name, type, size and SHA-256 of the file. Null without a body. */
+  payload: Schema.Unknown,
+  /** The id of what was created; null where the operation creates nothing that has one. */
+  createdId: Schema.NullOr(Schema.String),
+  /** Whether it was carried out after the caller had been given up. */
+  isLate: Schema.Boolean
+}).annotations({ identifier: "Commit" })
+/** @since 0.1.0 @category models */
+export interface Commit extends Schema.Schema.Type<typeof Commit> {}
+
+/**
+ * Commits that are kept.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const capacity = 100_000
+
+/**
+ * Most bytes of all kept payloads and parameters together, as JSON. The oldest commits are dropped first.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const maxBytes = 32_000_000
+
+const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+/**
+ * Which commits to list: the newest, or the first after a known one, always oldest first.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const CommitQuery = Schema.Struct({
+  /** The first ones after the one with this id; from the oldest on when it is `commit_0` or of an earlier run. */
+  after: optional(Schema.String.pipe(Schema.pattern(/^commit_\d{1,15}$/))),
+  /** Those of this operation of the contract. */
+  operation: optional(Schema.String),
+  /** At most so many (default: 1,000). Fewer come where they are large. */
+  limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, Page.maxItems)))
+}).annotations({ identifier: "CommitQuery", parseOptions: { onExcessProperty: "error" } })
+/** @since 0.1.0 @category models */
+export type CommitQuery = typeof CommitQuery.Type
+
+/**
+ * A part of the record.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const CommitPage = Schema.Struct({
+  /** Oldest first. */
+  data: Schema.Array(Commit),
+  /** What to pass as `after` for those that follow; null when there are none yet. */
+  next: Schema.NullOr(Schema.String)
+}).annotations({ identifier: "CommitPage" })
+/** @since 0.1.0 @category models */
+export interface CommitPage extends Schema.Schema.Type<typeof CommitPage> {}
+
+/** @since 0.1.0 @category services */
+export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
+  /** Records a write that has just been carried out. */
+  readonly add: (admitted: Admitted, entry: Entry, result: unknown, isLate: boolean) => Effect.Effect<void>
+  /** A copy of what is kept, oldest first. */
+  readonly all: Effect.Effect<ReadonlyArray<Commit>>
+  /** A copy of a part of it, oldest first. */
+  readonly read: (query: CommitQuery) => Effect.Effect<CommitPage>
+  readonly clear: Effect.Effect<void>
+}>() {}
+
+interface Kept extends Omit<Commit, "at"> {
+  readonly at: number
+  /** Bytes of its payload and parameters. */
+  readonly size: number
+}
+
+/** More bytes than a commit takes beside its payload and parameters. */
+const overhead = 400
+
+const idOf = (result: unknown): string | null => {
+  const id = Predicate.isReadonlyRecord(result) ? result["id"] ?? result["mediaId"] : undefined
+  return typeof id === "string" ? id : null
+}
+
+const payloadOf = ({ operation, request: { payload } }: Admitted, mask: KeyMask.KeyMask): unknown => {
+  if (operation.body !== "file" || !Predicate.isReadonlyRecord(payload)) {
+    return mask.json(payload ?? null)
+  }
+  const { contentType, name, sha256, size } = payload
+  return { name: mask.json(name), contentType: mask.json(contentType), size, sha256 }
+}
+
+const creating = new Set(["createPost", "createComment", "sendMessage", "createStory", "uploadMedia"])
+
+const toCommit = ({ at, size: _, ...commit }: Kept): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<Commits, never, CurrentLatitude> = Layer.effect(
+  Commits,
+  Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+    const mask = KeyMask.make(keyPrefixes)
+    let kept: Array<Kept> = []
+    let size = 0
+    let added = 0
+    /** Drops the older half, over and over until what is left is small enough: taking one from the front moves all the others. */
+    const trim = () => {
+      while (kept.length > capacity || size > maxBytes && kept.length > 1) {
+        kept = kept.slice(Math.ceil(kept.length / 2))
+        size = kept.reduce((sum, commit) => sum + commit.size, 0)
+      }
+    }
+    return {
+      add: (admitted, entry, result, isLate) =>
+        Effect.map(Clock.currentTimeMillis, (at) => {
+          const payload = payloadOf(admitted, mask)
+          const commit: Kept = {
+            id: `commit_${++added}`,
+            at,
+            requestId: entry.id,
+            operation: admitted.operation.name,
+            accountId: admitted.caller.accountId,
+            params: entry.params,
+            payload,
+            createdId: creating.has(admitted.operation.name) ? idOf(result) : null,
+            isLate,
+            size: Buffer.byteLength(JSON.stringify([entry.params, payload]))
+          }
+          kept.push(commit)
+          size += commit.size
+          trim()
+        }),
+      all: Effect.sync(() => kept.map(toCommit)),
+      read: ({ after, limit, operation }) =>
+        Effect.sync(() => {
+          const { data, last } = Page.read(
+            operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
+            { after: after === undefined ? undefined : Page.numberOf(after), limit },
+            { newest: added, bytesOf: (commit) => commit.size + overhead }
+          )
+          return { data: data.map(toCommit), next: last?.id ?? null }
+        }),
+      clear: Effect.sync(() => {
+        kept = []
+        size = 0
+      })
+    }
+  })
+)

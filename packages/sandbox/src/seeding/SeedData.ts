@@ -1,0 +1,239 @@
+/**
+ * What a new sandbox holds: a shop with everything it needs to work, and the people around it. The same seed gives the
+ * same rows, with times relative to the moment of seeding. Knows nothing of requests.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import { createHash } from "node:crypto"
+import type { Relation } from "../access/Accounts.js"
+import { allScopes } from "../Assumptions.js"
+import * as Chat from "../areas/chat/ChatHandlers.js"
+import * as Keys from "../access/Keys.js"
+import type { MediaFiles } from "../areas/media/MediaFiles.js"
+import * as Posts from "../areas/posts/PostsHandlers.js"
+import { catalogue } from "./SeedCatalogue.js"
+import type { NewAccount } from "./SeedingModels.js"
+import type { Client } from "../storage/Sql.js"
+
+/**
+ * The number that the ids of accounts are counted from.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const firstAccountNumber = 1001
+
+/**
+ * The account that the ready key belongs to: a shop with photo and cover and all scopes.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const shopId = String(firstAccountNumber)
+
+interface Person extends NewAccount {
+  readonly username: string
+  readonly name: string
+  /** What they do to the shop. */
+  readonly toShop?: Partial<Relation>
+  /** What the shop does to them. */
+  readonly fromShop?: Partial<Relation>
+  /** Whether the shop has a conversation with them. */
+  readonly chats?: true
+}
+
+const people: ReadonlyArray<Person> = [
+  { username: "corner-shop", name: "The Corner Shop" },
+  { username: "ana.ruiz", name: "Ana Ruiz", toShop: { hasWritten: true }, fromShop: { hasWritten: true }, chats: true },
+  { username: "b_okafor", name: "Ben Okafor", toShop: { follows: true }, chats: true },
+  { username: "chloe", name: "Chloé Martin", toShop: { follows: true, hasWritten: true }, fromShop: { follows: true }, chats: true },
+  { username: "dmitri77", name: "Dmitri", toShop: { hasWritten: true }, chats: true },
+  { id: "007", username: "emi", name: "えみ", toShop: { follows: true }, chats: true },
+  // Neither wrote nor follows: the anti-spam rule keeps the shop from writing.
+  { username: "farid", name: "Farid", fromShop: { follows: true }, chats: true },
+  { username: "greta", name: "Greta Lindqvist", toShop: { hasWritten: true, blocks: true }, chats: true },
+  { username: "hank", name: "Hank", toShop: { hasWritten: true, follows: true }, fromShop: { blocks: true }, chats: true },
+  { username: "ines", name: "Inês", availability: "private" },
+  { username: "jonas", name: "Jonas", availability: "suspended", toShop: { follows: true } },
+  { username: "tea-and-tide", name: "Tea & Tide" },
+  { username: "kiosk-17", name: "Kiosk 17", toShop: { blocksFromStore: true } }
+]
+
+const idOf = (index: number): string => people[index]?.id ?? String(firstAccountNumber + index)
+const idByUsername = (username: string): string => idOf(people.findIndex((person) => person.username === username))
+
+/** Two stores of others: one where the shop may do nothing, one that has blocked it. */
+const otherStores = [
+  { accountId: idByUsername("tea-and-tide"), productId: "TIDE-TIN-01", orderId: "T-1" },
+  { accountId: idByUsername("kiosk-17"), productId: "K17-GUM", orderId: "K-1" }
+]
+
+const texts = [
+  "New mugs are in, straight from the kiln.",
+  "Open until eight today.",
+  "First flush Darjeeling has arrived.",
+  "What should we roast next?",
+  "Small batch candles, back in stock.",
+  "Closed on Monday for the stocktaking.",
+  "Gift wrapping is free this week.",
+  "The blue ones are selling fast.",
+  "Thank you for five hundred orders!",
+  "Rain outside, tea inside."
+]
+const shopPosts = 25
+const orders = 30
+const postInterval = Duration.toMillis("6 hours")
+
+/**
+ * The row of an account.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const accountRow = (
+  { access = "granted", availability = "available", cover = true, id, name, photo = true, seq, username }:
+    & NewAccount
+    & { readonly id: string; readonly seq: number; readonly username: string; readonly name: string }
+) => ({ seq, id, username, name, photo: photo ? 1 : 0, cover: cover ? 1 : 0, access, availability })
+
+/**
+ * The row of what one account does to another.
+ *
+ * @since 0.1.0
+ * @category rows
+ */
+export const relationRow = (from: string, to: string, relation: Partial<Relation>) => ({
+  from_id: from,
+  to_id: to,
+  follows: relation.follows === true ? 1 : 0,
+  blocks: relation.blocks === true ? 1 : 0,
+  has_written: relation.hasWritten === true ? 1 : 0,
+  blocks_from_store: relation.blocksFromStore === true ? 1 : 0
+})
+
+/** Ids of orders as shops number them: most look like numbers, some begin with zeros, some are hard to put in a path. */
+const orderId = (number: number): string =>
+  number <= 20
+    ? String(500_000 + number)
+    : number <= 25
+    ? String(number).padStart(6, "0")
+    : number <= 28
+    ? `SO/2026/${number}`
+    : `#${1000 + number}`
+
+/**
+ * The seed that a database was planted with.
+ *
+ * @since 0.1.0
+ * @category seeding
+ */
+export const recorded = (sql: Client): Effect.Effect<number> =>
+  Effect.map(
+    sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = 'seed'`,
+    ([row]) => Number(row?.value ?? Number.NaN)
+  )
+
+const plantPeople = (sql: Client) =>
+  Effect.all([
+    sql`INSERT INTO accounts ${
+      sql.insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 })))
+    }`,
+    sql`INSERT INTO relations ${
+      sql.insert(people.flatMap(({ fromShop, toShop }, index) => [
+        ...(toShop === undefined ? [] : [relationRow(idOf(index), shopId, toShop)]),
+        ...(fromShop === undefined ? [] : [relationRow(shopId, idOf(index), fromShop)])
+      ]))
+    }`,
+    sql`INSERT INTO conversations ${
+      sql.insert(
+        people.flatMap(({ chats }, index) => chats === true ? [idOf(index)] : []).map((peer, index) => ({
+          seq: index + 1,
+          id: Chat.idOf(index + 1),
+          account_id: shopId,
+          peer_id: peer
+        }))
+      )
+    }`
+  ], { discard: true })
+
+const plantPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Random, now: number) =>
+  Effect.gen(function*() {
+    const picture = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`)
+    const { file } = yield* files.write((append) => append(picture))
+    yield* sql`INSERT INTO media ${
+      sql.insert({
+        id: "media-000001",
+        account_id: shopId,
+        name: "front.svg",
+        content_type: "image/svg+xml",
+        size: picture.length,
+        sha256: createHash("sha256").update(picture).digest("hex"),
+        file
+      })
+    }`
+    const authors = [...people.keys()].slice(1).map(idOf)
+    const written = [...authors, ...Array.from({ length: shopPosts }, () => shopId)]
+    const rows: Array<Posts.PostRow & Record<string, string | number>> = []
+    for (const [index, author] of written.entries()) {
+      const jitter = yield* random.nextIntBetween(0, postInterval / 2)
+      const text = texts[yield* random.nextIntBetween(0, texts.length)] ?? ""
+      rows.push({
+        seq: index + 1,
+        id: Posts.idOf(index + 1),
+        account_id: author,
+        text,
+        media_ids: JSON.stringify(index === written.length - 1 ? ["media-000001"] : []),
+        created_at: now - (written.length - index) * postInterval + jitter
+      })
+    }
+    yield* sql`INSERT INTO posts ${sql.insert(rows)}`
+  })
+
+const plantStores = (sql: Client, random: Random.Random) =>
+  Effect.gen(function*() {
+    const products: Array<{ id: string; account_id: string; name: string; stock: number }> = []
+    for (const [id, name] of catalogue) {
+      // One in ten is sold out.
+      const soldOut = (yield* random.nextIntBetween(0, 10)) === 0
+      products.push({ id, account_id: shopId, name, stock: soldOut ? 0 : yield* random.nextIntBetween(1, 80) })
+    }
+    for (const { accountId, productId } of otherStores) {
+      products.push({ id: productId, account_id: accountId, name: productId, stock: 10 })
+    }
+    yield* sql`INSERT INTO products ${sql.insert(products)}`
+    yield* sql`INSERT INTO orders ${
+      sql.insert([
+        ...Array.from({ length: orders }, (_, index) => ({ id: orderId(index + 1), account_id: shopId })),
+        ...otherStores.map((store) => ({ id: store.orderId, account_id: store.accountId }))
+      ])
+    }`
+  })
+
+/**
+ * Fills empty tables.
+ *
+ * @since 0.1.0
+ * @category seeding
+ */
+export const plant = (
+  sql: Client,
+  files: MediaFiles["Type"],
+  seed: number
+): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const random = Random.make(seed)
+    yield* sql`INSERT INTO meta ${sql.insert({ key: "seed", value: String(seed) })}`
+    const now = yield* Clock.currentTimeMillis
+    yield* plantPeople(sql)
+    yield* sql`INSERT INTO keys ${
+      sql.insert(
+        Keys.row({ id: "k1", accountId: shopId, name: "ready", value: Keys.ready(seed), scopes: allScopes, createdAt: now })
+      )
+    }`
+    yield* plantPosts(sql, files, random, now)
+    yield* plantStores(sql, random)
+  })

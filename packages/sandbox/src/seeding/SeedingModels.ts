@@ -1,0 +1,145 @@
+/**
+ * What can be set up, as it is told by a program, over the control interface or in a file of fixtures. Knows nothing of
+ * how it is kept. `accountId` defaults to the seeded shop.
+ *
+ * @since 0.1.0
+ */
+import { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
+import { Timestamp } from "@plaza/domain/Resources"
+import * as Schema from "effect/Schema"
+import { AccessForm } from "../access/AccessRequests.js"
+import { choice } from "../Choice.js"
+import { Availability } from "../control/StateSnapshot.js"
+
+const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+/** A misspelt field would set up something else than was meant. */
+const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const
+
+/** @since 0.1.0 @category models */
+export const NewAccount = Schema.Struct({
+  /** Default: the next free number. */
+  id: optional(Schema.String),
+  /** Default: made of the id. */
+  username: optional(Schema.String),
+  /** Default: the username. */
+  name: optional(Schema.String),
+  /** Default: true. */
+  photo: optional(Schema.Boolean),
+  /** Default: true. */
+  cover: optional(Schema.Boolean),
+  /** Default: `granted`. */
+  access: optional(choice(AccessState)),
+  /** Default: `available`. */
+  availability: optional(choice(Availability))
+}).annotations(strict("NewAccount"))
+/** @since 0.1.0 @category models */
+export type NewAccount = typeof NewAccount.Type
+
+/**
+ * Fields that are left out stay.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const ProfileChange = Schema.Struct({
+  photo: optional(Schema.Boolean),
+  cover: optional(Schema.Boolean),
+  availability: optional(choice(Availability))
+}).annotations(strict("ProfileChange"))
+/** @since 0.1.0 @category models */
+export type ProfileChange = typeof ProfileChange.Type
+
+/** @since 0.1.0 @category models */
+export const AccessChange = Schema.Struct({ move: choice(AccessMove) }).annotations(strict("AccessChange"))
+
+const Decision = Schema.Literal("approve", "decline")
+
+/** @since 0.1.0 @category models */
+export const AccessDecision = Schema.Struct({ decision: choice(Decision) })
+  .annotations(strict("AccessDecision"))
+
+/** @since 0.1.0 @category models */
+export const NewAccessRequest = Schema.Struct(AccessForm.fields).annotations(strict("NewAccessRequest"))
+
+/** @since 0.1.0 @category models */
+export const ClockMove = Schema.Struct({
+  /** How far forward; its bounds are the clock's own. */
+  millis: Schema.Number
+}).annotations(strict("ClockMove"))
+
+/** @since 0.1.0 @category models */
+export const NewKey = Schema.Struct({
+  /** Default: the key's id. */
+  name: optional(Schema.String),
+  /** Default: all. */
+  scopes: optional(Schema.Array(Schema.String))
+}).annotations(strict("NewKey"))
+/** @since 0.1.0 @category models */
+export type NewKey = typeof NewKey.Type
+
+const relation = {
+  follows: optional(Schema.Boolean),
+  blocks: optional(Schema.Boolean),
+  /** Whether the one has written to the other. */
+  hasWritten: optional(Schema.Boolean),
+  /** Whether the store of the one is closed to the other. */
+  blocksFromStore: optional(Schema.Boolean)
+}
+
+/**
+ * What the first account does to the second; fields that are left out stay.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const RelationChange = Schema.Struct({ from: Schema.String, to: Schema.String, ...relation })
+  .annotations(strict("RelationChange"))
+
+/** @since 0.1.0 @category models */
+export const NewPost = Schema.Struct({
+  accountId: optional(Schema.String),
+  text: Schema.String,
+  mediaIds: optional(Schema.Array(Schema.String)),
+  /** Default: now. */
+  createdAt: optional(Timestamp)
+}).annotations(strict("NewPost"))
+/** @since 0.1.0 @category models */
+export type NewPost = typeof NewPost.Type
+
+/** @since 0.1.0 @category models */
+export const NewProduct = Schema.Struct({
+  id: Schema.String,
+  accountId: optional(Schema.String),
+  /** Default: the id. */
+  name: optional(Schema.String),
+  /** Default: 0. */
+  stock: optional(Schema.Number)
+}).annotations(strict("NewProduct"))
+/** @since 0.1.0 @category models */
+export type NewProduct = typeof NewProduct.Type
+
+/** @since 0.1.0 @category models */
+export const NewOrder = Schema.Struct({
+  id: Schema.String,
+  accountId: optional(Schema.String),
+  /** Default: not shipped. */
+  shipment: optional(Schema.Struct({ carrier: Schema.String, trackingNumber: Schema.String }))
+}).annotations(strict("NewOrder"))
+/** @since 0.1.0 @category models */
+export type NewOrder = typeof NewOrder.Type
+
+/** @since 0.1.0 @category models */
+export const NewConversation = Schema.Struct({
+  accountId: optional(Schema.String),
+  /** Whom it is with. */
+  peerId: Schema.String,
+  /** What has been written already, oldest first; who was written to may answer. */
+  messages: optional(Schema.Array(Schema.Struct({
+    text: Schema.String,
+    /** Whether the account wrote it, and not its peer. */
+    isOwn: optional(Schema.Boolean)
+  })))
+}).annotations(strict("NewConversation"))
+/** @since 0.1.0 @category models */
+export type NewConversation = typeof NewConversation.Type

@@ -1,0 +1,41 @@
+/**
+ * What setting up in any area needs: an account that is there, and the next number of a table. Knows nothing of areas.
+ *
+ * @since 0.1.0
+ */
+import type { NotFound } from "@plaza/domain/Errors"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Account } from "../access/Accounts.js"
+import { Accounts } from "../access/Accounts.js"
+import * as Envelope from "../http/Envelope.js"
+import { Sql } from "../storage/Sql.js"
+
+/**
+ * Most characters of an id or a name that is set up.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const maxIdLength = 500
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<{
+  readonly known: (accountId: string) => Effect.Effect<Account, NotFound>
+  readonly next: (table: "accounts" | "conversations") => Effect.Effect<number>
+}, never, Sql | Accounts> = Effect.gen(function*() {
+  const sql = yield* Sql
+  const accounts = yield* Accounts
+  return {
+    known: (accountId) =>
+      Effect.flatMap(accounts.find(accountId), Option.match({
+        onNone: () => Effect.fail(Envelope.notFound("account", accountId)),
+        onSome: Effect.succeed
+      })),
+    next: (table) =>
+      Effect.map(
+        sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM ${sql.literal(table)}`,
+        ([row]) => row?.seq ?? 1
+      )
+  }
+})

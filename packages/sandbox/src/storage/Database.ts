@@ -1,0 +1,248 @@
+/**
+ * The one SQLite database behind a sandbox: opening it, its tables, its transactions. Knows nothing of what the rows
+ * mean.
+ *
+ * @since 0.1.0
+ */
+import Sqlite from "better-sqlite3"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Fs from "node:fs"
+import { pathToFileURL } from "node:url"
+import { SandboxError } from "../SandboxError.js"
+import * as Sql from "./Sql.js"
+
+/**
+ * The form of the tables. A file of another form is refused, not changed.
+ */
+const schemaVersion = 3
+
+/** Written into the header of every data file ("PLZA"): by it a sandbox knows its own files. */
+const applicationId = 0x50_4C_5A_41
+
+const tables = [
+  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
+  `CREATE TABLE accounts (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, username TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+    photo INTEGER NOT NULL, cover INTEGER NOT NULL, access TEXT NOT NULL, availability TEXT NOT NULL
+  )`,
+  `CREATE TABLE keys (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE, last_four TEXT NOT NULL, scopes TEXT NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL
+  )`,
+  `CREATE INDEX keys_of_account ON keys (account_id, seq)`,
+  `CREATE TABLE access_requests (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, use_case TEXT NOT NULL, website TEXT,
+    bot_name TEXT NOT NULL, status TEXT NOT NULL, created_at INTEGER NOT NULL, decided_at INTEGER
+  )`,
+  `CREATE INDEX access_requests_of_account ON access_requests (account_id, seq)`,
+  `CREATE TABLE relations (
+    from_id TEXT NOT NULL, to_id TEXT NOT NULL, follows INTEGER NOT NULL DEFAULT 0, blocks INTEGER NOT NULL DEFAULT 0,
+    has_written INTEGER NOT NULL DEFAULT 0, blocks_from_store INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (from_id, to_id)
+  ) WITHOUT ROWID`,
+  `CREATE TABLE media (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
+    content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
+  )`,
+  // Part of the name of every file of an upload, which tells the files of this database from those of others.
+  `CREATE TABLE media_folder (id TEXT NOT NULL)`,
+  `INSERT INTO media_folder VALUES (lower(hex(randomblob(8))))`,
+  // A deleted post's number is never given to another. It stands a second time as `turn`, since SQLite seeks a pair of
+  // columns in an index only where neither of them is the row's own number.
+  `CREATE TABLE posts (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
+    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, turn INTEGER AS (seq)
+  )`,
+  `CREATE INDEX posts_of_account ON posts (account_id, created_at, turn)`,
+  `CREATE TABLE comments (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, post_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  )`,
+  `CREATE INDEX comments_of_post ON comments (post_id)`,
+  `CREATE TABLE likes (post_id TEXT NOT NULL, account_id TEXT NOT NULL, PRIMARY KEY (post_id, account_id)) WITHOUT ROWID`,
+  `CREATE TABLE stories (
+    seq INTEGER PRIMARY KEY, account_id TEXT NOT NULL, payload TEXT NOT NULL, created_at INTEGER NOT NULL
+  )`,
+  `CREATE TABLE products (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL, stock INTEGER NOT NULL
+  )`,
+  `CREATE INDEX products_of_account ON products (account_id, seq)`,
+  `CREATE TABLE orders (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, carrier TEXT, tracking_number TEXT,
+    shipped_at INTEGER
+  )`,
+  `CREATE INDEX orders_of_account ON orders (account_id, seq)`,
+  `CREATE TABLE conversations (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, peer_id TEXT NOT NULL
+  )`,
+  `CREATE INDEX conversations_of_account ON conversations (account_id, seq)`,
+  `CREATE TABLE messages (
+    seq INTEGER PRIMARY KEY, conversation_id TEXT NOT NULL, account_id TEXT NOT NULL, pair TEXT NOT NULL,
+    text TEXT NOT NULL, created_at INTEGER NOT NULL
+  )`,
+  `CREATE INDEX messages_of_pair ON messages (pair, seq)`,
+  `CREATE TABLE arrivals (
+    seq INTEGER PRIMARY KEY, key_id TEXT NOT NULL, account_id TEXT NOT NULL, at INTEGER NOT NULL, used INTEGER NOT NULL
+  )`
+]
+
+/**
+ * Every table that holds state, in an order in which they may be emptied; the last one is SQLite's own and holds the
+ * greatest numbers that were given.
+ *
+ * @since 0.1.0
+ * @category schema
+ */
+export const tableNames = [
+  "meta", "accounts", "keys", "access_requests", "relations", "media", "posts", "comments", "likes", "stories", "products",
+  "orders", "conversations", "messages", "arrivals", "sqlite_sequence"
+] as const
+
+const advice = (reason: string): string =>
+  /not a database|malformed/i.test(reason)
+    ? "it is not a SQLite file, or a damaged one"
+    : /locked|busy/i.test(reason)
+    ? "another program has it open"
+    : /readonly|read-only/i.test(reason)
+    ? "it can't be written"
+    : /unable to open|ENOENT|ENOTDIR|EISDIR|EACCES/i.test(reason)
+    ? "it can't be opened or created there"
+    : "SQLite can't use it"
+
+const unusable = (file: string, cause: unknown): SandboxError =>
+  new SandboxError({
+    message: `the data file ${file} can't be used, ${advice(cause instanceof Error ? cause.message : "")}: name another file, or leave it out to keep everything in memory`,
+    cause
+  })
+
+const foreign = (file: string): SandboxError =>
+  new SandboxError({ message: `the data file ${file} holds something else than a sandbox: name another file` })
+
+const ofAnotherVersion = (file: string): SandboxError =>
+  new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
+
+/** The numbers of a header, as SQLite gives them. */
+const headerOf = (database: Sqlite.Database) =>
+  database.prepare("SELECT application_id AS id, user_version AS version FROM pragma_application_id, pragma_user_version")
+    // One row of two numbers, which the driver's types can't tell.
+    .get() as { readonly id: number; readonly version: number }
+
+/**
+ * Finds out whether a file is new, ours or neither, without writing to it or beside it: SQLite reads an immutable file
+ * without locks and logs. Both numbers are in the file itself from its creation on, not only in its log. Gives true when
+ * it is new.
+ */
+const identify = (file: string): boolean | SandboxError => {
+  const stat = Fs.statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined || (stat.isFile() && stat.size === 0)) {
+    return true
+  }
+  const database = new Sqlite(`${pathToFileURL(file).href}?immutable=1`, { readonly: true })
+  try {
+    const { id, version } = headerOf(database)
+    return id !== applicationId ? foreign(file) : version !== schemaVersion && ofAnotherVersion(file)
+  } finally {
+    database.close()
+  }
+}
+
+/** Creates an empty file that its owner alone can read, whatever the umask. SQLite gives its logs the same mode. */
+const createPrivate = (file: string): void => {
+  const opened = Fs.openSync(file, Fs.constants.O_CREAT | Fs.constants.O_RDWR, 0o600)
+  try {
+    Fs.fchmodSync(opened, 0o600)
+  } finally {
+    Fs.closeSync(opened)
+  }
+}
+
+/** The data file and what SQLite keeps beside it. */
+const filesOf = (file: string): ReadonlyArray<string> => [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]
+
+/**
+ * Takes the files of an older start, or of a copy, away from everybody but their owner. A file system may have no modes,
+ * and a file may belong to somebody else: it is used all the same, and the log names it.
+ */
+const makePrivate = (file: string): Effect.Effect<void> =>
+  Effect.forEach(filesOf(file), (path) =>
+    Effect.suspend(() => {
+      // A link to a data file leads to one that was found to be ours; a link beside it may lead anywhere.
+      const stat = (path === file ? Fs.statSync : Fs.lstatSync)(path, { throwIfNoEntry: false })
+      if (stat === undefined || !stat.isFile() || (stat.mode & 0o077) === 0) {
+        return Effect.void
+      }
+      return Effect.catchAll(
+        Effect.try(() => Fs.chmodSync(path, 0o600)),
+        () => Effect.annotateLogs(Effect.logWarning("sandbox.data_file_shared"), { file: path })
+      )
+    }), { discard: true })
+
+/** Makes sure that the tables are there, and that nobody else has them open. Throws when SQLite can't. */
+const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
+  // One process per file: a second sandbox on it is refused instead of mixing its writes in.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE")
+  // A killed process loses nothing by this; only a power cut could.
+  database.exec("PRAGMA synchronous = NORMAL")
+  if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() === undefined) {
+    // Before the write-ahead log, so that a file without tables of ours is never left behind: see `identify`.
+    database.exec(
+      ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
+    )
+    database.exec("PRAGMA journal_mode = WAL")
+  } else {
+    database.exec("PRAGMA journal_mode = WAL")
+    // Another program may have changed it since it was looked at.
+    const { id, version } = headerOf(database)
+    if (id !== applicationId || version !== schemaVersion) {
+      return foreign(file)
+    }
+    // Takes the lock now: it is taken by the first write, and a file that can't be written is reported here.
+    database.exec(`BEGIN; PRAGMA user_version = ${schemaVersion}; COMMIT`)
+  }
+  return undefined
+}
+
+const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
+  Effect.suspend(() => {
+    if (file !== ":memory:") {
+      const found = identify(file)
+      if (found instanceof SandboxError) {
+        return found
+      }
+      if (found && !Fs.existsSync(file)) {
+        createPrivate(file)
+      }
+    }
+    const database = new Sqlite(file)
+    const prepared = Effect.suspend(() => {
+      const problem = prepare(database, file)
+      // Only now is it known to be ours, and the log of a start that was killed may be there as well.
+      return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
+    })
+    return Effect.onError(prepared, () => Effect.sync(() => database.close()))
+  }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
+
+/**
+ * Gives the file back as one whole. Closing alone doesn't: the driver keeps the connection, and so the lock, until its
+ * statements are collected.
+ */
+const giveBack = (database: Sqlite.Database) =>
+  Effect.sync(() => {
+    // A write-ahead log that was opened under the lock holds on to it.
+    database.exec("PRAGMA journal_mode = DELETE")
+    database.exec("PRAGMA locking_mode = NORMAL")
+    // The mode changes with the next access.
+    database.exec("PRAGMA user_version")
+  }).pipe(
+    Effect.catchAllCause((cause) => Effect.logDebug("the data file could not be given back", cause)),
+    Effect.andThen(Effect.sync(() => database.close()))
+  )
+
+/**
+ * Opens a file, or `:memory:`. Fails when the file can't be written, isn't ours or is in use.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (file: string): Layer.Layer<Sql.Sql, SandboxError> =>
+  Layer.scoped(Sql.Sql, Effect.map(Effect.acquireRelease(open(file), giveBack), Sql.make))

@@ -1,0 +1,93 @@
+/**
+ * Settings, Developers: asking for access, and once it is granted, making and revoking keys. Acts for the account that the
+ * visitor has chosen. How it looks is in `DevelopersView`.
+ *
+ * Source: interface v1, "Rules for getting access" and "Authentication".
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { AccessRequests } from "../access/AccessRequests.js"
+import type { Account } from "../access/Accounts.js"
+import { Accounts } from "../access/Accounts.js"
+import { Assumed } from "../Assumptions.js"
+import type { Answer } from "../http/Envelope.js"
+import * as Envelope from "../http/Envelope.js"
+import { Keys } from "../access/Keys.js"
+import type { Shown } from "./DevelopersView.js"
+import * as View from "./DevelopersView.js"
+import * as Page from "./Page.js"
+import { scopeUses } from "./ScopeUse.js"
+
+/** An input without the space around it, with line breaks as they are elsewhere. */
+const text = (form: URLSearchParams, name: string): string => (form.get(name) ?? "").replaceAll("\r\n", "\n").trim()
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const accounts = yield* Accounts
+  const requests = yield* AccessRequests
+  const keys = yield* Keys
+  const assumed = yield* Assumed
+
+  const show = (account: Account, shown: Shown) =>
+    Effect.map(
+      Effect.all([requests.list(account.id), keys.list(account.id)]),
+      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed), assumed }, shown)
+    )
+
+  /** For the account of the visitor; who has chosen none, or one that a reset took away, chooses first. */
+  const signedIn = (f: (account: Account, visit: Page.Visit) => Effect.Effect<Answer, DocumentedError>): Page.Route["handle"] =>
+  (visit) =>
+    Effect.flatMap(
+      Option.match(visit.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),
+      Option.match({
+        onNone: () => Effect.succeed(Page.seeOther(Page.paths.signIn)),
+        onSome: (account) => f(account, visit)
+      })
+    )
+
+  const request = signedIn((account, { form }) => {
+    const website = text(form, "website")
+    return requests.submit(account.id, {
+      useCase: text(form, "useCase"),
+      botName: text(form, "botName"),
+      ...(website === "" ? {} : { website })
+    }).pipe(
+      Effect.as(Page.seeOther(`${Page.paths.developers}?done=asked`)),
+      Effect.catchAll((error) => show(account, { request: { values: form, error } }))
+    )
+  })
+
+  // The value stands in the answer to the form and nowhere else: not in an address, a cookie or a log.
+  const create = signedIn((account, { form }) =>
+    Effect.gen(function*() {
+      const chosen = form.getAll("scopes")
+      if (chosen.length === 0) {
+        return yield* Envelope.invalidField("scopes", "are missing: choose at least one")
+      }
+      const made = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
+      return yield* show(account, { made })
+    }).pipe(Effect.catchAll((error) => show(account, { key: { values: form, error } }))))
+
+  const revoke = signedIn((account, { form }) =>
+    Effect.gen(function*() {
+      const id = form.get("key") ?? ""
+      const held = yield* keys.list(account.id)
+      if (!held.some((key) => key.id === id)) {
+        return yield* Envelope.notFound("key", id)
+      }
+      yield* keys.revoke(id)
+      return Page.seeOther(`${Page.paths.developers}?done=revoked`)
+    }))
+
+  return [
+    {
+      method: "GET",
+      path: Page.paths.developers,
+      handle: signedIn((account, visit) => show(account, { message: Page.done(visit, View.sentences) }))
+    },
+    { method: "POST", path: Page.paths.developers, handle: Page.byAction({ request, create, revoke }) }
+  ] satisfies ReadonlyArray<Page.Route>
+})

@@ -1,0 +1,178 @@
+/**
+ * How the Developers page looks. Knows nothing of requests or storage.
+ *
+ * @since 0.1.0
+ */
+import { maxActiveKeys } from "@plaza/domain/Limits"
+import * as Redacted from "effect/Redacted"
+import type { AccessRequest } from "../access/AccessRequests.js"
+import type { Account } from "../access/Accounts.js"
+import type { Assumptions } from "../Assumptions.js"
+import type { Answer } from "../http/Envelope.js"
+import type { CreatedKey, ListedKey } from "../access/Keys.js"
+import * as Form from "./Form.js"
+import type { Html } from "./Html.js"
+import { html } from "./Html.js"
+import * as Page from "./Page.js"
+import type { ScopeUse } from "./ScopeUse.js"
+
+/** @since 0.1.0 @category models */
+export interface Standing {
+  readonly account: Account
+  /** The newest first. */
+  readonly requests: ReadonlyArray<AccessRequest>
+  /** The newest first. */
+  readonly keys: ReadonlyArray<ListedKey>
+  readonly scopes: ReadonlyArray<ScopeUse>
+  readonly assumed: Assumptions
+}
+
+/**
+ * What came of the form that was sent, if one was.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Shown {
+  readonly message?: Html | undefined
+  readonly request?: Form.Sent
+  readonly key?: Form.Sent
+  /** A key that was made this moment: its value is shown this once. */
+  readonly made?: CreatedKey
+}
+
+/** @since 0.1.0 @category constants */
+export const sentences = {
+  asked: "Your request was sent. A person decides on it.",
+  revoked: "The key is revoked. Every call with it is refused from now on."
+}
+
+const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
+  { name: "useCase", label: "Use case", hint: "What the integration does, in your own words.", required: true, long: true, max: assumed.maxUseCaseLength },
+  { name: "website", label: "Website", hint: "An address that begins with http:// or https://.", type: "url", max: assumed.maxWebsiteLength },
+  { name: "botName", label: "Bot name", hint: "Shown to the operator and in the list of keys.", required: true, max: assumed.maxBotNameLength }
+]
+const keyName = (assumed: Assumptions): Form.Field => ({
+  name: "name",
+  label: "Name",
+  hint: "One key is meant for one integration: name it after that.",
+  required: true,
+  max: assumed.maxKeyNameLength
+})
+const scopesField = { name: "scopes", label: "Scopes" }
+
+const requestForm = (assumed: Assumptions, sent: Form.Sent): Html =>
+  html`<form method="post" action="${Page.paths.developers}">
+<input type="hidden" name="do" value="request">
+${requestFields(assumed).map((field) => Form.field(sent, field))}
+<button type="submit">Ask for access</button>
+</form>`
+
+const requestDetails = ({ botName, createdAt, decidedAt, status, useCase, website }: AccessRequest): Html =>
+  html`<dl>
+<dt>Status</dt><dd>${Page.badge(status)}</dd>
+<dt>Use case</dt><dd>${useCase}</dd>
+<dt>Website</dt><dd>${website ?? "none"}</dd>
+<dt>Bot name</dt><dd>${botName}</dd>
+<dt>Asked</dt><dd>${Page.moment(createdAt)}</dd>
+${decidedAt !== null && html`<dt>Decided</dt><dd>${Page.moment(decidedAt)}</dd>`}
+</dl>`
+
+const told = {
+  none: undefined,
+  granted: "This account has developer access.",
+  suspended: "The operator has suspended the developer access of this account: every call of its keys is refused.",
+  revoked: "The operator has revoked the developer access of this account: every call of its keys is refused."
+} as const
+
+const access = ({ account, assumed, requests }: Standing, sent: Form.Sent): Html => {
+  const [latest, ...earlier] = requests
+  const mayAsk = account.access === "none" && latest?.status !== "pending"
+  return html`<section aria-labelledby="access">
+<h2 id="access">Access</h2>
+${account.access !== "none" && html`<p>${Page.badge(account.access)} ${told[account.access]}</p>`}
+${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
+${latest?.status === "pending" && html`<p>A person reviews it. Until it is approved, no keys can be made.</p>`}
+${mayAsk && latest !== undefined && html`<h3>Ask again</h3>`}
+${mayAsk && requestForm(assumed, sent)}
+${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earlier.map(requestDetails)}</details>`}
+</section>`
+}
+
+const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botName: string | undefined): Html =>
+  html`<tr>
+<th scope="row">${name}${botName !== undefined && html`<br><span class="soft">${botName}</span>`}</th>
+<td>${Page.badge(state)}</td>
+<td>${state === "active" && html`<details><summary aria-label="Revoke ${name}, ${masked}">Revoke</summary>
+<p>For good: what uses it stops working.</p>
+${Form.button({ action: Page.paths.developers, values: { do: "revoke", key: id }, text: "Revoke", of: `${name} for good`, kind: "danger" })}</details>`}</td>
+<td><code>${masked}</code></td>
+<td class="long">${scopes.join(", ")}</td>
+<td>${Page.moment(createdAt)}</td>
+</tr>`
+
+const keyForm = ({ assumed, scopes }: Standing, sent: Form.Sent): Html =>
+  html`<h3>Make a key</h3>
+<form method="post" action="${Page.paths.developers}">
+<input type="hidden" name="do" value="create">
+${Form.field(sent, keyName(assumed))}
+<fieldset id="scopes"><legend>Scopes</legend>
+<p class="soft">The key may do what is ticked here and nothing else. The names of all but posts:write are assumed.</p>
+<div class="choices">${
+    scopes.map(({ calls, scope }) =>
+      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, sent.values.has("scopes", scope)))
+  }</div>
+</fieldset>
+<button type="submit">Make the key</button>
+</form>`
+
+const secret = ({ apiKey }: CreatedKey): Html =>
+  html`<section aria-labelledby="new-key">
+<h2 id="new-key">Your new key</h2>
+<p>Copy it now: it is shown this once, and nobody can show it again.</p>
+<div class="secret">
+<input id="key-value" aria-label="Value of the new key" readonly value="${Redacted.value(apiKey)}" autocomplete="off" spellcheck="false">
+<button type="button" data-copy="key-value" data-told="key-copied" hidden>Copy</button>
+</div>
+<p id="key-copied" role="status"></p>
+</section>`
+
+const keys = (standing: Standing, sent: Form.Sent): Html => {
+  const { account, keys, requests } = standing
+  const active = keys.filter(({ state }) => state === "active").length
+  const botName = requests.find(({ status }) => status === "approved")?.botName
+  return html`<section aria-labelledby="keys">
+<h2 id="keys">Keys</h2>
+<p>${active} of at most ${maxActiveKeys} active.</p>
+${keys.length > 0 &&
+  Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))}
+${account.access === "granted" && (active < maxActiveKeys
+  ? keyForm(standing, sent)
+  : html`<p>Revoke one before you make another.</p>`)}
+</section>`
+}
+
+const profile = ({ cover, photo }: Account): Html | false => {
+  const missing = [!photo && "photo", !cover && "cover"].filter((part) => part !== false).join(" and no ")
+  return missing !== "" && Page.note(
+    html`This account has no ${missing}. Until it has both, every write of its keys is refused as <code>PROFILE_INCOMPLETE</code>. An integration with an account of its own needs both before it asks for access.`
+  )
+}
+
+/** @since 0.1.0 @category pages */
+export const page = (standing: Standing, shown: Shown): Answer => {
+  const { account } = standing
+  const { key = Form.nothing, made, request = Form.nothing } = shown
+  return Page.page({
+    path: Page.paths.developers,
+    title: "Developers",
+    status: (request.error ?? key.error)?.status ?? 200,
+    lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Act for another account</a>`,
+    message: shown.message ?? Form.refusal(request, requestFields(standing.assumed)) ?? Form.refusal(key, [keyName(standing.assumed), scopesField]) ??
+      (made === undefined ? undefined : Page.success("The key is made.")),
+    body: html`${profile(account)}
+${made !== undefined && secret(made)}
+${access(standing, request)}
+${(account.access !== "none" || standing.keys.length > 0) && keys(standing, key)}`
+  })
+}

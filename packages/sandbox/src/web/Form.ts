@@ -1,0 +1,127 @@
+/**
+ * Forms: their fields with labels, hints and refusals that a screen reader finds, and what was sent. Knows nothing of pages.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import { ValidationError } from "@plaza/domain/Errors"
+import * as Effect from "effect/Effect"
+import type { Gone, Incoming } from "../http/IncomingRequest.js"
+import { readBody } from "../http/IncomingRequest.js"
+import type { Html, Piece } from "./Html.js"
+import { html } from "./Html.js"
+import * as Page from "./Page.js"
+
+/**
+ * Reads what a form sent.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (incoming: Incoming, most: number): Effect.Effect<URLSearchParams, DocumentedError | Gone> =>
+  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(incoming.headers["content-type"] ?? "")
+    ? Effect.map(readBody(incoming, most), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
+    : Effect.fail(new ValidationError({ message: "a form of this page was expected" }))
+
+/**
+ * What was sent, and what was wrong with it: a form is shown again with both.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Sent {
+  readonly values: URLSearchParams
+  readonly error?: DocumentedError
+}
+
+/** @since 0.1.0 @category models */
+export const nothing: Sent = { values: new URLSearchParams() }
+
+/** The field that a refusal names. */
+const fieldOf = ({ error }: Sent): string | undefined =>
+  typeof error?.details["field"] === "string" ? error.details["field"] : undefined
+
+/** @since 0.1.0 @category models */
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly hint?: Piece
+  readonly required?: boolean
+  /** Several lines. */
+  readonly long?: boolean
+  readonly type?: "url" | "number" | "text"
+  readonly max?: number
+  /** The id of a list of suggestions. */
+  readonly list?: string
+  readonly options?: ReadonlyArray<readonly [value: string, name: string]>
+}
+
+/**
+ * The refusal of what was sent, in the words of the form.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const refusal = (sent: Sent, fields: ReadonlyArray<Pick<Field, "name" | "label">>): Html | undefined => {
+  if (sent.error === undefined) {
+    return undefined
+  }
+  const { message } = sent.error
+  const field = fields.find(({ name }) => name === fieldOf(sent))
+  return field === undefined
+    ? Page.problem(message)
+    : Page.problem(html`<a href="#${field.name}">${message.replace(`"${field.name}"`, field.label)}</a>`)
+}
+
+/** @since 0.1.0 @category parts */
+export const field = (sent: Sent, { hint, label, list, long, max, name, options, required, type = "text" }: Field): Html => {
+  const value = sent.values.get(name) ?? ""
+  const wrong = fieldOf(sent) === name
+  const told = [hint !== undefined && `${name}-hint`, wrong && `${name}-error`].filter((id) => id !== false)
+  const attributes = html`id="${name}" name="${name}"${required === true && html` required`}${
+    max !== undefined && html` maxlength="${max}"`
+  }${wrong && html` aria-invalid="true"`}${told.length > 0 && html` aria-describedby="${told.join(" ")}"`}${
+    list !== undefined && html` list="${list}"`
+  }`
+  const input = options !== undefined
+    ? html`<select ${attributes}>${
+      options.map(([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`)
+    }</select>`
+    : long === true
+    // A line break right after the tag would be taken away.
+    ? html`<textarea ${attributes}>
+${value}</textarea>`
+    : html`<input ${attributes} type="${type}"${type === "number" && html` step="any"`} value="${value}">`
+  return html`<div class="field">
+<label for="${name}">${label}${required !== true && options === undefined && html` <span class="soft">(optional)</span>`}</label>
+${hint !== undefined && html`<span class="soft" id="${name}-hint">${hint}</span>`}
+${wrong && html`<span class="error" id="${name}-error">${sent.error?.message.replace(`"${name}"`, label)}</span>`}
+${input}
+</div>`
+}
+
+/** @since 0.1.0 @category parts */
+export const checkbox = (name: string, value: string, label: Piece, checked: boolean): Html =>
+  html`<div class="choice"><input type="checkbox" id="${name}-${value}" name="${name}" value="${value}"${
+    checked && html` checked`
+  }><label for="${name}-${value}">${label}</label></div>`
+
+/**
+ * A form that is but a button.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const button = (options: {
+  readonly action: string
+  readonly values: Readonly<Record<string, string>>
+  readonly text: string
+  /** What it acts on, for who can't see where it stands. */
+  readonly of?: string
+  readonly kind?: "quiet" | "danger"
+}): Html =>
+  html`<form method="post" action="${options.action}">${
+    Object.entries(options.values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  }<button type="submit" class="${options.kind ?? ""}"${
+    options.of !== undefined && html` aria-label="${options.text} ${options.of}"`
+  }>${options.text}</button></form>`

@@ -1,0 +1,189 @@
+/**
+ * The operator's side: deciding on requests for access, and suspending, revoking and restoring what was granted. On the real
+ * service a person does this; here it is whoever opens the page.
+ *
+ * Source: interface v1, "Rules for getting access" and "States and transitions".
+ *
+ * @since 0.1.0
+ */
+import type { AccessMove } from "@plaza/domain/DeveloperAccess"
+import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
+import { ValidationError } from "@plaza/domain/Errors"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type { AccessRequest } from "../access/AccessRequests.js"
+import { AccessRequests } from "../access/AccessRequests.js"
+import type { Account } from "../access/Accounts.js"
+import { Accounts } from "../access/Accounts.js"
+import * as Form from "./Form.js"
+import type { Html } from "./Html.js"
+import { html } from "./Html.js"
+import * as Lookup from "./Lookup.js"
+import * as Page from "./Page.js"
+
+const path = Page.paths.operator
+
+const sentences = {
+  approve: "The request is approved, and access granted.",
+  decline: "The request is declined.",
+  grant: "Access is granted.",
+  suspend: "Access is suspended: every call is refused.",
+  revoke: "Access is revoked: every call is refused.",
+  restore: "Access is given back."
+}
+
+const moves: ReadonlyArray<readonly [AccessMove, string]> = [
+  ["grant", "Grant"],
+  ["suspend", "Suspend"],
+  ["revoke", "Revoke"],
+  ["restore", "Restore"]
+]
+const isMove = (move: string): move is AccessMove => moves.some(([known]) => known === move)
+const isDecision = (decision: string): decision is "approve" | "decline" => decision === "approve" || decision === "decline"
+
+/** Decided requests that are shown; the others are told by the account. */
+const decidedShown = 20
+
+interface Asked {
+  readonly request: AccessRequest
+  readonly account: string
+}
+
+const details = ({ account, request: { createdAt, useCase, website } }: Asked): Html =>
+  html`<dl>
+<dt>Account</dt><dd>${account}</dd>
+<dt>Use case</dt><dd>${useCase}</dd>
+<dt>Website</dt><dd>${website === null ? "none" : html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</dd>
+<dt>Asked</dt><dd>${Page.moment(createdAt)}</dd>
+</dl>`
+
+const decision = (id: string, move: "approve" | "decline", text: string, botName: string) =>
+  Form.button({
+    action: path,
+    values: { do: "decide", request: id, decision: move },
+    text,
+    of: botName,
+    ...(move === "decline" ? { kind: "danger" } : {})
+  })
+
+const pendingRequest = (asked: Asked): Html => {
+  const { botName, id } = asked.request
+  return html`<article aria-labelledby="${id}">
+<h3 id="${id}">${botName}</h3>
+${details(asked)}
+<div class="actions">${decision(id, "approve", "Approve", botName)}${decision(id, "decline", "Decline", botName)}</div>
+</article>`
+}
+
+const decidedRequest = (asked: Asked): Html =>
+  html`<article aria-labelledby="${asked.request.id}">
+<h3 id="${asked.request.id}">${asked.request.botName} ${Page.badge(asked.request.status)}</h3>
+<details><summary aria-label="What was asked for ${asked.request.botName}">What was asked</summary>${details(asked)}</details>
+</article>`
+
+const accountRow = ({ access, cover, id, name, photo, username }: Account): Html =>
+  html`<tr>
+<th scope="row">${username}</th>
+<td>${Page.badge(access)}</td>
+<td><div class="actions">${
+    moves.filter(([move]) => Either.isRight(DeveloperAccess.moveAccess(access, move))).map(([move, text]) =>
+      Form.button({
+        action: path,
+        values: { do: "move", account: id, move },
+        text,
+        of: username,
+        kind: move === "revoke" ? "danger" : "quiet"
+      })
+    )
+  }</div></td>
+<td>${name}</td>
+<td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
+</tr>`
+
+const view = ({ accounts, decided, pending, start, visit }: {
+  readonly visit: Page.Visit
+  readonly start: string
+  readonly pending: ReadonlyArray<Asked>
+  readonly decided: ReadonlyArray<Asked>
+  readonly accounts: ReadonlyArray<Account>
+}) =>
+  Page.page({
+    path,
+    title: "Operator",
+    lead: "On the real service a person reviews every request. Here it is you.",
+    message: Page.done(visit, sentences),
+    body: html`<section aria-labelledby="pending">
+<h2 id="pending">Pending requests</h2>
+${pending.length === 0 ? html`<p>Nobody waits.</p>` : pending.map(pendingRequest)}
+</section>
+<section aria-labelledby="accounts">
+<h2 id="accounts">Developer access by account</h2>
+<form method="get" action="${path}">
+${Form.field({ values: new URLSearchParams({ start }) }, {
+      name: "start",
+      label: "Username begins with",
+      hint: `At most ${Lookup.shown} accounts are shown.`
+    })}
+<p><button type="submit" class="quiet">Show</button></p>
+</form>
+${accounts.length === 0
+  ? html`<p>No account.</p>`
+  : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], accounts.map(accountRow))}
+</section>
+${decided.length > 0 && html`<section aria-labelledby="decided">
+<h2 id="decided">Decided lately</h2>
+${decided.map(decidedRequest)}
+</section>`}`
+  })
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const accounts = yield* Accounts
+  const requests = yield* AccessRequests
+  const lookup = yield* Lookup.make
+
+  const named = (request: AccessRequest) =>
+    Effect.map(accounts.find(request.accountId), (account): Asked => ({
+      request,
+      account: Option.match(account, { onNone: () => request.accountId, onSome: ({ username }) => username })
+    }))
+
+  return [
+    {
+      method: "GET",
+      path,
+      handle: (visit) =>
+        Effect.gen(function*() {
+          const start = (visit.query.get("start") ?? "").trim()
+          const [decided, pending] = Arr.partition(yield* requests.list(), ({ status }) => status === "pending")
+          return view({
+            visit,
+            start,
+            pending: yield* Effect.forEach(pending, named),
+            decided: yield* Effect.forEach(decided.slice(0, decidedShown), named),
+            accounts: yield* lookup.accounts(start)
+          })
+        })
+    },
+    {
+      method: "POST",
+      path,
+      handle: Page.byAction({
+        decide: ({ form }) => {
+          const decision = form.get("decision") ?? ""
+          return isDecision(decision)
+            ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(`${path}?done=${decision}`))
+            : Effect.fail(new ValidationError({ message: "a request is approved or declined" }))
+        },
+        move: ({ form }) => {
+          const move = form.get("move") ?? ""
+          return isMove(move)
+            ? Effect.as(requests.move(form.get("account") ?? "", move), Page.seeOther(`${path}?done=${move}`))
+            : Effect.fail(new ValidationError({ message: "access is granted, suspended, revoked or restored" }))
+        }
+      })
+    }
+  ] satisfies ReadonlyArray<Page.Route>
+})

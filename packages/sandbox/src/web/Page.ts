@@ -1,0 +1,195 @@
+/**
+ * What all pages share: how they are asked for, the frame around them, and how they answer. Knows nothing of what stands on
+ * them.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import { ValidationError } from "@plaza/domain/Errors"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type { Answer } from "../http/Envelope.js"
+import * as Envelope from "../http/Envelope.js"
+import type { Html, Piece } from "./Html.js"
+import { html } from "./Html.js"
+
+// A bundler would rewrite a template that has this end tag in it, by a helper that the program then lacks.
+const scriptEnd = "script"
+
+/**
+ * A request for a page.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Visit {
+  readonly query: URLSearchParams
+  /** The inputs that were sent; none where nothing was. */
+  readonly form: URLSearchParams
+  /** The account that the visitor acts for. */
+  readonly accountId: Option.Option<string>
+}
+
+/** @since 0.1.0 @category models */
+export interface Route {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly handle: (visit: Visit) => Effect.Effect<Answer, DocumentedError>
+}
+
+/** @since 0.1.0 @category constants */
+export const paths = {
+  home: "/",
+  signIn: "/sign-in",
+  developers: "/settings/developers",
+  operator: "/operator",
+  inspector: "/inspector",
+  reference: "/reference",
+  openApi: "/openapi.json",
+  style: "/assets/plaza.css",
+  script: "/assets/plaza.js",
+  icon: "/assets/icon.svg"
+} as const
+
+/** @since 0.1.0 @category constants */
+export const site = "Plaza sandbox"
+
+const navigation: ReadonlyArray<readonly [path: string, name: string]> = [
+  [paths.developers, "Developers"],
+  [paths.operator, "Operator"],
+  [paths.inspector, "Inspector"],
+  [paths.reference, "Reference"]
+]
+
+/**
+ * A whole page. The message stands above the rest and is read out.
+ *
+ * @since 0.1.0
+ * @category answers
+ */
+export const page = ({ body, lead, message, path, status = 200, title }: {
+  readonly path: string
+  readonly title: string
+  readonly lead?: Piece
+  readonly message?: Html | undefined
+  readonly body: Piece
+  readonly status?: number
+}): Answer =>
+  Envelope.raw(
+    status,
+    html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${status >= 400 && "Refused: "}${title}${title !== site && ` · ${site}`}</title>
+<link rel="icon" href="${paths.icon}">
+<link rel="stylesheet" href="${paths.style}">
+<script src="${paths.script}" defer></${scriptEnd}>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<a class="name" href="${paths.home}">${site}</a>
+<nav aria-label="Pages"><ul>${
+      navigation.map(([to, name]) => html`<li><a href="${to}"${to === path && html` aria-current="page"`}>${name}</a></li>`)
+    }</ul></nav>
+</header>
+<main id="content" tabindex="-1">
+<h1>${title}</h1>
+${lead !== undefined && html`<p class="soft">${lead}</p>`}
+${message}
+${body}
+</main>
+<footer><p>A service on this machine, for trying things out. Nothing here reaches anybody.</p></footer>
+</body>
+</html>
+`.toString(),
+    "text/html; charset=utf-8"
+  )
+
+/**
+ * Leads to a page, as the answer to a form that was taken: going back or reloading sends nothing again.
+ *
+ * @since 0.1.0
+ * @category answers
+ */
+export const seeOther = (location: string): Answer => Envelope.withHeader(Envelope.empty(303), "location", location)
+
+/** @since 0.1.0 @category parts */
+export const success = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message good" role="status"><p>${pieces}</p></div>`
+
+/** @since 0.1.0 @category parts */
+export const problem = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message bad" role="alert"><p>${pieces}</p></div>`
+
+/** @since 0.1.0 @category parts */
+export const note = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message note"><p>${pieces}</p></div>`
+
+/**
+ * What was done before the page was asked for, by the word that {@link seeOther} put into its address.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const done = (visit: Visit, sentences: Readonly<Record<string, string>>): Html | undefined => {
+  const word = visit.query.get("done") ?? ""
+  return Object.hasOwn(sentences, word) ? success(sentences[word]) : undefined
+}
+
+/** @since 0.1.0 @category parts */
+export const moment = (at: DateTime.Utc): Html => {
+  const iso = DateTime.formatIso(at)
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`
+}
+
+/**
+ * A table that scrolls by itself where it is too wide, by keyboard as well. Its rows have an id where they follow what happens.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const table = (
+  name: string,
+  heads: ReadonlyArray<string>,
+  rows: ReadonlyArray<Html>,
+  { empty = "Nothing.", id }: { readonly id?: string; readonly empty?: string } = {}
+): Html =>
+  html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody${id !== undefined && html` id="${id}"`}>${
+    rows.length > 0 ? rows : html`<tr><td colspan="${heads.length}">${empty}</td></tr>`
+  }</tbody>
+</table></div>`
+
+const tones: Readonly<Record<string, string>> = {
+  pending: "note",
+  suspended: "note",
+  approved: "good",
+  granted: "good",
+  active: "good",
+  declined: "bad",
+  revoked: "bad"
+}
+
+/**
+ * The name of a state. Its colour says nothing that the name doesn't.
+ *
+ * @since 0.1.0
+ * @category parts
+ */
+export const badge = (state: string): Html => html`<span class="badge ${tones[state] ?? ""}">${state}</span>`
+
+/**
+ * The handler of a page's forms, by the word that each sends along as `do`.
+ *
+ * @since 0.1.0
+ * @category handlers
+ */
+export const byAction = (handlers: Readonly<Record<string, Route["handle"]>>): Route["handle"] => (visit) => {
+  const action = visit.form.get("do") ?? ""
+  const handler = Object.hasOwn(handlers, action) ? handlers[action] : undefined
+  return handler === undefined
+    ? Effect.fail(new ValidationError({ message: "the form doesn't say what to do" }))
+    : handler(visit)
+}

@@ -1,0 +1,134 @@
+/**
+ * The reference: every operation by area, and the schemas they name, made from the OpenAPI document. The document itself is
+ * served beside it.
+ *
+ * @since 0.1.0
+ */
+import type * as OpenApi from "@effect/platform/OpenApi"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { Assumed } from "../Assumptions.js"
+import type { Answer } from "../http/Envelope.js"
+import * as Envelope from "../http/Envelope.js"
+import { openApi } from "../OpenApiDocument.js"
+import type { Html, Piece } from "./Html.js"
+import { html } from "./Html.js"
+import * as Page from "./Page.js"
+import * as SchemaView from "./SchemaView.js"
+
+/** What the sandbox knows of an operation beyond its document. */
+type Scopes = Readonly<Record<string, string | undefined>>
+
+const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): Html | false =>
+  parameters.length > 0 && html`<h4>Parameters</h4>
+${Page.table(
+    `Parameters of ${of}`,
+    ["Name", "In", "Required", "Type"],
+    parameters.map(({ in: place, name, required, schema }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${required ? "yes" : "no"}</td><td>${
+        SchemaView.type(schema)
+      }</td></tr>`
+    )
+  )}`
+
+const media = (content: OpenApi.OpenApiSpecContent): ReadonlyArray<Html> =>
+  Object.entries(content).map(([type, { schema }]) => html`<code>${type}</code> ${SchemaView.type(schema)}`)
+
+/** The headers of an answer, which the framework's type of it leaves out. */
+const headersOf = (response: object): ReadonlyArray<string> =>
+  "headers" in response && Predicate.isReadonlyRecord(response.headers) ? Object.keys(response.headers) : []
+
+const answer = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
+  status >= 400
+    ? [response.description, headersOf(response).map((name) => html` with <code>${name}</code>`)]
+    : response.content === undefined
+    ? "no body"
+    : media(response.content)
+
+const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
+  html`<h4>Answers</h4>
+${Page.table(
+    `Answers of ${of}`,
+    ["Status", "Body, or codes of the error envelope"],
+    Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
+      html`<tr><th scope="row">${status}</th><td>${answer(Number(status), response)}</td></tr>`
+    )
+  )}`
+
+const operation = (method: string, path: string, described: OpenApi.OpenAPISpecOperation, scopes: Scopes): Html => {
+  const { description, operationId, requestBody, summary } = described
+  const scope = scopes[operationId]
+  const name = `${method.toUpperCase()} ${path}`
+  return html`<section aria-labelledby="${operationId}">
+<h3 id="${operationId}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
+<p>${summary !== undefined && html`<strong>${summary}.</strong> `}${description}</p>
+<p>${"x-plaza-assumed" in described && html`<span class="badge note">assumed</span> `}${
+    scope === undefined ? "Needs no scope." : html`Needs the scope <code>${scope}</code>.`
+  }</p>
+${parameters(described, name)}
+${requestBody !== undefined && html`<h4>Body</h4><p>${media(requestBody.content)}</p>`}
+${responses(described, name)}
+</section>`
+}
+
+/** What stands between two backticks is code; nothing else of Markdown is used. */
+const withCode = (text: string): ReadonlyArray<Piece> =>
+  text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
+
+interface Described {
+  readonly method: string
+  readonly path: string
+  readonly described: OpenApi.OpenAPISpecOperation
+}
+
+const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<Described> =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ method, path, described }))
+  )
+
+/**
+ * The page of a document.
+ *
+ * @since 0.1.0
+ * @category pages
+ */
+export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): Answer => {
+  const operations = operationsOf(document)
+  return Page.page({
+    path: Page.paths.reference,
+    title: "Reference",
+    lead: document.info.title,
+    body: html`${(document.info.description ?? "").split("\n\n").map((paragraph) => html`<p>${withCode(paragraph)}</p>`)}
+<p><a href="${Page.paths.openApi}">openapi.json</a></p>
+<nav aria-label="Operations"><ul class="index">${
+      operations.map(({ described, method, path }) =>
+        html`<li><a href="#${described.operationId}">${method.toUpperCase()} ${path}</a></li>`)
+    }</ul></nav>
+${
+      document.tags.map(({ description, name }) =>
+        html`<h2 id="area-${name}">${name}</h2>
+<p class="soft">${description}</p>
+${
+          operations.filter(({ described }) => described.tags.includes(name))
+            .map(({ described, method, path }) => operation(method, path, described, scopes))
+        }`
+      )
+    }
+<h2 id="schemas">Schemas</h2>
+${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView.section(name, schema))}`
+  })
+}
+
+/** @since 0.1.0 @category pages */
+export const routes = Effect.gen(function*() {
+  const assumed = yield* Assumed
+  // Made when it is first asked for: most sandboxes live for a test, and nobody reads in them.
+  const made = yield* Effect.cached(Effect.sync(() => {
+    const document = openApi(assumed)
+    return { shown: page(document, assumed.scopes), published: Envelope.json(200, document) }
+  }))
+  return [
+    { method: "GET", path: Page.paths.reference, handle: () => Effect.map(made, ({ shown }) => shown) },
+    { method: "GET", path: Page.paths.openApi, handle: () => Effect.map(made, ({ published }) => published) }
+  ] satisfies ReadonlyArray<Page.Route>
+})

@@ -1,0 +1,165 @@
+/**
+ * The pages: which there are, whom they answer and under which headers. Made on the server, they work without scripts. They
+ * act for whomever the visitor names, so like the control interface they answer this machine alone by default, and take
+ * forms from nobody's pages but their own. Knows nothing of what stands on them.
+ *
+ * @since 0.1.0
+ */
+import type { DocumentedError } from "@plaza/domain/Errors"
+import { Forbidden, InternalError } from "@plaza/domain/Errors"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { AccessRequests } from "../access/AccessRequests.js"
+import type { Accounts } from "../access/Accounts.js"
+import { Assumed } from "../Assumptions.js"
+import type { Answer } from "../http/Envelope.js"
+import * as Envelope from "../http/Envelope.js"
+import * as FailureLog from "../http/DefectLog.js"
+import type { Faults } from "../http/Faults.js"
+import type { Incoming } from "../http/IncomingRequest.js"
+import { Gone } from "../http/IncomingRequest.js"
+import type { Keys } from "../access/Keys.js"
+import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
+import type { RequestLog } from "../http/RequestLog.js"
+import type { Setup } from "../seeding/Seeding.js"
+import type { Sql } from "../storage/Sql.js"
+import type { VirtualClock } from "../VirtualClock.js"
+import * as Developers from "./Developers.js"
+import * as Form from "./Form.js"
+import * as Home from "./Home.js"
+import { html } from "./Html.js"
+import * as Inspector from "./Console.js"
+import * as Operator from "./Operator.js"
+import * as Page from "./Page.js"
+import * as Reference from "./Reference.js"
+import { icon, script } from "./Script.js"
+import * as SignIn from "./SignIn.js"
+import { style } from "./Style.js"
+
+/**
+ * Where the pages begin.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const basePath = Page.paths.home
+
+/** @since 0.1.0 @category services */
+export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
+  /** Whether a path is that of a page. */
+  readonly owns: (path: string) => boolean
+  readonly answer: (incoming: Incoming, path: string, query: string) => Effect.Effect<Answer, Gone>
+}>() {}
+
+/** Nothing but our own files runs or is shown, nobody frames us, and a key that a page shows is kept by no cache. */
+const headers = {
+  "cache-control": "no-store",
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "same-origin",
+  "x-content-type-options": "nosniff"
+}
+
+const file = (path: string, body: string, contentType: string): Page.Route => ({
+  method: "GET",
+  path,
+  handle: () => Effect.succeed(Envelope.raw(200, body, contentType))
+})
+
+const files = [
+  file(Page.paths.style, style, "text/css; charset=utf-8"),
+  file(Page.paths.script, script, "text/javascript; charset=utf-8"),
+  file(Page.paths.icon, icon, "image/svg+xml")
+]
+
+const titles: Readonly<Record<number, string>> = {
+  400: "That can't be taken",
+  403: "Not from here",
+  404: "There is no such thing",
+  405: "There is no such form",
+  409: "That is not possible now",
+  413: "That is too large"
+}
+
+const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): Answer =>
+  Page.page({
+    path,
+    title: titles[status] ?? "Something went wrong",
+    status,
+    message: Page.problem(message),
+    body: html`<p><a href="${path}">Back to the page</a></p>`
+  })
+
+/** Every failure but the visitor's own going away becomes a page; what is nobody's to handle is told to who runs the sandbox. */
+const orPage = (path: string, effect: Effect.Effect<Answer, DocumentedError | Gone>): Effect.Effect<Answer, Gone> =>
+  effect.pipe(
+    Effect.catchAll((error) => error instanceof Gone ? Effect.fail(error) : Effect.succeed(failure(path, error))),
+    Effect.catchAllDefect((defect) =>
+      Effect.as(
+        FailureLog.log(`page ${path}`, Cause.die(defect)),
+        failure(path, new InternalError({ message: "The sandbox failed on its own side." }))
+      )
+    )
+  )
+
+/** @since 0.1.0 @category layers */
+export const layer = (
+  access: "loopback" | "anyone",
+  local: Local,
+  addresses: { readonly interface: string; readonly control: string }
+): Layer.Layer<
+  Web,
+  never,
+  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Setup | Sql | VirtualClock
+> =>
+  Layer.effect(
+    Web,
+    Effect.gen(function*() {
+      const { maxBodyBytes } = yield* Assumed
+      const routes: ReadonlyArray<Page.Route> = [
+        ...Home.routes(addresses),
+        ...(yield* SignIn.routes),
+        ...(yield* Developers.routes),
+        ...(yield* Operator.routes),
+        ...(yield* Inspector.routes),
+        ...(yield* Reference.routes),
+        ...files
+      ]
+      const owned = new Set(routes.map(({ path }) => path))
+
+      const decide = (incoming: Incoming, path: string, query: string) =>
+        Effect.gen(function*() {
+          if (access === "loopback" && !(local.isLocal(incoming) && hasOwnOrigin(incoming))) {
+            return yield* new Forbidden({ message: "The pages of a sandbox answer its own machine alone." })
+          }
+          // The answer to HEAD is delivered without its body.
+          const method = incoming.method === "HEAD" ? "GET" : incoming.method
+          const route = routes.find((known) => known.path === path && known.method === method)
+          if (route === undefined) {
+            const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
+            return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
+          }
+          if (route.method === "POST" && !isSameOrigin(incoming, { addressBar: false })) {
+            return yield* new Forbidden({ message: "This form was sent by another page than the sandbox's own." })
+          }
+          return yield* route.handle({
+            query: new URLSearchParams(query),
+            form: route.method === "POST" ? yield* Form.read(incoming, maxBodyBytes) : new URLSearchParams(),
+            accountId: SignIn.remembered(incoming.headers["cookie"])
+          })
+        })
+
+      return {
+        owns: (path) => owned.has(path),
+        answer: (incoming, path, query) =>
+          Effect.map(orPage(path, decide(incoming, path, query)), (answer): Answer => ({
+            ...answer,
+            headers: { ...answer.headers, ...headers }
+          }))
+      }
+    })
+  )
