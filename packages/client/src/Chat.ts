@@ -14,7 +14,7 @@ import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions } from "./Pagination.js"
-import { checkText } from "./internal/contract/validateText.js"
+import { validateText } from "./internal/contract/validateText.js"
 
 /** @since 0.1.0 @category services */
 export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
       pages,
       send: (id, text) =>
         Effect.zipRight(
-          checkText(text),
+          validateText(text),
           send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
         )
     }

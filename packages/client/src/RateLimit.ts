@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { Closing } from "./internal/delivery/Closing.js"
+import type { Shutdown } from "./internal/delivery/Shutdown.js"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.js"
 import * as Memory from "./internal/rate-limit/MemoryRateLimit.js"
 
@@ -39,9 +39,9 @@ export interface WaitOptions {
   /** The name of the request's operation. While the operation is paused, the request waits without holding up others. */
   readonly operation?: string | undefined
   /** Goes before those who wait already: for a request that the service refused, which keeps its turn. */
-  readonly again?: boolean | undefined
+  readonly isRetry?: boolean | undefined
   /** Ends the wait with `ClientClosed` when it closes. The allowance's own end does so in any case. */
-  readonly closing?: Closing | undefined
+  readonly shutdown?: Shutdown | undefined
 }
 
 /**
@@ -139,7 +139,7 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    * Lets no request go for a while, or none of one operation, those that wait already included. A shorter time than one
    * that runs already changes nothing.
    */
-  readonly closeFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
+  readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
   /**
    * Counts requests of the key that another process sent and that were answered this long ago, so that both together keep
    * to the allowance. A shared allowance knows them already.
