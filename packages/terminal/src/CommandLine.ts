@@ -1,8 +1,6 @@
 /**
  * Runs a program's commands: the words in their order, help and version on standard output, and wrong words as one error instead of a
  * page on each stream. Knows nothing of what the commands do.
- *
- * @since 0.1.0
  */
 import type * as CliApp from "@effect/cli/CliApp"
 import * as CliConfig from "@effect/cli/CliConfig"
@@ -34,12 +32,7 @@ const plainer: ReadonlyArray<readonly [RegExp, (name: string, command: string) =
   [/^Received unknown argument: '(.*)'$/, (name, command) => `${command} can't use "${name}": leave it out`]
 ]
 
-/**
- * A parser's error in one sentence, for the command whose words are wrong.
- *
- * @since 0.1.0
- * @category errors
- */
+/** A parser's error in one sentence, for the command whose words are wrong. */
 export const sentenceOf = (error: ValidationError.ValidationError, command: string): string => {
   const told = oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
   const sentences = plainer.flatMap(([pattern, say]) => {
@@ -49,18 +42,12 @@ export const sentenceOf = (error: ValidationError.ValidationError, command: stri
   return `${sentences[0] ?? told}; see ${command} --help`
 }
 
-/** @since 0.1.0 @category models */
 export type Options = Pick<Manual, "name" | "version" | "grammar">
 
 const wordsOf = (node: Commands.Node): CommandWords =>
   new Map([...node.children].map(([name, child]) => [name, { children: wordsOf(child), takes: () => Help.takenBy(child) }]))
 
-/**
- * Runs a command on the words behind the program's name.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs a command on the words behind the program's name. */
 export const run = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>, options: Options) => {
   const commands = wordsOf(Commands.tree(command))
   const parse = Command.run(command, { name: options.name, version: options.version, executable: options.name })
@@ -91,10 +78,5 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
     }).pipe(Effect.provide(CliConfig.layer({ isCaseSensitive: true })))
 }
 
-/**
- * What the parser needs: files and paths for options that name them, and the terminal.
- *
- * @since 0.1.0
- * @category layers
- */
+/** What the parser needs: files and paths for options that name them, and the terminal. */
 export const layer: Layer.Layer<CliApp.CliApp.Environment> = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)

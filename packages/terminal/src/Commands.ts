@@ -1,8 +1,6 @@
 /**
  * A program's commands as a tree, read from the parser's own: it shows its commands one level deep, and names those below them wrongly
  * in its help. Knows nothing of how they are parsed or shown.
- *
- * @since 0.1.0
  */
 import * as Args from "@effect/cli/Args"
 import type * as Command from "@effect/cli/Command"
@@ -10,7 +8,6 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
 export interface Node {
   readonly name: string
   readonly description: HelpDoc.HelpDoc
@@ -53,10 +50,5 @@ const read = (command: unknown): Node => {
   }
 }
 
-/**
- * The tree of a command and all that are below it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The tree of a command and all that are below it. */
 export const tree = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>): Node => read(command.descriptor)

@@ -1,16 +1,14 @@
 /**
  * What may stand where the cursor is, for a shell that completes a command line: commands, options, or files. Knows what the manual
  * tells, and nothing of any shell; loads nothing, for it is asked at every press of a key.
- *
- * @since 0.1.0
  */
 import { optionsOf } from "./HelpText.js"
 import { type Entry, type Manual, type Page, pageAt } from "./Manual.js"
 
-/** The word that asks for it: a command that help doesn't show. @since 0.1.0 @category models */
+/** The word that asks for it: a command that help doesn't show. */
 export const command = "__complete"
 
-/** What is answered where a file has to be named: the shell knows files better. @since 0.1.0 @category models */
+/** What is answered where a file has to be named: the shell knows files better. */
 export const files = ":files"
 
 const placeholder = ({ name }: Entry): string => name.slice(name.indexOf(" ") + 1)
@@ -62,9 +60,6 @@ const candidates = (manual: Manual, done: ReadonlyArray<string>, current: string
 /**
  * The answer for a shell: a candidate a line, a tab and what is said of it behind it, or {@link files}. The last of the words is the one
  * under the cursor, as far as it is typed.
- *
- * @since 0.1.0
- * @category completing
  */
 export const answer = (manual: Manual, words: ReadonlyArray<string>): string => {
   const current = words.at(-1) ?? ""

@@ -1,8 +1,6 @@
 /**
  * What commands say of themselves, gathered from the parser's structure into the plain data of a manual. Knows nothing of any command,
  * nor of how a page is shown.
- *
- * @since 0.1.0
  */
 import * as Args from "@effect/cli/Args"
 import type * as Command from "@effect/cli/Command"
@@ -14,12 +12,7 @@ import { oneLine, withoutColour } from "./Text.js"
 
 const plain = (doc: HelpDoc.HelpDoc): string => oneLine(withoutColour(HelpDoc.toAnsiText(doc)))
 
-/**
- * What a command says of itself: a sentence, and examples without the program's name.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What a command says of itself: a sentence, and examples without the program's name. */
 export const about = (sentence: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc => {
   const [first, ...rest] = examples.map((example) => HelpDoc.p(example))
   return first === undefined ? HelpDoc.p(sentence) : HelpDoc.sequence(HelpDoc.p(sentence), HelpDoc.enumeration([first, ...rest]))
@@ -64,20 +57,10 @@ const usageOf = (node: Commands.Node, args: ReadonlyArray<Definition>, options: 
   ].join(" ")
 }
 
-/**
- * The options that a command takes, without their values.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The options that a command takes, without their values. */
 export const takenBy = (node: Commands.Node): ReadonlyArray<string> => definitions(Options.getHelp(node.options)).map(({ name }) => name.split(" ")[0] ?? name)
 
-/**
- * The page of a command, and those of all below it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The page of a command, and those of all below it. */
 export const page = (node: Commands.Node): Page => {
   const description = parts(node.description)
   const args = definitions(Args.getHelp(node.args))
@@ -93,12 +76,7 @@ export const page = (node: Commands.Node): Page => {
   }
 }
 
-/**
- * All that a program tells of its commands.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** All that a program tells of its commands. */
 export const manual = <Name extends string, R, E, A>(
   command: Command.Command<Name, R, E, A>,
   { grammar, name, version }: Pick<Manual, "name" | "version" | "grammar">

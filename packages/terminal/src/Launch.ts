@@ -1,8 +1,6 @@
 /**
  * The very first of a bundled program: answers what needs none of it, and loads it otherwise. Knows how the bundle lies in its folder,
  * and nothing of what the program does.
- *
- * @since 0.1.0
  */
 import { fstatSync, readFileSync, writeSync } from "node:fs"
 import * as Path from "node:path"
@@ -33,12 +31,7 @@ const written = (text: string): boolean => {
 // as long to load as all the rest.
 const width = (): number => fstatSync(stdout).isCharacterDevice() && process.stdout.isTTY ? process.stdout.columns : 0
 
-/**
- * Runs the program of a folder.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs the program of a folder. */
 export const launch = (folder: string, name: string): void => {
   const argv = process.argv.slice(2)
   if (Start.mayAnswer(argv)) {

@@ -2,23 +2,16 @@
  * Loads a bundled program from the folder that it lies in, as quickly as this Node can: with the code that V8 compiled when the bundle
  * was made, where it was made by the same Node; with Node's own cache of compiled code where it has one; or plainly. Knows nothing of
  * what is loaded.
- *
- * @since 0.1.0
  */
 import { readFileSync } from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
 import * as Vm from "node:vm"
 
-/** Compiled code is good for one version of Node on one kind of machine only. @since 0.1.0 @category caching */
+/** Compiled code is good for one version of Node on one kind of machine only. */
 export const tag = `${process.version}-${process.platform}-${process.arch}`
 
-/**
- * Where the compiled code of a file lies.
- *
- * @since 0.1.0
- * @category caching
- */
+/** Where the compiled code of a file lies. */
 export const cacheOf = (folder: string, file: string): string => Path.join(folder, "compiled", tag, `${Path.basename(file)}.bin`)
 
 const read = (path: string): Buffer | undefined => {
@@ -34,9 +27,6 @@ type Wrapped = (exports: unknown, require: Require, module: { readonly exports: 
 
 /**
  * Loads a file of a bundle and what it requires of it. What V8 refuses of the compiled code is compiled anew, by V8 itself.
- *
- * @since 0.1.0
- * @category loading
  */
 export const load = (folder: string, entry: string, compiled: (file: string, script: Vm.Script) => void = () => {}): void => {
   const elsewhere: Require = Module.createRequire(Path.join(folder, entry))
@@ -73,12 +63,7 @@ const cacheHome = (): string | undefined => {
 // In Node from 22.8 on; the types are those of Node 20.
 const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
 
-/**
- * Loads the program whose entry it is, in the quickest way there is.
- *
- * @since 0.1.0
- * @category loading
- */
+/** Loads the program whose entry it is, in the quickest way there is. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
   if (read(cacheOf(folder, entry)) !== undefined) return load(folder, entry)
   const home = cacheHome()

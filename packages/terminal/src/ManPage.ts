@@ -1,7 +1,5 @@
 /**
  * The page of the manual, in the language of man, from what the program's help is made from. Knows nothing of any command.
- *
- * @since 0.1.0
  */
 import { optionsOf, wrap } from "./HelpText.js"
 import { allPages, type Entry, type Manual, type Page } from "./Manual.js"
@@ -13,7 +11,7 @@ const text = (plain: string): string => wrap(plain, 72).map(line).join("\n")
 
 const entry = ({ name, said }: Entry): string => [".TP", `.B ${line(name)}`, text(said === "" ? name : said)].join("\n")
 
-/** What help doesn't have, such as what the statuses mean. @since 0.1.0 @category models */
+/** What help doesn't have, such as what the statuses mean. */
 export interface Section {
   readonly head: string
   readonly entries: ReadonlyArray<Entry>
@@ -26,12 +24,7 @@ const commonOf = (commands: ReadonlyArray<Page>): ReadonlyArray<Entry> => {
   return all.filter((option, index) => all.findIndex(isSame(option)) === index && all.filter(isSame(option)).length > commands.length / 2)
 }
 
-/**
- * The whole page. It has no date, so that the same source makes the same page.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** The whole page. It has no date, so that the same source makes the same page. */
 export const render = (manual: Manual, sections: ReadonlyArray<Section> = []): string => {
   const { name, page, version } = manual
   const [sentence = ""] = page.about.split(/[.:](?:\s|$)/)

@@ -1,8 +1,6 @@
 /**
  * Results on standard output: one value or a list, as text for people or as JSON for programs. Everything that isn't a result goes
  * to standard error. Knows nothing of what the results are.
- *
- * @since 0.1.0
  */
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
@@ -13,7 +11,6 @@ import { type OutputError, Streams } from "./Streams.js"
 import * as Table from "./Table.js"
 import * as Text from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export interface Settings {
   /** One JSON value, or a JSON value a line for lists, instead of text. */
   readonly json: boolean
@@ -21,10 +18,9 @@ export interface Settings {
   readonly quiet: boolean
 }
 
-/** How a thing reads as text. @since 0.1.0 @category models */
+/** How a thing reads as text. */
 export type Entries = ReadonlyArray<readonly [name: string, value: Table.Cell]>
 
-/** @since 0.1.0 @category services */
 export class Output extends Context.Tag("@plaza/terminal/Output")<Output, Settings & {
   /** Writes a value as JSON: on one line with `--json` and in a pipe, indented for eyes. */
   readonly value: (value: unknown) => Effect.Effect<void, OutputError>
@@ -81,5 +77,4 @@ const make = (settings: Settings) =>
     }
   })
 
-/** @since 0.1.0 @category layers */
 export const layer = (settings: Settings): Layer.Layer<Output, never, Streams> => Layer.effect(Output, make(settings))

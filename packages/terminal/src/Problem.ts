@@ -1,18 +1,11 @@
 /**
  * Failures of our own programs, beside those of the client: what a program is told wrongly, and what is to be added to a
  * failure that came from below. Knows nothing of how they are shown; that is `Report`.
- *
- * @since 0.1.0
  */
 import type { ClientError } from "@plaza/client"
 import * as Data from "effect/Data"
 
-/**
- * Told wrongly, by an argument, an option, a variable or a file: nothing was done.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Told wrongly, by an argument, an option, a variable or a file: nothing was done. */
 export class UsageError extends Data.TaggedError("UsageError")<{
   /** One sentence that names what to change. */
   readonly message: string
@@ -23,9 +16,6 @@ export class UsageError extends Data.TaggedError("UsageError")<{
 /**
  * A failure with what the program knows beyond it: what had already happened, and what to do now. It keeps the tag and the
  * exit code of its cause.
- *
- * @since 0.1.0
- * @category errors
  */
 export class Explained extends Data.TaggedError("Explained")<{
   readonly cause: unknown

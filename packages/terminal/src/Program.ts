@@ -14,8 +14,6 @@
  * | 7 | service or network fault |
  * | 8 | outcome unknown |
  * | 130, 143 | interrupted by SIGINT, SIGTERM |
- *
- * @since 0.1.0
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
@@ -34,7 +32,6 @@ import * as Report from "./Report.js"
 import { layer as layerStreams, Streams } from "./Streams.js"
 import type { Medium } from "./Table.js"
 
-/** @since 0.1.0 @category models */
 export interface Options {
   /** The program's name, which begins what it says of a failure. */
   readonly name: string
@@ -49,9 +46,6 @@ const runsUntilStopped = globalValue("@plaza/terminal/runsUntilStopped", () => F
 /**
  * To be said by what runs until it is stopped, as a server does: a signal is then its end and not an interruption, and the status is
  * 0.
- *
- * @since 0.1.0
- * @category running
  */
 export const untilStopped: Effect.Effect<void> = FiberRef.set(runsUntilStopped, true)
 
@@ -81,9 +75,6 @@ const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Optio
 
 /**
  * The status that an effect ends with, after its failure was told. Never fails, and can't be interrupted in telling.
- *
- * @since 0.1.0
- * @category running
  */
 export const exitCodeOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -97,12 +88,7 @@ export const exitCodeOf = <A, E, R>(
           stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : tell(exit.cause, options.signal(), options)))
   )
 
-/**
- * Runs a main effect and ends the process.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs a main effect and ends the process. */
 export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options): void => {
   let signal: Report.Signal = "SIGINT"
   process.once("SIGTERM", () => {

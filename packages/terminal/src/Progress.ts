@@ -1,8 +1,6 @@
 /**
  * How far a long piece of work has come, as a bar on standard error: only when that is a terminal, and never when told to be
  * quiet or when JSON is asked for. Knows nothing of the work.
- *
- * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -12,7 +10,6 @@ import CliProgress from "cli-progress"
 import { Streams } from "./Streams.js"
 import { oneLine } from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export interface BarOptions {
   /** What is being done, as `Uploading`. */
   readonly label: string
@@ -24,7 +21,6 @@ export interface BarOptions {
   readonly estimate?: boolean
 }
 
-/** @since 0.1.0 @category models */
 export interface Bar {
   /** So much more is done; one unless told. */
   readonly tick: (by?: number) => Effect.Effect<void>
@@ -38,7 +34,6 @@ export interface Bar {
   readonly beside: <A, E, R>(writing: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** @since 0.1.0 @category services */
 export class Progress extends Context.Tag("@plaza/terminal/Progress")<Progress, {
   /** Shows a bar until the scope closes; then its line is cleared. One at a time. */
   readonly bar: (options: BarOptions) => Effect.Effect<Bar, never, Scope.Scope>
@@ -52,22 +47,12 @@ const unseen: Bar = {
   beside: (writing) => writing
 }
 
-/**
- * Shows nothing.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Shows nothing. */
 export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, { bar: () => Effect.succeed(unseen) })
 
 const units = ["B", "kB", "MB", "GB", "TB"]
 
-/**
- * A size for eyes, in powers of a thousand: `12.3 MB`.
- *
- * @since 0.1.0
- * @category text
- */
+/** A size for eyes, in powers of a thousand: `12.3 MB`. */
 export const size = (bytes: number): string => {
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`
@@ -94,7 +79,6 @@ const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => n
   })
 }
 
-/** @since 0.1.0 @category layers */
 export const layer = (settings: { readonly json: boolean; readonly quiet: boolean }): Layer.Layer<Progress, never, Streams> =>
   Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
     const { node } = stderr

@@ -1,8 +1,6 @@
 /**
  * Reads secrets from the files that variables such as `PLAZA_API_KEY_FILE` name, as systemd credentials and Kubernetes secrets are
  * mounted. No message contains a secret or a path, because a secret is easily put where its path belongs.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -51,9 +49,6 @@ const nonBlank = (variable: string) =>
 
 /**
  * The secret in a variable, or in the file that the variable with `_FILE` behind its name names. Both together are refused.
- *
- * @since 0.1.0
- * @category reading
  */
 export const secret = (variable: string): Effect.Effect<Option.Option<Redacted.Redacted>, ConfigError.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
@@ -65,12 +60,7 @@ export const secret = (variable: string): Effect.Effect<Option.Option<Redacted.R
     return Option.some(Redacted.make(yield* read(variable, path.value)))
   })
 
-/**
- * The variable that the API key comes from, where one is set.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The variable that the API key comes from, where one is set. */
 export const keyVariable: Effect.Effect<Option.Option<string>, ConfigError.ConfigError> = Effect.flatMap(
   nonBlank(fileVariableOf(key)),
   // The file is not read for this.
@@ -87,9 +77,6 @@ const keyFromFile = Effect.flatMap(nonBlank(fileVariableOf(key)), (path) =>
 /**
  * The configuration with `PLAZA_API_KEY` from the file that `PLAZA_API_KEY_FILE` names, where that is set. The file is read once, when the
  * key is first needed.
- *
- * @since 0.1.0
- * @category config
  */
 export const withKeyFile = (environment: ConfigProvider.ConfigProvider): Effect.Effect<ConfigProvider.ConfigProvider, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {

@@ -1,8 +1,6 @@
 /**
  * What a program can say before any of it is loaded: its version, its help, and what may be typed next. Knows what the manual tells, and
  * loads nothing else.
- *
- * @since 0.1.0
  */
 import * as Complete from "./Complete.js"
 import * as HelpText from "./HelpText.js"
@@ -14,33 +12,18 @@ const usualWidth = 80
 
 const wishes = ["--help", "-h", "--version"]
 
-/**
- * Whether these words may be answered from the manual alone; only then it has to be read.
- *
- * @since 0.1.0
- * @category answering
- */
+/** Whether these words may be answered from the manual alone; only then it has to be read. */
 export const mayAnswer = (argv: ReadonlyArray<string>): boolean =>
   argv.length === 0 || argv[0] === "help" || argv[0] === Complete.command || argv.some((word) => wishes.includes(word))
 
-/**
- * The commands of a page, as the reader of words wants them.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The commands of a page, as the reader of words wants them. */
 export const commandsOf = (page: Page): Words.Commands =>
   new Map(page.commands.map((command) => [command.name, {
     children: commandsOf(command),
     takes: () => command.options.map(({ name }) => name.split(" ")[0] ?? name)
   }]))
 
-/**
- * The answer; nothing where the program itself has to be asked.
- *
- * @since 0.1.0
- * @category answering
- */
+/** The answer; nothing where the program itself has to be asked. */
 export const answer = (manual: Manual, argv: ReadonlyArray<string>, width: () => number): string | undefined => {
   if (argv[0] === Complete.command) return Complete.answer(manual, argv.slice(1))
   const request = Words.request(manual.name, argv, manual.grammar, commandsOf(manual.page))

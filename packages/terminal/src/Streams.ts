@@ -1,8 +1,6 @@
 /**
  * Standard output and standard error as a service, so that everything that speaks can be tested. Knows nothing of what
  * is said.
- *
- * @since 0.1.0
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -11,30 +9,18 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isatty } from "node:tty"
 
-/**
- * The reader went away, as `head` does when it has enough. Nobody is left to tell; a program ends silently.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The reader went away, as `head` does when it has enough. Nobody is left to tell; a program ends silently. */
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {
   override get message(): string {
     return "the reader of the output went away"
   }
 }
 
-/**
- * The output can't be written: a full disk, for example.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The output can't be written: a full disk, for example. */
 export class OutputFailed extends Data.TaggedError("OutputFailed")<{ readonly message: string }> {}
 
-/** @since 0.1.0 @category models */
 export type OutputError = OutputClosed | OutputFailed
 
-/** @since 0.1.0 @category models */
 export interface Stream {
   readonly isTerminal: boolean
   /** Whether colours are welcome: on a terminal, without `NO_COLOR`. */
@@ -47,7 +33,6 @@ export interface Stream {
   readonly node: NodeJS.WritableStream | undefined
 }
 
-/** @since 0.1.0 @category services */
 export class Streams extends Context.Tag("@plaza/terminal/Streams")<Streams, {
   readonly stdout: Stream
   readonly stderr: Stream
@@ -80,23 +65,13 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
 const variable = (name: string) => Effect.orElseSucceed(Config.string(name), () => "")
 const colourWelcome = Effect.zipWith(variable("NO_COLOR"), variable("TERM"), (noColour, terminal) => noColour === "" && terminal !== "dumb")
 
-/**
- * The streams of this process.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The streams of this process. */
 export const layer: Layer.Layer<Streams> = Layer.effect(
   Streams,
   Effect.map(colourWelcome, (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) }))
 )
 
-/**
- * Streams that keep what is written, for tests.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Streams that keep what is written, for tests. */
 export const layerTest = (options: {
   readonly stdout: Array<string>
   readonly stderr: Array<string>

@@ -1,13 +1,10 @@
 /**
  * Rows for eyes or for tools: on a terminal, columns fitted to its width; in a pipe, lines with tabs between the cells and no
  * head. Knows nothing of what the rows mean, and writes nothing.
- *
- * @since 0.1.0
  */
 import CliTable3 from "cli-table3"
 import { oneLine, withoutColour } from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export interface Column {
   readonly head: string
   readonly align?: "left" | "right"
@@ -19,13 +16,11 @@ export interface Column {
   readonly keepIndent?: boolean
 }
 
-/** @since 0.1.0 @category models */
 export type Cell = string | number | boolean | null | undefined
 
-/** @since 0.1.0 @category models */
 export type Row = ReadonlyArray<Cell>
 
-/** Where a table goes; `Streams.Stream` is one. @since 0.1.0 @category models */
+/** Where a table goes; `Streams.Stream` is one. */
 export interface Medium {
   readonly isTerminal: boolean
   readonly colour: boolean
@@ -65,12 +60,7 @@ const fit = (columns: ReadonlyArray<Column>, natural: ReadonlyArray<number>, roo
   return cappedAt(cap)
 }
 
-/**
- * The widths at which these rows fit the medium; rows that come later can be drawn with the same.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** The widths at which these rows fit the medium; rows that come later can be drawn with the same. */
 export const widthsOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): ReadonlyArray<number> =>
   fit(columns, columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])), medium.columns())
 
@@ -92,9 +82,6 @@ const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, row
 /**
  * The lines of rows. On a terminal, with `widths` from {@link widthsOf} and a head if asked; elsewhere tabs between the
  * cells, and no head, so that tools see data alone.
- *
- * @since 0.1.0
- * @category rendering
  */
 export const lines = (
   columns: ReadonlyArray<Column>,
@@ -114,21 +101,11 @@ export const lines = (
   ].map((line) => medium.colour ? line : withoutColour(line))
 }
 
-/**
- * A table as one text, each line with its line feed; empty for no rows.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** A table as one text, each line with its line feed; empty for no rows. */
 export const render = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): string =>
   rows.length === 0 ? "" : `${lines(columns, rows, medium).join("\n")}\n`
 
-/**
- * Names and values of one thing, a line each.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Names and values of one thing, a line each. */
 export const record = (entries: ReadonlyArray<readonly [name: string, value: Cell]>, medium: Medium): string => {
   const drawn = lines([{ head: "" }, { head: "", overflow: "wrap" }], entries, medium, { head: false })
   return drawn.length === 0 ? "" : `${drawn.join("\n")}\n`

@@ -1,38 +1,27 @@
 /**
  * The words of a command line, told apart: commands, options with their values, flags and arguments. Knows which options there are, and
  * nothing of what they mean; loads nothing, so that it can be asked before anything else is there.
- *
- * @since 0.1.0
  */
 import { distance } from "fastest-levenshtein"
 import type { Grammar } from "./Manual.js"
 
 /**
  * The commands below a command, by name, each with the options that it takes. Those are asked for only where one is misspelt.
- *
- * @since 0.1.0
- * @category models
  */
 export type Commands = ReadonlyMap<string, { readonly children: Commands; readonly takes: () => ReadonlyArray<string> }>
 
-/** What is wrong, in a sentence. @since 0.1.0 @category models */
+/** What is wrong, in a sentence. */
 export interface Refused {
   readonly _tag: "Refused"
   readonly message: string
 }
 
-/**
- * What a command line asks for: help on a command, the version, or that the parser runs these words.
- *
- * @since 0.1.0
- * @category models
- */
+/** What a command line asks for: help on a command, the version, or that the parser runs these words. */
 export type Request =
   | { readonly _tag: "Help"; readonly path: ReadonlyArray<string> }
   | { readonly _tag: "Version" }
   | { readonly _tag: "Run"; readonly path: ReadonlyArray<string>; readonly words: ReadonlyArray<string> }
 
-/** @since 0.1.0 @category models */
 export interface Read {
   readonly _tag: "Read"
   readonly path: ReadonlyArray<string>
@@ -55,12 +44,7 @@ const globalsOf = (grammar: Grammar): ReadonlyArray<string> => (grammar.global ?
 
 const refuse = (message: string): Refused => ({ _tag: "Refused", message })
 
-/**
- * Tells the words apart.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Tells the words apart. */
 export const read = (argv: ReadonlyArray<string>, grammar: Grammar, commands: Commands): Read | Refused => {
   const { valued } = grammar
   const flags = [...grammar.flags, ...globalsOf(grammar), ...help, ...version]
@@ -113,12 +97,7 @@ export const read = (argv: ReadonlyArray<string>, grammar: Grammar, commands: Co
   return { _tag: "Read", path, below, takes, options, flags: given, words, unknown }
 }
 
-/**
- * The one of some names that was probably meant; nothing if none is near, for a guess that is far off misleads.
- *
- * @since 0.1.0
- * @category suggestions
- */
+/** The one of some names that was probably meant; nothing if none is near, for a guess that is far off misleads. */
 export const nearest = (written: string, names: Iterable<string>): string | undefined => {
   const [best] = [...names]
     .map((name) => ({ name, away: name.startsWith(written) && written.length > 2 ? 0 : distance(written, name) }))
@@ -145,9 +124,6 @@ const noOption = (command: string, option: string, known: Iterable<string>): str
 /**
  * What a command line asks for. A wish for help or for the version goes before everything else; the program's name alone is a wish for
  * help, and so is the word `help` in front. Otherwise the words are put into the one order that the parser reads without doubt.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const request = (
   program: string,

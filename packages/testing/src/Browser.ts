@@ -1,8 +1,6 @@
 /**
  * A real browser for the tests of pages: the Chromium that is installed, driven over its own protocol. Knows nothing of what stands on
  * the pages.
- *
- * @since 0.1.0
  */
 import { source as axe } from "axe-core"
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
@@ -22,7 +20,7 @@ const candidates = [
 
 const executable = candidates.find((path) => existsSync(path))
 
-/** Why the tests that need a browser can't run here; undefined when they can. @since 0.1.0 @category constants */
+/** Why the tests that need a browser can't run here; undefined when they can. */
 export const missing = executable === undefined
   ? "no Chromium is installed: install Debian's chromium, or name one in CHROMIUM, to test the pages in a real browser"
   : undefined
@@ -31,10 +29,9 @@ if (missing !== undefined) {
   stderr.write(`skipped: ${missing}\n`)
 }
 
-/** One browser for all tests of a suite. @since 0.1.0 @category services */
+/** One browser for all tests of a suite. */
 export class Browser extends Context.Tag("@plaza/testing/Browser")<Browser, Chromium>() {}
 
-/** @since 0.1.0 @category layers */
 export const layer = Layer.scoped(
   Browser,
   Effect.acquireRelease(
@@ -49,12 +46,7 @@ export const layer = Layer.scoped(
   )
 )
 
-/**
- * A page of a new visitor, without any cookie. What the page complains of on its console fails the test.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A page of a new visitor, without any cookie. What the page complains of on its console fails the test. */
 export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, never, Browser | Scope.Scope> =>
   Effect.gen(function*() {
     const browser = yield* Browser
@@ -84,9 +76,6 @@ const readFindings = Schema.decodeUnknownSync(Schema.Struct({
 /**
  * No rule of accessibility is broken, nothing is wider than the window, and no id stands twice. The page has to have been visited with
  * `bypassCSP`, since the checker is a foreign script.
- *
- * @since 0.1.0
- * @category checks
  */
 export const check = async (page: Page, where: string): Promise<void> => {
   await page.evaluate(axe)

@@ -1,7 +1,5 @@
 /**
  * What a program says of a call that failed: an answer of the service, or what the client met. Knows nothing of other failures.
- *
- * @since 0.1.0
  */
 import { ClientError as Failures } from "@plaza/client"
 import type { ServiceError } from "@plaza/domain/Errors"
@@ -11,7 +9,6 @@ import * as Predicate from "effect/Predicate"
 import * as Advice from "../Advice.js"
 import { factsOf, report, type Report } from "./Model.js"
 
-/** @since 0.1.0 @category models */
 export type ClientFailure = Exclude<Failures.Failure, ServiceError> | Failures.InvalidSettings
 
 const clientTags: Readonly<Record<ClientFailure["_tag"], true>> = {
@@ -31,12 +28,10 @@ const clientTags: Readonly<Record<ClientFailure["_tag"], true>> = {
 
 // By structure, for the classes themselves would load every schema of the domain at each start of a program.
 
-/** @since 0.1.0 @category guards */
 export const isServiceError = (error: unknown): error is ServiceError =>
   Predicate.hasProperty(error, "_tag") && Predicate.hasProperty(error, "category") && Predicate.hasProperty(error, "status") &&
   Predicate.hasProperty(error, "details")
 
-/** @since 0.1.0 @category guards */
 export const isClientFailure = (error: unknown): error is ClientFailure =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) && Object.hasOwn(clientTags, error._tag)
 
@@ -67,12 +62,7 @@ const adviceOf = (error: ServiceError): Advice.Advice => {
 
 const originOf = ({ code, status }: ServiceError): string => code === undefined ? String(status) : `${status} ${code}`
 
-/**
- * The report of what the service answered.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** The report of what the service answered. */
 export const ofService = (error: ServiceError, now: number | undefined): Report => {
   const { advice, meaning } = adviceOf(error)
   const details = { ...error.details, ...factsOf(error, ["status", "code", "category", "details"]) }
@@ -141,12 +131,7 @@ const behind = (failure: ClientFailure): string => {
   return ` (${originOf(cause)}${cause.requestId === undefined ? "" : `, requestId: ${cause.requestId}`})`
 }
 
-/**
- * The report of what the client met.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** The report of what the client met. */
 export const ofClient = (failure: ClientFailure): Report => {
   const told = clientAdvice(failure)
   return report(failure._tag, failure.message, Failures.exitCode(failure), {

@@ -1,13 +1,8 @@
-/**
- * What a report is made of. Knows nothing of any failure.
- *
- * @since 0.1.0
- */
+/** What a report is made of. Knows nothing of any failure. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
 export interface Report {
   readonly tag: string
   /** The service's code. */
@@ -26,12 +21,7 @@ export interface Report {
   readonly exitCode: number
 }
 
-/**
- * A report by what every failure has.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A report by what every failure has. */
 export const report = (tag: string, message: string, exitCode: number, rest?: Partial<Report>): Report => ({
   tag,
   code: null,
@@ -44,12 +34,7 @@ export const report = (tag: string, message: string, exitCode: number, rest?: Pa
   ...rest
 })
 
-/**
- * The facts that a failure carries beside its message, in a form that JSON knows.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The facts that a failure carries beside its message, in a form that JSON knows. */
 export const factsOf = (failure: object, without: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(failure).flatMap(([name, value]: readonly [string, unknown]) => {
     if (value === undefined || ["_tag", "message", "cause", ...without].includes(name)) return []
