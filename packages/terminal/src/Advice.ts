@@ -1,6 +1,6 @@
 /**
- * For each failure of a call, what it means to who runs a command, and what to do about it. Knows nothing of exit codes, nor of which
- * program speaks.
+ * What each failure of a call means to the user, and what to do about it. Independent of the program and its exit
+ * codes.
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
@@ -9,9 +9,9 @@ import type { Category } from "@plaza/domain/Category"
 import type { ErrorCode } from "@plaza/domain/Errors"
 
 export interface Advice {
-  /** What happened, as a sentence without its end. */
+  /** What happened, as a clause without a full stop. */
   readonly meaning: string
-  /** A sentence. */
+  /** What to do, as a sentence. */
   readonly advice: string
 }
 
@@ -39,7 +39,7 @@ export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   INTERNAL_ERROR: { meaning: "the service has a fault", advice: "Run this again later." }
 }
 
-/** For codes that the document doesn't list: they mean what their status means. */
+/** For codes that the document doesn't list, by the category of their status. */
 export const byCategory: Readonly<Record<Category, Advice>> = {
   InvalidRequest: { meaning: "the service refuses the request", advice: "Check the input, and that the base address is the service's." },
   Unauthenticated: byCode.INVALID_API_KEY,
@@ -53,7 +53,7 @@ export const byCategory: Readonly<Record<Category, Advice>> = {
 
 const address = "Check that the base address is the service's and ends with /open/v1, and what proxy stands on the way."
 
-/** For answers that are not in the service's form, a proxy's page for example. */
+/** For responses that are not the service's, a proxy's page for example. */
 export const foreign = (category: Category): Advice => {
   switch (category) {
     case "ServiceFault":
@@ -75,11 +75,11 @@ export const foreign = (category: Category): Advice => {
 const scope = /(?<![\w:/])[a-z][a-z_-]*:[a-z][a-z_-]*(?![\w:/])/
 
 /**
- * What to do about a key without a scope: the scope is named where the service names it.
+ * What to do about a key without a scope. Names the scope if the service names it.
  * Source: interface v1, "Authentication", rule 6.
  */
-export const forScope = (told: ReadonlyArray<string>): string => {
-  const name = told.flatMap((text) => scope.exec(text)?.[0] ?? [])[0]
+export const forScope = (texts: ReadonlyArray<string>): string => {
+  const name = texts.flatMap((text) => scope.exec(text)?.[0] ?? [])[0]
   return name === undefined ? byCode.INSUFFICIENT_SCOPE.advice : `Make a key with the scope ${name} ${developers}, and use it here.`
 }
 
@@ -88,7 +88,7 @@ const harmless = "Run this again: a second time should change nothing more."
 const inTheWebApp = (what: string) => `Look in the web app whether ${what} before you run this again: the interface can't tell.`
 
 /**
- * How to find out whether a write happened whose outcome nobody knows.
+ * What to do about a call with an unknown outcome.
  * Source: interface v1, "Retry rules".
  */
 export const byOperation: Readonly<Record<OperationName, string>> = {
@@ -110,7 +110,7 @@ export const byOperation: Readonly<Record<OperationName, string>> = {
 
 const isOperation = (name: string): name is OperationName => Object.hasOwn(byOperation, name)
 
-/** {@link byOperation} for any name of an operation; one that the document doesn't show can't be looked up. */
+/** {@link byOperation} for any operation, also one that the document doesn't show. */
 export const forOutcome = (operation: string): string => isOperation(operation) ? byOperation[operation] : inTheWebApp("it happened")
 
 /** What to do about a success that can't be read. */

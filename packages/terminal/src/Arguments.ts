@@ -1,7 +1,7 @@
 /**
- * The words of a command line put into the one order that the parser reads without doubt: the command, options with their values,
- * flags, `--`, arguments. So options may stand anywhere, a value may begin with a dash or be called like a command, and what
- * can't be told apart is refused instead of guessed. How words are told apart is in `Words`; this is its form for programs on Effect.
+ * Normalises the arguments of a command line to the one order that the parser reads unambiguously: the command,
+ * options with their values, flags, `--`, arguments. Options may stand anywhere, and a value may begin with a dash.
+ * Ambiguous input fails. This is `Words` for programs on Effect.
  */
 import * as Either from "effect/Either"
 import type { Grammar } from "./Manual.js"
@@ -11,7 +11,7 @@ import * as Words from "./Words.js"
 export type { Grammar } from "./Manual.js"
 export type { Commands, Request } from "./Words.js"
 
-/** Reads a command line, without the names of runtime and program. */
+/** Parses a command line without the names of runtime and program. */
 export const normalize = (
   program: string,
   argv: ReadonlyArray<string>,
@@ -22,7 +22,7 @@ export const normalize = (
   return request._tag === "Refused" ? Either.left(new UsageError({ message: request.message })) : Either.right(request)
 }
 
-/** Whether a flag is given, however wrong the rest of the line may be. */
+/** Whether a flag is set, also on an invalid command line. */
 export const has = (argv: ReadonlyArray<string>, flag: string): boolean => {
   const end = argv.indexOf("--")
   return (end === -1 ? argv : argv.slice(0, end)).includes(flag)

@@ -1,7 +1,4 @@
-/**
- * The few lines that make a shell ask a program what may stand where the cursor is. Knows the shells, and nothing of the program but its
- * name: what is asked is in `Complete`.
- */
+/** The completion scripts for bash, zsh and fish. They call the program's hidden command of `Complete`. */
 import { command, files } from "./Complete.js"
 
 const bash = (name: string, id: string): string => `# Completions of ${name} for bash: eval "$(${name} completions bash)" in ~/.bashrc

@@ -1,6 +1,6 @@
 /**
- * What a program says of a failure, and the status it ends with: for people what happened, why and what to do, a line each; for
- * programs one JSON object. Knows nothing of where it is written.
+ * The report of a failure and its exit code: for people what happened, why and what to do, a line each; for programs
+ * one JSON object.
  */
 import * as Cause from "effect/Cause"
 import type * as ConfigError from "effect/ConfigError"
@@ -21,7 +21,7 @@ const isConfigError = (error: unknown): error is ConfigError.ConfigError =>
   Predicate.isTagged(error, "ConfigError") && Predicate.hasProperty(error, "_op")
 
 const ofConfig = (error: ConfigError.ConfigError): Report => {
-  // The left one is the first that was asked for; one thing to change at a time is enough.
+  // The left error is the first one; report one thing to change at a time.
   if (error._op === "And") return ofConfig(error.left)
   if (error._op === "Or") return ofConfig(error.left._op === "MissingData" && error.right._op !== "MissingData" ? error.right : error.left)
   const variable = error.path.join("_")
@@ -50,9 +50,7 @@ const messageOf = (error: unknown): string => {
   return message === "" ? Predicate.isString(error) ? error : "an error without a message" : message
 }
 
-/**
- * The report of something that a program failed with. `now`, in milliseconds since the epoch, lets it tell until when to wait.
- */
+/** The report of a failure. With `now`, in milliseconds since the epoch, it says until when to wait. */
 export const ofFailure = (error: unknown, now?: number): Report => {
   if (isServiceError(error)) return ofService(error, now)
   if (isClientFailure(error)) return ofClient(error)
@@ -77,8 +75,8 @@ export type Signal = "SIGINT" | "SIGTERM"
 const bySignal: Readonly<Record<Signal, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 /**
- * The report of what a program ended in; nothing when the reader of its output went away, which isn't a failure. A defect is ours,
- * so its report says how to find out more.
+ * The report of a cause; none if the reader of the output closed it, which isn't a failure. The report of a defect says how to find out
+ * more.
  */
 export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal, now?: number): Option.Option<Report> => {
   if (Cause.isInterruptedOnly(cause)) {

@@ -1,7 +1,4 @@
-/**
- * Standard output and standard error as a service, so that everything that speaks can be tested. Knows nothing of what
- * is said.
- */
+/** Standard output and standard error as a service, with a layer for tests. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -9,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isatty } from "node:tty"
 
-/** The reader went away, as `head` does when it has enough. Nobody is left to tell; a program ends silently. */
+/** The reader closed the stream, as `head` does. The program ends silently. */
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {
   override get message(): string {
     return "the reader of the output went away"
@@ -23,13 +20,13 @@ export type OutputError = OutputClosed | OutputFailed
 
 export interface Stream {
   readonly isTerminal: boolean
-  /** Whether colours are welcome: on a terminal, without `NO_COLOR`. */
+  /** Whether to use colours: on a terminal, without `NO_COLOR`. */
   readonly colour: boolean
-  /** Characters in a line, at this moment. */
+  /** The current width in characters. */
   readonly columns: () => number
-  /** Ends when the reader has taken the text, so that a slow reader slows the writer. */
+  /** Completes when the stream accepts the text, which gives back-pressure. */
   readonly write: (text: string) => Effect.Effect<void, OutputError>
-  /** Where a library draws by itself; undefined when nothing can draw. */
+  /** The Node stream, for a library that draws itself; undefined if nothing can draw. */
   readonly node: NodeJS.WritableStream | undefined
 }
 
@@ -42,7 +39,7 @@ const isClosed = (error: Error): boolean =>
   "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")
 
 const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWelcome: boolean): Stream => {
-  // A failed write also comes as an event, which would end the process when nobody listens.
+  // A failed write also emits an event, which would end the process without a listener.
   node.on("error", () => {})
   const isTerminal = isatty(node.fd)
   return {
@@ -71,11 +68,11 @@ export const layer: Layer.Layer<Streams> = Layer.effect(
   Effect.map(colourWelcome, (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) }))
 )
 
-/** Streams that keep what is written, for tests. */
+/** Streams that record their output, for tests. */
 export const layerTest = (options: {
   readonly stdout: Array<string>
   readonly stderr: Array<string>
-  /** Characters in a line; without it the streams are no terminal. */
+  /** The width in characters. Without it the streams are not a terminal. */
   readonly columns?: number
   readonly colour?: boolean
 }): Layer.Layer<Streams> => {
