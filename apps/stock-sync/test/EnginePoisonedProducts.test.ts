@@ -92,6 +92,80 @@ describe("products that the service refuses or fails for", () => {
       }))
   })
 
+  for (const poison of [["409", 409, "CONFLICT"], ["403 with an unknown code", 403, "SOMETHING_NEW"]] as const) {
+    it.live(`60 of 100 answered with ${poison[0]}, before all others: the other 40 are settled within two minutes, and none waits later on`, () => {
+      const wanted = products(100, () => 5)
+      const ids = Object.keys(wanted)
+      return simulated(wanted, ({ ledger }) =>
+        Effect.gen(function*() {
+          yield* Effect.forEach(ids.slice(0, 60), (id) => fault(poisoned(id, poison)))
+          const feed = yield* source(wanted)
+          const { state } = yield* started(feed.service, ledger)
+          yield* Effect.sleep("2 minutes")
+          expect(yield* ledger.counts).toMatchObject({ settled: 40 })
+          for (const id of ids.slice(90)) {
+            yield* Effect.sleep("25 minutes")
+            expect((yield* state).account).toMatchObject({ _tag: "Running" })
+            yield* feed.set({ ...wanted, [id]: 7 })
+            yield* Effect.sleep("1 second")
+            expect(yield* held(id)).toEqual({ [id]: 7 })
+          }
+        }))
+    })
+  }
+
+  it.live("12 of 22 answered with 500: a change of another one does not wait for them", () => {
+    const wanted = wantedOf(12)
+    const ids = Object.keys(wanted)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        const { state } = yield* started(feed.service, ledger)
+        yield* Effect.sleep("1 minute")
+        yield* Effect.forEach(ids.slice(0, 12), (id) => fault(poisoned(id, ["500", 500])))
+        const changed = { ...wanted, ...Object.fromEntries(ids.slice(0, 12).map((id) => [id, 3])) }
+        yield* feed.set({ ...changed, [ids[12] ?? ""]: 7 })
+        yield* Effect.sleep("5 minutes")
+        for (const id of ids.slice(13)) {
+          yield* Effect.sleep("25 minutes")
+          expect((yield* state).account).toMatchObject({ _tag: "Running" })
+          yield* feed.set({ ...changed, [id]: 7 })
+          yield* Effect.sleep("1 second")
+          expect(yield* held(id)).toEqual({ [id]: 7 })
+        }
+      }))
+  })
+
+  for (const [name, status, times] of [["faults of the service", 503, 9], ["a 429", 429, 1]] as const) {
+    it.live(`the first refusal after ${name} does not quarantine`, () => {
+      const wanted = wantedOf(1)
+      return simulated(wanted, ({ ledger }) =>
+        Effect.gen(function*() {
+          yield* fault({ kind: "status", when: "before", status, retryAfter: "1", path: stockOf("P0000"), times })
+          yield* fault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", path: stockOf("P0000"), times: 1 })
+          yield* started((yield* source(wanted)).service, ledger)
+          yield* Effect.sleep("10 minutes")
+          expect(yield* ledger.counts).toMatchObject({ settled: 11 })
+          const between = gaps(yield* timesOf("P0000"))
+          expect(between).toHaveLength(times + 1)
+          expect(between.at(-1)).toBeLessThan(3_000)
+        }))
+    })
+  }
+
+  it.live("a 404 after faults of the service is retried after a minute", () => {
+    const wanted = wantedOf(1)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 503, path: stockOf("P0000"), times: 9 })
+        yield* fault({ kind: "status", when: "before", status: 404, path: stockOf("P0000"), times: 1 })
+        yield* started((yield* source(wanted)).service, ledger)
+        yield* Effect.sleep("10 minutes")
+        expect(gaps(yield* timesOf("P0000")).at(-1)).toBeLessThan(66_000)
+        expect(yield* ledger.counts).toMatchObject({ settled: 11 })
+      }))
+  })
+
   it.live("a response with another stock is sent once more, then quarantined, and the history has both requests", () => {
     const wanted = wantedOf(1)
     return simulated(wanted, ({ ledger }) =>
