@@ -15,6 +15,8 @@ import * as Backoff from "./Backoff.js"
 export type SendFailure = FailureOf<"setStock">
 
 const serviceFault: Backoff.Backoff = { first: Duration.millis(500), longest: Duration.minutes(1) }
+// Once a minute is 1,440 requests a day, of a quota of unknown size.
+const faultOfOne: Backoff.Backoff = { ...serviceFault, longest: Duration.minutes(15) }
 // A refusal of one product may be lifted, as by creating it.
 const quarantine = (first: Duration.Duration): Backoff.Backoff => ({ first, longest: Duration.max(first, Duration.hours(6)) })
 // Long enough for other products to show whether they are refused as well.
@@ -61,7 +63,7 @@ export const of = (taken: Taken, failure: SendFailure, { breakerIsOpen, othersAc
     case "RateLimit":
       return Effect.succeed({ state: unrefused, refusal, retryIn: Duration.zero })
     case "Service":
-      return after(unrefused, serviceFault, taken.attempts)
+      return after(unrefused, othersAccepted ? faultOfOne : serviceFault, taken.attempts)
   }
 }
 
