@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
 import { Effect, Option, Stream } from "effect"
-import { entryOf, fault, faultsEnd, forEver, mismatch, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
+import { entryOf, fault, faultsEnd, forEver, mismatch, once, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
 
 /** Without a status: the response shows another stock than the one sent. */
@@ -113,6 +113,15 @@ describe("products that the service refuses or fails for", () => {
         }))
     })
   }
+
+  it.live("60 of 100 answered with 409, before all others: a run of `once` sends the other 40", () => {
+    const wanted = products(100, () => 5)
+    return simulated(wanted, (memory) =>
+      Effect.gen(function*() {
+        yield* Effect.forEach(Object.keys(wanted).slice(0, 60), (id) => fault(poisoned(id, ["409", 409, "CONFLICT"])))
+        expect(yield* once(memory, wanted)).toMatchObject({ ended: { _tag: "Idle" }, counts: { settled: 40, quarantined: 60 } })
+      }))
+  })
 
   it.live("12 of 22 answered with 500: a change of another one does not wait for them", () => {
     const wanted = wantedOf(12)
