@@ -1,8 +1,6 @@
 /**
  * Every figure this project claims is measured from here, with its peers in the same run: `pnpm bench`, or one of them by
  * its name. Prints tables and keeps them as JSON under `results`.
- *
- * @since 0.1.0
  */
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Data, Effect } from "effect"

@@ -13,7 +13,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { onWire } from "@plaza/domain/Errors"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain/Ids"
-import { tidy } from "@plaza/domain/OpenApi"
+import { transform } from "@plaza/domain/OpenApi"
 import { inPath } from "@plaza/domain/PathSegment"
 import { Authorization, StoriesGroup } from "@plaza/domain/PlazaApi"
 import { PageQuery } from "@plaza/domain/Requests"
@@ -170,7 +170,7 @@ export class AssumedApi extends HttpApi.make("assumed")
   .add(AssumedStoreGroup)
   .add(AssumedChatGroup)
   .middleware(Authorization)
-  .annotate(OpenApi.Transform, tidy)
+  .annotate(OpenApi.Transform, transform)
 {}
 
 /**
@@ -182,5 +182,5 @@ export class AssumedApi extends HttpApi.make("assumed")
 export class StoriesApi extends HttpApi.make("stories")
   .add(StoriesGroup.annotateEndpoints(OpenApi.Transform, mark))
   .middleware(Authorization)
-  .annotate(OpenApi.Transform, tidy)
+  .annotate(OpenApi.Transform, transform)
 {}

@@ -1,7 +1,5 @@
 /**
  * A list read by a loop as one writes it by hand: fetch, `JSON.parse`, the next cursor, dates read where they are needed.
- *
- * @since 0.1.0
  */
 import { setTimeout } from "node:timers/promises"
 import { apiKey } from "../apiKey.js"

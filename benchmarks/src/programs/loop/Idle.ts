@@ -1,7 +1,5 @@
 /**
  * An hour of the loop in which nothing changes: what it costs. Knows nothing of what the figures are compared with.
- *
- * @since 0.1.0
  */
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
@@ -12,7 +10,6 @@ import { runInNewContext } from "node:vm"
 import { answering } from "../answering.js"
 import * as Looping from "./Looping.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   readonly place: string
   readonly products: number

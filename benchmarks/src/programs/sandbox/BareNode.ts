@@ -1,7 +1,5 @@
 /**
  * Node's own server, which says the same few bytes to everything and looks at nothing: as fast as anything on it can be.
- *
- * @since 0.1.0
  */
 import { createServer } from "node:http"
 import { answering } from "../answering.js"

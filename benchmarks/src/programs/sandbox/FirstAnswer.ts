@@ -1,7 +1,5 @@
 /**
  * A program that embeds a sandbox, as small as it gets: starts one in memory, asks it once over its socket, and ends.
- *
- * @since 0.1.0
  */
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,4 @@
-/**
- * autocannon, in a process of its own: as many requests of one kind as an address answers in a while.
- *
- * @since 0.1.0
- */
+/** autocannon, in a process of its own: as many requests of one kind as an address answers in a while. */
 import autocannon from "autocannon"
 import { answering } from "../answering.js"
 

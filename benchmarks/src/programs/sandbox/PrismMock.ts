@@ -1,8 +1,6 @@
 /**
  * Prism, answering for the same OpenAPI file with what it makes up: without the command line around it, so without its
  * log, and with nothing kept.
- *
- * @since 0.1.0
  */
 import { createLogger } from "@stoplight/prism-core"
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http"

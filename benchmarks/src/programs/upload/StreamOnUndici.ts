@@ -1,7 +1,5 @@
 /**
  * A file sent as it is by undici alone, in pieces of node's own choice: no parts, no progress, nothing that is repeated.
- *
- * @since 0.1.0
  */
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"

@@ -164,7 +164,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed | CurrentLatitude | K
             return yield* new Conflict({ message: "keys can be created only while developer access is granted" })
           }
           const held = yield* sql<{ readonly state: ApiKey.KeyState }>`SELECT state FROM keys WHERE account_id = ${accountId}`
-          if (!ApiKey.mayCreate(held.map(({ state }) => state))) {
+          if (!ApiKey.canCreateKey(held.map(({ state }) => state))) {
             return yield* new Conflict({ message: `an account holds at most ${maxActiveKeys} active keys: revoke one first` })
           }
           const [{ next } = { next: 1 }] = yield* sql<{ readonly next: number }>`SELECT coalesce(max(seq), 0) + 1 AS next FROM keys`

@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import type { AccessMove } from "@plaza/domain/DeveloperAccess"
+import type { AccessTransition } from "@plaza/domain/DeveloperAccess"
 import type { Conflict, NotFound, ValidationError } from "@plaza/domain/Errors"
 import type { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
@@ -61,7 +61,7 @@ export interface SetupCalls {
     decision: "approve" | "decline"
   ) => Effect.Effect<AccessRequest, NotFound | Conflict>
   /** Makes an operator's move on the developer access of an account. */
-  readonly setAccess: (accountId: string, move: AccessMove) => Effect.Effect<void, NotFound | Conflict>
+  readonly setAccess: (accountId: string, move: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
   /** Makes a key (default: with all scopes). At most 5 of an account are active. */
   readonly createKey: (accountId: string, options?: Models.NewKey) => Effect.Effect<CreatedKey, NotFound | Conflict | ValidationError>
   /** Revokes a key by its id. */

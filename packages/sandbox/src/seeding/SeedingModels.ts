@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
+import { AccessTransition, AccessState } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 import { AccessForm } from "../access/AccessRequests.js"
@@ -51,7 +51,7 @@ export const ProfileChange = Schema.Struct({
 export type ProfileChange = typeof ProfileChange.Type
 
 /** @since 0.1.0 @category models */
-export const AccessChange = Schema.Struct({ move: choice(AccessMove) }).annotations(strict("AccessChange"))
+export const AccessChange = Schema.Struct({ move: choice(AccessTransition) }).annotations(strict("AccessChange"))
 
 const Decision = Schema.Literal("approve", "decline")
 

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type { AccessMove } from "@plaza/domain/DeveloperAccess"
+import type { AccessTransition } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Arr from "effect/Array"
@@ -34,13 +34,13 @@ const sentences = {
   restore: "Access is given back."
 }
 
-const moves: ReadonlyArray<readonly [AccessMove, string]> = [
+const moves: ReadonlyArray<readonly [AccessTransition, string]> = [
   ["grant", "Grant"],
   ["suspend", "Suspend"],
   ["revoke", "Revoke"],
   ["restore", "Restore"]
 ]
-const isMove = (move: string): move is AccessMove => moves.some(([known]) => known === move)
+const isMove = (move: string): move is AccessTransition => moves.some(([known]) => known === move)
 const isDecision = (decision: string): decision is "approve" | "decline" => decision === "approve" || decision === "decline"
 
 /** Decided requests that are shown; the others are told by the account. */
@@ -88,7 +88,7 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 <th scope="row">${username}</th>
 <td>${Page.badge(access)}</td>
 <td><div class="actions">${
-    moves.filter(([move]) => Either.isRight(DeveloperAccess.moveAccess(access, move))).map(([move, text]) =>
+    moves.filter(([move]) => Either.isRight(DeveloperAccess.transitionAccess(access, move))).map(([move, text]) =>
       Form.button({
         action: path,
         values: { do: "move", account: id, move },
