@@ -31,7 +31,7 @@ export interface Control {
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
   /** Adds what fixtures tell to what is there. */
-  readonly plant: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
+  readonly addFixtures: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
 }
 
 const decodeFault = Schema.decodeUnknown(Fault, { onExcessProperty: "error" })
@@ -87,6 +87,6 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
       listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
       addFault: (json) => Effect.flatMap(asFault(json), addFault),
       clearFaults: call(client.clearFaults()),
-      plant: (fixtures) => call(client.scene.plant({ payload: fixtures }))
+      addFixtures: (fixtures) => call(client.seeding.addFixtures({ payload: fixtures }))
     }
   })
