@@ -238,19 +238,26 @@ export const make = (key: string): Redaction => {
 
   const text = (given: string): string => {
     const ranges: Array<Range> = []
-    // Only a long run of these characters can hold an echo. Most responses have none.
-    let start = 0
-    for (let index = 0; index <= given.length; index++) {
-      // The code past the end is NaN, which is not in the table.
-      if (isPart[given.charCodeAt(index)] !== 1) {
-        if (index - start >= shortest) {
-          const run = given.slice(start, index)
+    // Only a long run of these characters can hold an echo. Most responses have none. A run of at least `shortest` characters
+    // covers one of the positions that are `shortest` apart. The code past the end is NaN, which is not in the table.
+    for (let index = shortest - 1; index < given.length; index += shortest) {
+      if (isPart[given.charCodeAt(index)] === 1) {
+        let start = index
+        while (isPart[given.charCodeAt(start - 1)] === 1) {
+          start--
+        }
+        let end = index + 1
+        while (isPart[given.charCodeAt(end)] === 1) {
+          end++
+        }
+        if (end - start >= shortest) {
+          const run = given.slice(start, end)
           find(run, start, [], ranges)
           if (escape.test(run)) {
             findEscaped(run, start, ranges)
           }
         }
-        start = index + 1
+        index = end
       }
     }
     return ranges.length === 0 ? given : replaced(given, ranges.map(([start, end]) => [start, endOf(given, end)]))
