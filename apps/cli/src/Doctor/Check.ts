@@ -1,10 +1,10 @@
 /** What a look at one thing shows. Knows nothing of what is looked at. */
-import type { ClientError } from "@plaza/client"
+import type { ExitCode } from "@plaza/terminal/ExitCode"
 import * as Data from "effect/Data"
 
 /** Something is not as it has to be; the checks themselves have told what. */
 export class ChecksFailed extends Data.TaggedError("ChecksFailed")<{ readonly message: string }> {
-  readonly exitCode: ClientError.ExitCode = 1
+  readonly exitCode: ExitCode = 1
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What is told of an import when it ends, and what it ends in. Knows nothing of how it was run. */
+import type { ExitCode } from "@plaza/terminal/ExitCode"
 import { Explained } from "@plaza/terminal/Problem"
 import * as Data from "effect/Data"
-import type { ClientError as Failures } from "@plaza/client"
 import type { Kind } from "./Item.js"
 import type { Tally } from "./Run.js"
 import * as Verdict from "./Verdict.js"
@@ -9,7 +9,7 @@ import * as Verdict from "./Verdict.js"
 /** Some rows were tried and are not known to be in place. The status is that of the worst of them. */
 export class RowsFailed extends Data.TaggedError("RowsFailed")<{
   readonly failed: number
-  readonly exitCode: Failures.ExitCode
+  readonly exitCode: ExitCode
   readonly message: string
 }> {}
 
