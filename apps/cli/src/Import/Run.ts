@@ -1,13 +1,10 @@
 /**
  * Sends the rows of an import that are not in place, the most urgent first and as fast as the key's allowance lets them go, each with a
  * line in the journal before and after it.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import { CircuitBreaker, FailureScope, Plaza, RateLimit } from "@plaza/client"
 import type { ClientError as Failures } from "@plaza/client"
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -19,13 +16,11 @@ import type { Failure, Item } from "./Item.js"
 import { isSettled, type Journal } from "./Journal.js"
 import * as Verdict from "./Verdict.js"
 
-/** @since 0.1.0 @category models */
 export interface Failed {
   readonly item: Item
   readonly failure: Failure
 }
 
-/** @since 0.1.0 @category models */
 export interface Tally {
   /** Rows that the service confirmed in this run. */
   sent: number
@@ -39,10 +34,8 @@ export interface Tally {
   stop: Failures.Failure | undefined
 }
 
-/** @since 0.1.0 @category constructors */
 export const nothing = (): Tally => ({ sent: 0, already: [], unverified: [], failed: [], stop: undefined })
 
-/** @since 0.1.0 @category models */
 export interface Options {
   readonly items: ReadonlyArray<Item>
   readonly client: Pick<Client, "profiles" | "rateLimit" | "store">
@@ -80,13 +73,13 @@ const goesOn = (failure: Failures.RateLimitWaitExceeded | Failures.ClientClosed)
  * The failure that ends the import in this state. Each row that met a fault was tried again by the client already. Where rows were
  * accepted before, refusals end the import only when the breaker has run out of trials that follow at once.
  */
-const endOf = (state: CircuitBreaker.State, anyAccepted: boolean, now: number): Failures.Failure | undefined => {
+const endOf = (state: CircuitBreaker.State, anyAccepted: boolean, now: DateTime.Utc): Failures.Failure | undefined => {
   if (state._tag === "Closed") return undefined
-  const { failure, reason, retryAt, trials } = state
+  const { failure, halfOpenFailures, reason, retryAt } = state
   const ends = {
-    RateLimited: retryAt - now > Duration.toMillis(maxWait),
-    Refused: retryAt > now || (!anyAccepted && trials >= enoughTrials),
-    ServiceFault: trials >= enoughTrials
+    RateLimited: DateTime.distance(now, retryAt) > Duration.toMillis(maxWait),
+    Refused: DateTime.greaterThan(retryAt, now) || (!anyAccepted && halfOpenFailures >= enoughTrials),
+    ServiceFault: halfOpenFailures >= enoughTrials
   }
   return ends[reason] ? failure : undefined
 }
@@ -100,9 +93,6 @@ const isEndOfAll = (stop: Failures.Failure, failure: Failure): boolean => {
 /**
  * Sends what isn't in place, until every row was tried or the circuit breaker shows that no other row would be accepted. A rate limit
  * is waited for, up to a quarter of an hour.
- *
- * @since 0.1.0
- * @category running
  */
 export const run = (options: Options): Effect.Effect<void, PlatformError> =>
   Effect.gen(function*() {
@@ -115,7 +105,7 @@ export const run = (options: Options): Effect.Effect<void, PlatformError> =>
     const breaker = yield* CircuitBreaker.make<string>({
       probe: Plaza.withMaxWait(maxWait)(profiles.me),
       onState: (state) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        Effect.flatMap(DateTime.now, (now) => {
           const end = endOf(state, tally.sent + tally.already.length + tally.unverified.length > 0, now)
           return end === undefined ? Effect.void : stop(end)
         })
