@@ -1,6 +1,6 @@
 /**
- * Sends the rows of an import that are not in place, the most urgent first and as fast as the key's allowance lets them go, each with a
- * line in the journal before and after it.
+ * Sends the rows of an import that are not confirmed yet, the most urgent first and as fast as the rate limit allows.
+ * Writes a journal line before and after each.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import { CircuitBreaker, FailureScope, Plaza, RateLimit } from "@plaza/client"

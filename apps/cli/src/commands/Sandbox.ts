@@ -1,6 +1,6 @@
 /**
- * `plaza sandbox`: the service on this machine, with state and with faults on request. Starting one loads it; steering one that runs
- * goes over its control address.
+ * `plaza sandbox`: the service on this machine, with state and faults. `start` loads it; the other commands use its
+ * control API.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
