@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
-import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleInterval from "effect/ScheduleInterval"
@@ -149,7 +148,3 @@ export const tapChunks = <A, E, R>(stream: Stream.Stream<A, E, R>, effect: Effec
 /** An `Either` as an effect: it is one by itself in this line only. @since 0.1.0 @category conversions */
 export const fromEither = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.match(either, { onLeft: Effect.fail, onRight: Effect.succeed })
-
-/** An `Option` as an effect that fails with a value where there is none. @since 0.1.0 @category conversions */
-export const fromOption = <A, E>(option: Option.Option<A>, onNone: () => E): Effect.Effect<A, E> =>
-  Option.match(option, { onNone: () => Effect.fail(onNone()), onSome: Effect.succeed })

@@ -196,7 +196,7 @@ export const make = (
     const isAhead = ({ busy }: Snapshot): boolean =>
       busy.some(({ state, wait }) => wait > (state === "cooling" ? cooldownMillis : leaseMillis) + 1)
 
-    const snapshot = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.zipRight(repair, seen) : Effect.succeed(found))
+    const snapshot = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.andThen(repair, seen) : Effect.succeed(found))
 
     const held = ({ slot, turn }: Claim) =>
       sql`name = ${name} AND slot = ${slot} AND turn = ${turn} AND taken_by = ${process}`

@@ -73,7 +73,7 @@ export const make: Effect.Effect<Statements, InvalidSettings, SqlClient.SqlClien
   const apart = <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     effect.pipe(
       // A driver that throws counts as one that does not answer, so that no request waits for ever because of it.
-      Effect.catchAllDefect((cause) => new SqlError({ cause, message: "the driver of the database failed" })),
+      Effect.catchAllDefect((cause) => Effect.fail(new SqlError({ cause, message: "the driver of the database failed" }))),
       Effect.timeoutFail({
         duration: statementTimeout,
         onTimeout: () => new SqlError({ message: `no answer within ${Duration.format(statementTimeout)}` })
