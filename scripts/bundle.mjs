@@ -3,7 +3,6 @@
  * `node scripts/bundle.mjs APPDIR`; the program's name comes from `bin` in the app's package.json, its entry is `src/bin.ts`, its manual
  * `src/manual.ts`, and `config.warm` are words that make it run through most of its code, with `config.warmStdin` as its input, for that
  * to be compiled ahead.
- * Knows nothing of what the program does.
  */
 import { rmSync } from "node:fs"
 import * as Path from "node:path"
