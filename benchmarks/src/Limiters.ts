@@ -1,6 +1,6 @@
 /**
- * The limiters that are measured, each made ready for 120 calls a minute as its own documentation or its best-known user
- * does it. Knows nothing of servers or of what is measured.
+ * The rate limiters that are compared, each configured for 120 calls a minute as its documentation or its best-known
+ * user does it.
  */
 import * as Experimental from "@effect/experimental/RateLimiter"
 import { RateLimit } from "@plaza/client"
@@ -35,7 +35,7 @@ const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(Effect.orDi
   Effect.orDie(limit.withSlot(
     Duration.days(1),
     // As the client does: a refusal closes the gate for everyone that waits.
-    Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void)
+    Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
   )))
 
 type Algorithm = "fixed-window" | "token-bucket"

@@ -1,5 +1,5 @@
 /**
- * What the end of a send shows of its row.
+ * Decides what the result of a request means for its row.
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */

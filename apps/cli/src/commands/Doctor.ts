@@ -1,4 +1,4 @@
-/** `plaza doctor`: what is in the way of a command that fails. */
+/** `plaza doctor`: finds out why commands fail. */
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"

@@ -1,6 +1,6 @@
 /**
- * `plaza sandbox`: the service on this machine, with state and with faults on request. Starting one loads it; steering one that runs
- * goes over its control address.
+ * `plaza sandbox`: the service on this machine, with state and faults. `start` loads it; the other commands use its
+ * control API.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -134,8 +134,8 @@ const seed = Command.make("seed", {
     if (wanted.flat().length === 0) {
       return yield* new UsageError({ message: `nothing is wanted: give one of ${written.map(([name]) => `--${name}`).join(", ")}` })
     }
-    const { plant } = yield* control(flags)
-    yield* plant({ generate })
+    const { addFixtures } = yield* control(flags)
+    yield* addFixtures({ generate })
     const output = yield* Output
     yield* output.done({ generated: generate }, `Added to the sandbox: ${wanted.flat().map(([name, count]) => `${count} ${name}`).join(", ")}.`)
   }))).pipe(Command.withDescription(about(

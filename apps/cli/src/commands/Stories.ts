@@ -1,4 +1,4 @@
-/** `plaza stories`: their creation, from JSON, for the document shows nothing of what a story is made of. */
+/** `plaza stories`: creates stories from JSON, because the document doesn't show the payload. */
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"

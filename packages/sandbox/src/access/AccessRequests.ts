@@ -20,7 +20,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Assumed, type Assumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
-import { checkText } from "../areas/Fields.js"
+import { checkText } from "../areas/Validation.js"
 import { Sql } from "../storage/Sql.js"
 
 /**

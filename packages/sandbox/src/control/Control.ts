@@ -1,6 +1,6 @@
 /**
- * Answers the control interface: by default to programs on this machine and the sandbox's own pages only, since whoever
- * may call it may do anything.
+ * Serves the control API. By default only programs on this machine and the sandbox's own pages may call it, because
+ * it can do anything.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import { Assumed } from "../Assumptions.js"
 import { Commits } from "../http/Commits.js"
-import * as Scene from "./SeedingHandlers.js"
+import * as SeedingHandlers from "./SeedingHandlers.js"
 import type { ControlGroup } from "./ControlApi.js"
 import { ControlApi } from "./ControlApi.js"
 import type { AnyHandler, HandlersOfGroup } from "../http/Dispatch.js"
@@ -26,11 +26,11 @@ import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { isSameOrigin, type Local } from "../http/LocalOnly.js"
 import { RequestLog } from "../http/RequestLog.js"
 import { matcher } from "../http/Routes.js"
-import { Setup } from "../seeding/Seeding.js"
+import { Seeding } from "../seeding/Seeding.js"
 import { VirtualClock } from "../VirtualClock.js"
 
 /**
- * Where the control interface begins.
+ * The path prefix of the control API.
  *
  * @since 0.1.0
  * @category constants
@@ -44,18 +44,18 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
 
 const match = matcher(operationsOf(ControlApi, "ignore"))
 
-/** The one operation whose answer has a key in it. */
+/** The only operation whose response contains a key. */
 const creatingKeys = "control.createKey"
 
 /** @since 0.1.0 @category layers */
 export const layer = (
   access: "loopback" | "anyone",
   local: Local
-): Layer.Layer<Control, never, Setup | AccessRequests | Commits | CurrentLatitude | Faults | RequestLog | VirtualClock | Assumed> =>
+): Layer.Layer<Control, never, Seeding | AccessRequests | Commits | CurrentLatitude | Faults | RequestLog | VirtualClock | Assumed> =>
   Layer.effect(
     Control,
     Effect.gen(function*() {
-      const setup = yield* Setup
+      const seeding = yield* Seeding
       const faults = yield* Faults
       const log = yield* RequestLog
       const clock = yield* VirtualClock
@@ -65,9 +65,9 @@ export const layer = (
       const bodies = { most: maxBodyBytes, maxDepth: maxJsonDepth, receive: () => Effect.dieMessage("no file is uploaded here") }
 
       const handlers: HandlersOfGroup<typeof ControlGroup, never, null> = {
-        health: () => Effect.map(setup.seed, (seed) => ({ status: "ok", seed })),
-        reset: () => setup.reset,
-        state: () => setup.state,
+        health: () => Effect.map(seeding.seed, (seed) => ({ status: "ok", seed })),
+        reset: () => seeding.reset,
+        state: () => seeding.state,
         requests: ({ urlParams }) => log.read(urlParams),
         readClock: () => clock.read,
         advanceClock: ({ payload }) => clock.advance(payload.millis),
@@ -78,10 +78,10 @@ export const layer = (
         readLatitude: () => Effect.sync(() => latitude.value),
         setLatitude: ({ payload }) => latitude.change(payload)
       }
-      const table: Readonly<Record<string, AnyHandler<null>>> = { ...handlers, ...(yield* Scene.handlers) }
+      const table: Readonly<Record<string, AnyHandler<null>>> = { ...handlers, ...(yield* SeedingHandlers.handlers) }
 
       const mask = KeyMask.make(latitude.keyPrefixes)
-      /** What the sandbox holds is shown with keys masked, save the one key that has just been made. */
+      /** Masks keys in every response but the one that creates a key. */
       const withoutKeys = (answer: Answer, operation: string): Answer =>
         operation === creatingKeys || mask.text(answer.body) === answer.body
           ? answer
@@ -105,7 +105,7 @@ export const layer = (
             const handler = table[found.operation.name]
             const result = handler === undefined
               ? yield* Effect.dieMessage(`no handler for ${found.operation.name}`)
-              // Decoded by the schemas of the operation that the handler was written for.
+              // The request was decoded by the schemas of the operation that the handler is typed by.
               : yield* handler(request as never, null)
             return found.operation.encode(result)
           }).pipe(

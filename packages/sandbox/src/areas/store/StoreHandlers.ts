@@ -16,7 +16,7 @@ import * as Either from "effect/Either"
 import { Accounts } from "../../access/Accounts.js"
 import { Assumed } from "../../Assumptions.js"
 import * as Envelope from "../../http/Envelope.js"
-import { checkStock, checkText } from "../Fields.js"
+import { checkStock, checkText } from "../Validation.js"
 import type { Handlers } from "../../http/Admission.js"
 import { Sql } from "../../storage/Sql.js"
 
