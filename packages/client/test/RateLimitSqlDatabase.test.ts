@@ -99,7 +99,7 @@ describe("the database of an allowance", () => {
 
       yield* there.unsafe("BEGIN IMMEDIATE").raw
       const calls = yield* Effect.fork(Effect.all(
-        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.closeFor(Duration.seconds(10))],
+        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.pauseFor(Duration.seconds(10))],
         { concurrency: "unbounded", discard: true }
       ))
       yield* TestClock.adjust("2 seconds")

@@ -8,6 +8,7 @@ import type { ProductId } from "@plaza/domain/Ids"
 import type { Product } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -63,8 +64,8 @@ type FailureReason = "Refused" | "ServiceFault"
 /** Whether it makes sense to wait for the breaker before a sender ends that ends when it is idle. */
 const isLasting = (state: Extract<CircuitBreaker.State, { readonly _tag: "Open" }>): Effect.Effect<boolean> =>
   state.reason === "RateLimited"
-    ? Effect.map(Clock.currentTimeMillis, (now) => state.retryAt - now > Duration.toMillis(maxWait))
-    : Effect.succeed(state.trials >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure)))
+    ? Effect.map(DateTime.now, (now) => DateTime.distance(now, state.retryAt) > Duration.toMillis(maxWait))
+    : Effect.succeed(state.halfOpenFailures >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure)))
 
 /** Ended, if the breaker is open for longer than a run of `once` should take. */
 export const lastingly = <Item>(breaker: CircuitBreaker.CircuitBreaker<Item>): Effect.Effect<Option.Option<Ended>> =>

@@ -6,6 +6,7 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
+import type * as DateTime from "effect/DateTime"
 
 /** @since 0.1.0 @category models */
 export interface ApiRequest {
@@ -33,6 +34,6 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly status: number
   readonly body: string
-  /** The service's clock by its `Date` header, in milliseconds since the epoch. */
-  readonly date: number | undefined
+  /** The `Date` header, where the response has one. */
+  readonly date: DateTime.Utc | undefined
 }
