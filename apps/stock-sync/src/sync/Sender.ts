@@ -117,7 +117,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
       permit.halfOpen
         ? Effect.flatMap(breaker.state, (state) =>
           // Products that are refused for reasons of their own may stand side by side: every second trial takes one from the other end.
-          ledger.take({ _tag: "Trial", except: permit.tried, from: state._tag === "Open" && state.reason === "Refused" && state.trials % 2 === 1 ? "last" : "first" }))
+          ledger.take({ _tag: "Trial", except: permit.tried, from: state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1 ? "last" : "first" }))
         : Effect.flatMap(reassertion.before, (assertBefore) => ledger.take({ _tag: "Due", assertBefore }))
 
     const finished = (taken: Taken, outcome: Outcome, failed: Failed | undefined) =>
