@@ -1,5 +1,5 @@
 /**
- * Uploads.
+ * Uploads of files, from a path, bytes or a stream.
  *
  * @since 0.1.0
  */
@@ -16,33 +16,33 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
-import type { FailureOf } from "./internal/contract/Contract.js"
 import { ConnectionLost, InvalidInput } from "./ClientError.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
+import { Operations } from "./internal/contract/Operations.js"
 import * as FileContent from "./internal/upload/FileContent.js"
 import * as Multipart from "./internal/upload/Multipart.js"
-import { Operations } from "./internal/contract/Operations.js"
 import * as SentContent from "./internal/upload/SentContent.js"
 
 /** @since 0.1.0 @category models */
 export interface UploadOptions {
-  /** Default: guessed by the file name's ending. */
+  /** The media type (default: derived from the extension of the file name). */
   readonly contentType?: string | undefined
-  /** Receives how many bytes of the content were sent; counts from zero again when the upload is repeated. */
+  /** Receives how many bytes of the content have been sent. Starts from zero again when the upload is sent again. */
   readonly onProgress?: ((bytesSent: number) => Effect.Effect<void>) | undefined
 }
 
 /** @since 0.1.0 @category models */
 export interface Upload<E = never> extends UploadOptions {
-  /** Bytes, or a stream that gives the same each time it is run; see {@link Upload.rerunnable}. */
+  /** Bytes, or a stream with the same bytes each time it runs; see {@link Upload.rerunnable}. */
   readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
   /**
-   * Whether a stream can be run again for a repeat (default: true). Set it to false for one that is made from a
-   * `ReadableStream`, an `AsyncIterable` or anything else that is used up by reading it: the upload is then not repeated
-   * once any of its content was read, and ends with the failure of that attempt, a 429 included. Another `upload` of the
-   * same source sends only what is left of it.
+   * Whether the stream can run again for another attempt (default: true). Set it to false for a stream from a `ReadableStream`, an
+   * `AsyncIterable` or any other source that can be read only once. Once some of the content was read, the upload is not sent
+   * again and fails with the failure of that attempt, a 429 included. Another `upload` of the same source sends only what is left
+   * of it.
    */
   readonly rerunnable?: boolean | undefined
-  /** Bytes of a stream, where they are known: some servers take no upload of unknown length. */
+  /** The length of a stream in bytes, if it is known. Some servers reject uploads of unknown length. */
   readonly size?: number | undefined
   readonly fileName: string
 }
@@ -50,16 +50,15 @@ export interface Upload<E = never> extends UploadOptions {
 /** @since 0.1.0 @category services */
 export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
-   * Uploads a file. Repeatable: sent again after an ambiguous failure, for which a stream is run again. The service may then
-   * hold a second file that no post names. A stream that fails, or isn't as long as its size, ends it at once with that
-   * failure. So does one that gives other bytes when it is run again: `InvalidInput` for `content`, and the attempts before
-   * may have stored the file.
+   * Uploads a file. Repeatable: sent again after an ambiguous failure, which runs a stream again. The service may then hold a
+   * second file that no post names. A stream that fails ends the upload at once with that failure; one that is not as long as its
+   * size, or has other bytes when it runs again, with `InvalidInput`. Earlier attempts may have stored the file.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
   /**
-   * Uploads a file of the file system, which is streamed. Over `@plaza/client/node` its bytes are overwritten once they
-   * went out: a client that looks into the bodies of requests must copy what it keeps of them.
+   * Streams a file from the file system. With `@plaza/client/node`, buffers are reused after they were written to the socket: an
+   * HTTP client that keeps parts of request bodies must copy them.
    */
   readonly uploadFile: (
     path: string,
@@ -87,10 +86,10 @@ const checked = <E>(file: Upload<E>): Effect.Effect<Multipart.FilePart<E>, Inval
 
 const wrongSize = (size: number) => refuse("size", `must be the length of the content, and ${size} bytes is not`)
 
-// Small enough for progress to be seen, large enough to cost little.
+// Short enough to show progress, long enough to cost little.
 const pieceLength = 64 * 1024
 
-/** Bytes that somebody wants to see go out do so in pieces; otherwise in one. */
+/** Bytes in pieces, to report progress between them. */
 const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.unfold(0, (start) =>
     start < bytes.length
@@ -100,15 +99,15 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
 const notTwice = refuse("content", "can't be run again, and the HTTP client repeats requests by itself; give the client one that doesn't")
 
 interface Source<E> {
-  /** A stream of it never fails. */
+  /** Its stream never fails; see `failure`. */
   readonly part: Multipart.FilePart<never>
-  /** Ends when the source fails, as it failed: the HTTP client would only say that sending did, and it would be repeated. */
+  /** Fails as the source fails. The HTTP client would report a failed request, which would be sent again. */
   readonly failure: Effect.Effect<never, E | InvalidInput>
-  /** Whether the content may have been on its way still, when sending ended. */
+  /** Whether the content was not read to its end. */
   readonly isUnfinished: () => boolean
-  /** Whether any of the content was read to be sent. */
+  /** Whether any of the content was read. */
   readonly hasBegun: () => boolean
-  /** Ends every reading of the source that still goes on. */
+  /** Interrupts every fiber that still reads the source. */
   readonly close: Effect.Effect<void>
 }
 
@@ -118,7 +117,7 @@ const notTheSame = refuse(
     "anew, or set rerunnable: false"
 )
 
-/** Reports progress, and the failure of a source that fails, has another length than its size, or is run again and can't be. */
+/** Reports progress, and fails if the source fails, is not as long as its size, or runs again although it can't. */
 const watch = <E>(
   part: Multipart.FilePart<E>,
   { onProgress, rerunnable }: Pick<Upload, "onProgress" | "rerunnable">,
@@ -127,23 +126,30 @@ const watch = <E>(
 ): Effect.Effect<Source<E>> => {
   const bytes = part.content instanceof Uint8Array ? part.content : undefined
   if (bytes !== undefined && onProgress === undefined) {
-    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true, hasBegun: () => false, close: Effect.void })
+    return Effect.succeed({
+      part: { ...part, content: bytes },
+      failure: Effect.never,
+      isUnfinished: () => true,
+      hasBegun: () => false,
+      close: Effect.void
+    })
   }
   const content = part.content instanceof Uint8Array ? inPieces(part.content) : part.content
   const size = bytes?.length ?? part.size
   return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     let isUnfinished = true
     let hasBegun = false
-    // Fetch of Node goes on reading the body of a request that was aborted, to its end.
+    // Node's fetch reads the body of an aborted request to its end.
     const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
     const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
     const reading = Effect.withFiberRuntime<void, never, Scope.Scope>((fiber) =>
       Effect.acquireRelease(
         Effect.zipRight(close, Effect.sync(() => readers.add(fiber))),
         () => Effect.sync(() => readers.delete(fiber))
-      ))
+      )
+    )
     const counted = Stream.suspend(() => {
-      // An HTTP client of the caller's may repeat requests by itself.
+      // The application's HTTP client may send requests again by itself.
       if (hasBegun && rerunnable === false) {
         return Stream.fail(notTwice)
       }
@@ -167,9 +173,10 @@ const watch = <E>(
       })
       return Stream.concat(Stream.tap(content, report), Stream.execute(end))
     })
-    // Waits to be interrupted, which closes the connection under every HTTP client; a failure would not under each.
-    const unfailing = Stream.catchAllCause(counted, (cause) =>
-      Stream.execute(Effect.zipRight(Deferred.failCause(failed, cause), Effect.never)))
+    // Never ends after a failure, because an interrupted request closes its connection with every HTTP client, and a failed body
+    // does not.
+    const unfailing = Stream.catchAllCause(counted,
+      (cause) => Stream.execute(Effect.zipRight(Deferred.failCause(failed, cause), Effect.never)))
     const whileWanted = Stream.unwrapScoped(Effect.as(reading, unfailing))
     return {
       part: { ...part, size, content: whileWanted },
@@ -181,7 +188,7 @@ const watch = <E>(
   })
 }
 
-/** A lost connection has one more reason here: some HTTP clients don't read what comes while they still write. */
+/** Adds a hint to a lost connection: some HTTP clients do not read a response while they still write. */
 const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
   failure instanceof ConnectionLost
     ? new ConnectionLost({
