@@ -25,8 +25,10 @@ const isRepeatable = ({ method, url }: HttpClientRequest.HttpClientRequest) => m
 const platform = Layer.provide(
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, HttpClient.transform((response, request) =>
-      Effect.provideService(response, NodeHttpClient.UndiciRequestOptions, { idempotent: isRepeatable(request) })))
+    Effect.map(HttpClient.HttpClient,
+      HttpClient.transform((response, request) =>
+        Effect.provideService(response, NodeHttpClient.UndiciRequestOptions, { idempotent: isRepeatable(request) })
+      ))
   ),
   NodeClient.layer
 )
@@ -166,10 +168,13 @@ const scripted = (replies: ReadonlyArray<Reply>) =>
   })
 
 const counts = Effect.map(Metric.snapshot, (pairs) =>
-  new Map(pairs.flatMap(({ metricKey: { name, tags }, metricState }) =>
-    name.startsWith("plaza_client_") && name !== "plaza_client_rate_wait_seconds" && "count" in metricState
-      ? [[`${name} ${tags.map(({ value }) => value).join()}`, Number(metricState.count)] as const]
-      : [])))
+  new Map(
+    pairs.flatMap(({ metricKey: { name, tags }, metricState }) =>
+      name.startsWith("plaza_client_") && name !== "plaza_client_rate_wait_seconds" && "count" in metricState
+        ? [[`${name} ${tags.map(({ value }) => value).join()}`, Number(metricState.count)] as const]
+        : []
+    )
+  ))
 
 const grown = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
   [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const).filter(([, growth]) => growth > 0).sort()
@@ -178,11 +183,17 @@ const grown = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, n
 const withoutPort = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
 
 const shown = (value: unknown): unknown =>
-  JSON.parse(withoutPort(JSON.stringify(value, (name, inner: unknown) =>
-    name === "stack" ? undefined : inner instanceof Error ? { name: inner.name, message: inner.message, ...inner } : inner) ?? "null"))
+  JSON.parse(
+    withoutPort(JSON.stringify(value, (name, inner: unknown) =>
+      name === "stack" ? undefined : inner instanceof Error ? { name: inner.name, message: inner.message, ...inner } : inner) ?? "null")
+  )
 
 /** All that a caller, an operator or the service sees of a call. */
-const observed = (http: Layer.Layer<HttpClient.HttpClient>, call: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>, replies: ReadonlyArray<Reply>) =>
+const observed = (
+  http: Layer.Layer<HttpClient.HttpClient>,
+  call: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>,
+  replies: ReadonlyArray<Reply>
+) =>
   Effect.gen(function*() {
     const { received, server } = yield* scripted(replies)
     const options = { maxResponseBytes, retry: Schedule.recurs(2), rateLimit: 1_000_000, propagateTrace: false }

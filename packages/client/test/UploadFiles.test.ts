@@ -157,7 +157,10 @@ const MiB = 1_024 * 1_024
 const attempt: fc.Arbitrary<Attempt> = fc.record({ cutAt: fc.integer({ min: 1, max: 30 * MiB }) })
 // Short ones for the ends of files, long ones to fill the buffers of the system and those of the pool.
 const length = fc.oneof(fc.nat(MiB), fc.integer({ min: 10 * MiB, max: 20 * MiB }))
-const files = fc.array(fc.record({ offset: fc.nat(MiB), length, attempts: fc.array(attempt, { maxLength: 2 }) }), { minLength: 1, maxLength: 3 })
+const files = fc.array(fc.record({ offset: fc.nat(MiB), length, attempts: fc.array(attempt, { maxLength: 2 }) }), {
+  minLength: 1,
+  maxLength: 3
+})
 const pace = fc.record({ stallEvery: fc.integer({ min: MiB / 4, max: 2 * MiB }), stallMillis: fc.integer({ min: 0, max: 10 }) })
 
 describe("every byte that a service receives is the file's, through stalls, cut connections and repeats", () => {
