@@ -24,7 +24,7 @@ export const AccessRequestRow = Schema.Struct({
   decidedAt: Schema.NullOr(Schema.DateTimeUtcFromNumber)
 })
 /** @since 0.1.0 @category rows */
-export interface AccessRequestRow extends Schema.Schema.Type<typeof AccessRequestRow> {}
+export type AccessRequestRow = typeof AccessRequestRow.Type
 
 /** @since 0.1.0 @category services */
 export class AccessRequestsRepo extends Effect.Service<AccessRequestsRepo>()("@plaza/sandbox/AccessRequestsRepo", {

@@ -23,7 +23,7 @@ export const Account = Schema.Struct({
   availability: Availability
 })
 /** @since 0.1.0 @category rows */
-export interface Account extends Schema.Schema.Type<typeof Account> {}
+export type Account = typeof Account.Type
 
 /**
  * What one account does to another.
@@ -40,7 +40,7 @@ export const Relation = Schema.Struct({
   blocksFromStore: SqlSchema.BooleanFromNumber
 })
 /** @since 0.1.0 @category rows */
-export interface Relation extends Schema.Schema.Type<typeof Relation> {}
+export type Relation = typeof Relation.Type
 
 const noRelation: Relation = { follows: false, blocks: false, hasWritten: false, blocksFromStore: false }
 

@@ -19,7 +19,7 @@ export const Arrival = Schema.Struct({
   used: Schema.Int
 })
 /** @since 0.1.0 @category rows */
-export interface Arrival extends Schema.Schema.Type<typeof Arrival> {}
+export type Arrival = typeof Arrival.Type
 
 /** @since 0.1.0 @category services */
 export class ArrivalsRepo extends Effect.Service<ArrivalsRepo>()("@plaza/sandbox/ArrivalsRepo", {

@@ -26,7 +26,7 @@ export const Key = Schema.Struct({
   createdAt: Schema.DateTimeUtcFromNumber
 })
 /** @since 0.1.0 @category rows */
-export interface Key extends Schema.Schema.Type<typeof Key> {}
+export type Key = typeof Key.Type
 
 /**
  * A key with its account.

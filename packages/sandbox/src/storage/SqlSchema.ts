@@ -14,7 +14,11 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  * @category schemas
  */
-export const BooleanFromNumber = Schema.transformLiterals([0, false], [1, true])
+export const BooleanFromNumber = Schema.transform(Schema.Literal(0, 1), Schema.Boolean, {
+  strict: true,
+  decode: (stored) => stored === 1,
+  encode: (flag) => flag ? 1 : 0
+})
 
 /**
  * The only column of a statement that returns a sequence number as `seq`.

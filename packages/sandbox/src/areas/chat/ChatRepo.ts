@@ -12,17 +12,17 @@ import * as SqlSchema from "../../storage/SqlSchema.js"
 
 /** @since 0.1.0 @category rows */
 export const Conversation = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   id: ConversationId,
   accountId: ProfileId,
   peerId: ProfileId
 })
 /** @since 0.1.0 @category rows */
-export interface Conversation extends Schema.Schema.Type<typeof Conversation> {}
+export type Conversation = typeof Conversation.Type
 
 /** @since 0.1.0 @category rows */
 export const Message = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   /** The conversation that it was written in. */
   conversationId: ConversationId,
   senderId: ProfileId,
@@ -30,7 +30,7 @@ export const Message = Schema.Struct({
   createdAt: Schema.DateTimeUtcFromNumber
 })
 /** @since 0.1.0 @category rows */
-export interface Message extends Schema.Schema.Type<typeof Message> {}
+export type Message = typeof Message.Type
 
 /**
  * The id of the conversation with a sequence number, in a form that the document shows.

@@ -16,12 +16,12 @@ export const Media = Schema.Struct({
   name: Schema.String,
   contentType: Schema.String,
   /** In bytes. */
-  size: Schema.Int,
+  size: Schema.Number,
   /** Of the bytes, in hexadecimal. */
   sha256: Schema.String
 })
 /** @since 0.1.0 @category rows */
-export interface Media extends Schema.Schema.Type<typeof Media> {}
+export type Media = typeof Media.Type
 
 /** @since 0.1.0 @category services */
 export class MediaRepo extends Effect.Service<MediaRepo>()("@plaza/sandbox/MediaRepo", {

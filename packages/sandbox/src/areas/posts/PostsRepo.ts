@@ -15,7 +15,7 @@ const encodeMediaIds = Schema.encodeSync(MediaIds)
 
 /** @since 0.1.0 @category rows */
 export const Post = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   id: PostId,
   authorId: ProfileId,
   text: Schema.String,
@@ -23,23 +23,23 @@ export const Post = Schema.Struct({
   createdAt: Schema.DateTimeUtcFromNumber
 })
 /** @since 0.1.0 @category rows */
-export interface Post extends Schema.Schema.Type<typeof Post> {}
+export type Post = typeof Post.Type
 
 /** @since 0.1.0 @category rows */
 export const Comment = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   postId: PostId,
   authorId: ProfileId,
   text: Schema.String,
   createdAt: Schema.DateTimeUtcFromNumber
 })
 /** @since 0.1.0 @category rows */
-export interface Comment extends Schema.Schema.Type<typeof Comment> {}
+export type Comment = typeof Comment.Type
 
 /** @since 0.1.0 @category rows */
 export const Like = Schema.Struct({ postId: PostId, accountId: ProfileId })
 /** @since 0.1.0 @category rows */
-export interface Like extends Schema.Schema.Type<typeof Like> {}
+export type Like = typeof Like.Type
 
 /** Above the largest integer that a double holds exactly, so that clients that parse an id as a number fail here. */
 const firstPostId = 9_007_199_254_740_993n

@@ -12,19 +12,19 @@ import * as SqlSchema from "../../storage/SqlSchema.js"
 
 /** @since 0.1.0 @category rows */
 export const Product = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   id: ProductId,
   /** The owner of the store. */
   accountId: ProfileId,
   name: Schema.String,
-  stock: Schema.Int
+  stock: Schema.Number
 })
 /** @since 0.1.0 @category rows */
-export interface Product extends Schema.Schema.Type<typeof Product> {}
+export type Product = typeof Product.Type
 
 /** @since 0.1.0 @category rows */
 export const Order = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   id: OrderId,
   /** The owner of the store. */
   accountId: ProfileId,
@@ -33,7 +33,7 @@ export const Order = Schema.Struct({
   trackingNumber: Schema.NullOr(Schema.String)
 })
 /** @since 0.1.0 @category rows */
-export interface Order extends Schema.Schema.Type<typeof Order> {}
+export type Order = typeof Order.Type
 
 /** @since 0.1.0 @category services */
 export class StoreRepo extends Effect.Service<StoreRepo>()("@plaza/sandbox/StoreRepo", {

@@ -12,13 +12,13 @@ import * as SqlSchema from "../../storage/SqlSchema.js"
 
 /** @since 0.1.0 @category rows */
 export const Story = Schema.Struct({
-  seq: Schema.Int,
+  seq: Schema.Number,
   authorId: ProfileId,
   payload: Schema.parseJson(),
   createdAt: Schema.DateTimeUtcFromNumber
 })
 /** @since 0.1.0 @category rows */
-export interface Story extends Schema.Schema.Type<typeof Story> {}
+export type Story = typeof Story.Type
 
 /**
  * The id of the story with a sequence number.
