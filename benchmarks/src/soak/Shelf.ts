@@ -10,6 +10,7 @@ import type { Told } from "@plaza/stock-sync/sync/WorkerState"
 
 /** @since 0.1.0 @category models */
 export interface Wait {
+  readonly productId: ProductId
   readonly priority: Priority
   readonly millis: number
   /** How long the requests that went out meanwhile, and in the window before, take of the allowance at most. */
@@ -70,7 +71,7 @@ export const make = (stock: ReadonlyMap<ProductId, number>, allowance: { readonl
       const from = since.get(productId)
       if (from === undefined || wanted.get(productId) !== value) return
       const explained = sentSince(from - allowance.windowMillis) * allowance.windowMillis / allowance.limit
-      waits.push({ priority, millis: at - from, explained, calm: open && from >= closedUntil })
+      waits.push({ productId, priority, millis: at - from, explained, calm: open && from >= closedUntil })
       since.delete(productId)
     }
   }
