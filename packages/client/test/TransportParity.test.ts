@@ -16,7 +16,12 @@ import * as Traced from "./support/Traced.js"
 
 const direct = NodeClient.layer
 
-const isRepeatable = ({ method, url }: HttpClientRequest.HttpClientRequest) => method !== "POST" || url.endsWith("/like")
+// The platform takes these options as if they were a whole request, and sets path and method of its own.
+const optionsOf = ({ method, url }: HttpClientRequest.HttpClientRequest) => ({
+  path: "/",
+  method,
+  idempotent: method !== "POST" || url.endsWith("/like")
+})
 
 /**
  * A client made from another one does not carry the direct transport. The platform does not know which requests may be
@@ -26,9 +31,7 @@ const platform = Layer.provide(
   Layer.effect(
     HttpClient.HttpClient,
     Effect.map(HttpClient.HttpClient,
-      HttpClient.transform((response, request) =>
-        Effect.provideService(response, NodeHttpClient.UndiciRequestOptions, { idempotent: isRepeatable(request) })
-      ))
+      HttpClient.transform((response, request) => Effect.provideService(response, NodeHttpClient.UndiciRequestOptions, optionsOf(request))))
   ),
   NodeClient.layer
 )
@@ -176,8 +179,10 @@ const counts = Effect.map(Metric.snapshot, (pairs) =>
     )
   ))
 
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => one.localeCompare(other)
+
 const grown = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
-  [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const).filter(([, growth]) => growth > 0).sort()
+  [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const).filter(([, growth]) => growth > 0).toSorted(byName)
 
 /** The port of each server is another one. */
 const withoutPort = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
@@ -185,7 +190,11 @@ const withoutPort = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST
 const shown = (value: unknown): unknown =>
   JSON.parse(
     withoutPort(JSON.stringify(value, (name, inner: unknown) =>
-      name === "stack" ? undefined : inner instanceof Error ? { name: inner.name, message: inner.message, ...inner } : inner) ?? "null")
+      name === "stack"
+        ? undefined
+        : inner instanceof Error
+        ? { ...Object.fromEntries(Object.entries(inner)), name: inner.name, message: inner.message }
+        : inner) ?? "null")
   )
 
 /** All that a caller, an operator or the service sees of a call. */
@@ -212,7 +221,7 @@ const observed = (
       spans: spans.map(({ attributes, kind, name, status }) => [
         name,
         kind,
-        [...attributes].filter(([key]) => key !== "plaza.wait_ms").sort(),
+        [...attributes].filter(([key]) => key !== "plaza.wait_ms").toSorted(byName),
         status._tag === "Ended" ? status.exit._tag : status._tag
       ])
     })

@@ -174,7 +174,7 @@ describe("every byte that a service receives is the file's, through stalls, cut 
   // The first reuses its buffers, the second never does.
   for (const [client, http] of runtimes.slice(0, 2)) {
     for (const scheme of ["http", "https"] as const) {
-      it.scopedLive.prop(`over ${scheme}, by ${client}`, [files, pace], ([files, pace]) =>
+      it.live.prop(`over ${scheme}, by ${client}`, [files, pace], ([files, pace]) =>
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
           const folder = yield* fs.makeTempDirectoryScoped()
@@ -195,7 +195,7 @@ describe("every byte that a service receives is the file's, through stalls, cut 
           }
           const arrived = received.filter(({ isWhole }) => isWhole).map(({ name }) => name)
           expect(new Set(arrived)).toEqual(new Set(contents.keys()))
-        }).pipe(Effect.provide(NodeFileSystem.layer)), { fastCheck: { numRuns: 8 } })
+        }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)), { fastCheck: { numRuns: 8 } })
     }
   }
 })
