@@ -4,9 +4,9 @@
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import { ClientError } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
 import type { MediaId } from "@plaza/domain/Ids"
+import * as ExitCode from "@plaza/terminal/ExitCode"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
 import { type Bar, Progress } from "@plaza/terminal/Progress"
 import * as Effect from "effect/Effect"
@@ -67,7 +67,7 @@ const sizes = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>
   )
 
 // These errors concern the key, the account or the rate limit, so they hold for all files.
-const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [4, 6].includes(ClientError.exitCode(failure))
+const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [4, 6].includes(ExitCode.of(failure))
 
 const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
 

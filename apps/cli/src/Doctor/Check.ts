@@ -1,10 +1,10 @@
 /** The result of a check. */
-import type { ClientError } from "@plaza/client"
+import type { ExitCode } from "@plaza/terminal/ExitCode"
 import * as Data from "effect/Data"
 
 /** Some checks failed. The checks themselves are already printed. */
 export class ChecksFailed extends Data.TaggedError("ChecksFailed")<{ readonly message: string }> {
-  readonly exitCode: ClientError.ExitCode = 1
+  readonly exitCode: ExitCode = 1
 }
 
 /**

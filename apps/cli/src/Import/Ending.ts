@@ -1,7 +1,7 @@
 /** The summary of an import, and its failure. */
+import type { ExitCode } from "@plaza/terminal/ExitCode"
 import { Explained } from "@plaza/terminal/Problem"
 import * as Data from "effect/Data"
-import type { ClientError as Failures } from "@plaza/client"
 import type { Kind } from "./Item.js"
 import type { Tally } from "./Run.js"
 import * as Verdict from "./Verdict.js"
@@ -9,7 +9,7 @@ import * as Verdict from "./Verdict.js"
 /** Some rows failed or have an unknown outcome. The exit code is that of the worst one. */
 export class RowsFailed extends Data.TaggedError("RowsFailed")<{
   readonly failed: number
-  readonly exitCode: Failures.ExitCode
+  readonly exitCode: ExitCode
   readonly message: string
 }> {}
 

@@ -1,33 +1,32 @@
 /**
- * Reading the store, its products and its orders, which the document names without showing. A product can be seen by
- * whoever reaches its owner and is let into the store; an order by its store alone. Knows nothing of keys or limits.
+ * Handlers of the reads of the store area, which the document names without showing. A product is visible to everyone
+ * who can see its owner and isn't blocked from the store; an order to its owner only.
  *
  * @since 0.1.0
  */
 import { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Accounts } from "../../access/Accounts.js"
+import { AccountPolicy } from "../../access/AccountPolicy.js"
+import { AccountsRepo } from "../../access/AccountsRepo.js"
 import type { AssumedStoreGroup } from "../../AssumedApi.js"
-import type { Assumed } from "../../Assumptions.js"
-import type { Cursors } from "../../storage/Cursors.js"
 import type { Handlers } from "../../http/Admission.js"
-import type { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
-import * as Lists from "../../storage/Lists.js"
-import { Sql } from "../../storage/Sql.js"
+import { newest, Pagination } from "../../storage/Pagination.js"
 import * as Store from "./StoreHandlers.js"
+import { StorePolicy } from "./StorePolicy.js"
+import { StoreRepo } from "./StoreRepo.js"
 
 /** @since 0.1.0 @category handlers */
 export const handlers: Effect.Effect<
   Handlers<typeof AssumedStoreGroup>,
   never,
-  Sql | Accounts | Assumed | Cursors | CurrentLatitude
+  StoreRepo | StorePolicy | AccountsRepo | AccountPolicy | Pagination
 > = Effect.gen(function*() {
-  const sql = yield* Sql
-  const accounts = yield* Accounts
-  const readPage = yield* Lists.makeReadPage
-  const parts = yield* Store.makeParts
-  const account = (id: string) => Effect.map(accounts.find(id), Option.getOrThrow)
+  const repo = yield* StoreRepo
+  const policy = yield* StorePolicy
+  const accounts = yield* AccountsRepo
+  const { requireAvailable } = yield* AccountPolicy
+  const { readPage } = yield* Pagination
 
   return {
     getStore: (_, { caller }) =>
@@ -37,37 +36,35 @@ export const handlers: Effect.Effect<
       readPage({
         name: "products",
         accountId,
-        older: ([seq = Lists.newest], most) =>
-          sql.list<Store.ProductRow>`SELECT * FROM products WHERE account_id = ${accountId} AND seq < ${seq}
-            ORDER BY seq DESC LIMIT ${most}`,
-        placeOf: ({ seq }) => [seq],
-        item: Store.productFromRow
+        findOlder: ([seq = newest], limit) => repo.findOlderProducts(accountId, seq, limit),
+        positionOf: ({ seq }) => [seq],
+        toItem: Store.toProduct
       }, urlParams),
 
     getProduct: ({ path }, { caller }) =>
       Effect.gen(function*() {
-        const product = yield* parts.product(path.id)
-        yield* accounts.reach(caller.accountId, yield* account(product.account_id))
-        yield* parts.letIn(caller.accountId, product.account_id)
-        return Store.productFromRow(product)
+        const product = yield* policy.findProduct(path.id)
+        // A product always has an owner.
+        const owner = Option.getOrThrow(yield* accounts.find(product.accountId))
+        yield* requireAvailable(caller.accountId, owner)
+        yield* policy.requireNotBlocked(caller.accountId, product.accountId)
+        return Store.toProduct(product)
       }),
 
     listOrders: ({ urlParams }, { caller: { accountId } }) =>
       readPage({
         name: "orders",
         accountId,
-        older: ([seq = Lists.newest], most) =>
-          sql.list<Store.OrderRow>`SELECT * FROM orders WHERE account_id = ${accountId} AND seq < ${seq}
-            ORDER BY seq DESC LIMIT ${most}`,
-        placeOf: ({ seq }) => [seq],
-        item: Store.orderFromRow
+        findOlder: ([seq = newest], limit) => repo.findOlderOrders(accountId, seq, limit),
+        positionOf: ({ seq }) => [seq],
+        toItem: Store.toOrder
       }, urlParams),
 
     getOrder: ({ path }, { caller }) =>
       Effect.gen(function*() {
-        const order = yield* parts.order(path.id)
-        yield* parts.mayAct(caller.accountId, order.account_id)
-        return Store.orderFromRow(order)
+        const order = yield* policy.findOrder(path.id)
+        yield* policy.requireOwner(caller.accountId, order.accountId)
+        return Store.toOrder(order)
       })
   }
 })
