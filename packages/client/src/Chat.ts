@@ -12,9 +12,9 @@ import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
+import * as Pagination from "./internal/contract/Pagination.js"
+import type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
 import { validateText } from "./internal/contract/validateText.js"
-import * as Pagination from "./Pagination.js"
-import type { ListFailure, ListOptions } from "./Pagination.js"
 
 /** @since 0.1.0 @category services */
 export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {

@@ -12,13 +12,13 @@
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.js"
-import { fiberLocal } from "./internal/Compat.js"
 import type { Shutdown } from "./internal/delivery/Shutdown.js"
 import * as Memory from "./internal/rate-limit/MemoryRateLimit.js"
+import * as Reservation from "./internal/rate-limit/Reservation.js"
 
 /** @since 0.1.0 @category models */
 export interface Allowance {
@@ -158,35 +158,13 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
   readonly status: Effect.Effect<Status>
 }>() {}
 
-/** A reserved slot until the first attempt takes it. Fibers of a call share the cell, so that only one of them takes the slot. */
-interface Reservation {
-  slot: Slot | undefined
-}
-
-const reservation = fiberLocal<Reservation | undefined>("@plaza/client/Reservation", undefined)
-
 /**
  * Sends the first attempt of a call in a reserved slot. Later attempts wait for slots of their own.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  reservation.locallyWith(() => ({ slot }))(call)
-
-/**
- * Takes the slot of {@link inSlot}, where no attempt has taken it. For implementations of a call.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const takeReserved: Effect.Effect<Slot | undefined> = Effect.map(reservation.get, (reservation) => {
-  const slot = reservation?.slot
-  if (reservation !== undefined) {
-    reservation.slot = undefined
-  }
-  return slot
-})
+export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Reservation.inSlot
 
 /**
  * An allowance in the memory of this process.

@@ -36,7 +36,7 @@ describe("two clients in one layer graph", () => {
         Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
         Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
       )
-      yield* callBoth.pipe(Effect.provide(both), Effect.provide(echoing(seen)))
+      yield* Effect.provide(callBoth, Layer.provide(both, echoing(seen)))
       expect(seen).toEqual(expected)
     }))
 
@@ -48,7 +48,7 @@ describe("two clients in one layer graph", () => {
         Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
         Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
       )
-      yield* callBoth.pipe(Effect.provide(both), Effect.provide([echoing(seen), RateLimit.layerMemory()]))
+      yield* Effect.provide(callBoth, Layer.provide(both, [echoing(seen), RateLimit.layerMemory()]))
       expect(seen).toEqual(expected)
     }))
 
@@ -60,8 +60,7 @@ describe("two clients in one layer graph", () => {
       yield* me.pipe(
         Effect.andThen(inner),
         Effect.andThen(me),
-        Effect.provide(Plaza.layer(optionsOf(keys[0]))),
-        Effect.provide(echoing(seen))
+        Effect.provide(Layer.provideMerge(Plaza.layer(optionsOf(keys[0])), echoing(seen)))
       )
       expect(seen).toEqual(expected)
     }))

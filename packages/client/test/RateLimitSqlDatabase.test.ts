@@ -40,7 +40,7 @@ describe("the database of an allowance", () => {
       yield* Fiber.interrupt(waiting)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("is told of answers together that came while it was away", () =>
+  it.scoped("gets the requests that completed during an outage in one statement", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 100, window: "60 seconds" })
       yield* Effect.fork(Effect.replicateEffect(limit.withSlot(patient, Effect.sleep("5 seconds")), 100, {

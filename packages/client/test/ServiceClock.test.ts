@@ -1,4 +1,4 @@
-/** The service's clock is read from the `Date` header of its responses, and from nothing that only resembles one. */
+/** The service's clock comes from a valid `Date` header only. */
 import { expect, it } from "@effect/vitest"
 import { Operations, Profiles } from "@plaza/client"
 import { DateTime, Effect } from "effect"

@@ -53,7 +53,7 @@ describe("where a waiter is resumed at once", () => {
     }).pipe(Effect.withScheduler(atOnce)))
 
   it.effect.prop("a waiter ends once, whatever the others do when they are resumed", [
-    fc.array(fc.record({ deadline: fc.integer({ min: 0, max: 20 }), then: fc.constantFrom(...reactions) }), {
+    fc.array(fc.record({ deadline: fc.integer({ min: 0, max: 20 }), reaction: fc.constantFrom(...reactions) }), {
       minLength: 1,
       maxLength: 12
     })
@@ -75,12 +75,12 @@ describe("where a waiter is resumed at once", () => {
         close: () => queue.close()
       }
       const ends: Array<number> = waiters.map(() => 0)
-      const fibers = yield* Effect.forEach(waiters, ({ deadline, then }, index) => {
+      const fibers = yield* Effect.forEach(waiters, ({ deadline, reaction }, index) => {
         const waiter = queue.enqueue(0, deadline, { operation: index % 2 === 0 ? "one" : "other" }, forecast)
         return Effect.fork(Effect.exit(queue.wait(waiter, (effect) => effect)).pipe(Effect.map((exit) => {
           ends[index] = (ends[index] ?? 0) + 1
           Option.map(Option.flatten(Exit.match(exit, { onFailure: () => Option.none(), onSuccess: Option.some })), (slot) => granted.push(slot))
-          react[then]()
+          react[reaction]()
         })))
       })
       queue.expire(10, forecast)

@@ -1,6 +1,4 @@
-/**
- * What holds of a key's allowance wherever it is kept, as tests that are written once and run over each layer.
- */
+/** Tests of an allowance that every rate limit layer has to pass. */
 import { expect, it, type Vitest } from "@effect/vitest"
 import { type ClientError, RateLimit } from "@plaza/client"
 import {

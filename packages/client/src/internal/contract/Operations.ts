@@ -22,7 +22,6 @@ import type * as Tracer from "effect/Tracer"
 import * as CallOptions from "../../CallOptions.js"
 import { InvalidInput } from "../../ClientError.js"
 import type { AttemptFailure, CallFailure, OutcomeUnknown } from "../../ClientError.js"
-import * as Pagination from "../../Pagination.js"
 import type { RateLimit } from "../../RateLimit.js"
 import { Settings } from "../../Settings.js"
 import type { MonotonicMillis } from "../Compat.js"
@@ -34,6 +33,7 @@ import * as RateLimitedAttempt from "../delivery/RateLimitedAttempt.js"
 import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.js"
 import * as Contract from "./Contract.js"
 import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.js"
+import * as Pagination from "./Pagination.js"
 
 /**
  * Decodes a response.
