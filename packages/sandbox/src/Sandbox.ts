@@ -4,8 +4,10 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
+import * as HttpServer from "@effect/platform/HttpServer"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -15,12 +17,24 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as AccessRequests from "./access/AccessRequests.js"
 import * as Accounts from "./access/Accounts.js"
+import * as AssumedChat from "./areas/chat/AssumedChatHandlers.js"
+import * as Chat from "./areas/chat/ChatHandlers.js"
+import * as Media from "./areas/media/MediaHandlers.js"
+import * as AssumedPosts from "./areas/posts/AssumedPostsHandlers.js"
+import * as Posts from "./areas/posts/PostsHandlers.js"
+import * as Profiles from "./areas/profiles/ProfilesHandlers.js"
+import * as AssumedStore from "./areas/store/AssumedStoreHandlers.js"
+import * as Store from "./areas/store/StoreHandlers.js"
+import * as Stories from "./areas/stories/StoriesHandlers.js"
 import type { Assumptions } from "./Assumptions.js"
 import { Assumed, defaults, merge } from "./Assumptions.js"
 import * as AssumptionsFile from "./AssumptionsFile.js"
 import type { Commit } from "./http/Commits.js"
 import * as Commits from "./http/Commits.js"
 import * as Control from "./control/Control.js"
+import * as ControlHandlers from "./control/ControlHandlers.js"
+import * as SeedingHandlers from "./control/SeedingHandlers.js"
+import * as ServedControlApi from "./control/ServedControlApi.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
@@ -29,8 +43,9 @@ import * as Faults from "./http/Faults.js"
 import type { Fixtures } from "./seeding/Fixtures.js"
 import { Fixtures as FixturesSchema } from "./seeding/Fixtures.js"
 import * as FixturesFile from "./seeding/FixturesFile.js"
-import * as Gate from "./http/Admission.js"
+import * as Admission from "./http/Admission.js"
 import { apart, makeClient, origin as originInProcess } from "./http/InProcess.js"
+import * as Interface from "./http/Interface.js"
 import * as Keys from "./access/Keys.js"
 import * as KeySecrets from "./access/KeySecrets.js"
 import * as Latitude from "./Latitude.js"
@@ -43,6 +58,7 @@ import * as Plant from "./seeding/InitialData.js"
 import * as RateWindow from "./access/RateWindow.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
+import { basePath } from "./http/ServedApi.js"
 import { SandboxError } from "./SandboxError.js"
 import * as Service from "./http/Service.js"
 import type { SetupCalls } from "./seeding/Seeding.js"
@@ -220,10 +236,14 @@ const parts = (
         LateCommits.layer
       ).pipe(Layer.provide(KeySecrets.layer))
       return Service.layer(local).pipe(
-        Layer.provide(Control.layer(control, local)),
-        Layer.provide(Web.layer(control, local, { interface: Service.basePath, control: Control.basePath })),
+        Layer.provide([
+          Interface.layer,
+          Control.layer(control, local),
+          Web.layer(control, local, { interface: basePath, control: Control.basePath })
+        ]),
+        Layer.provide(operations),
+        Layer.provide(Admission.layer),
         Layer.provideMerge(Setup.layer),
-        Layer.provide(Gate.layer),
         Layer.provideMerge(basics)
       )
     })
@@ -235,6 +255,21 @@ const parts = (
     Layer.provide(assumed)
   )
 }
+
+const documented = Layer.mergeAll(Profiles.layer, Media.layer, Posts.layer, Stories.layer, Store.layer, Chat.layer)
+
+const assumedOnly = Layer.mergeAll(AssumedPosts.layer, AssumedStore.layer, AssumedChat.layer)
+
+/** The routes of everything that can be asked for. */
+const operations = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
+  Layer.mergeAll(
+    HttpServer.layerContext,
+    HttpApiBuilder.Router.Live,
+    ControlHandlers.layer,
+    SeedingHandlers.layer,
+    documented,
+    undocumented ? assumedOnly : Layer.empty
+  ))).pipe(Layer.provide([Admission.layerMiddleware, ServedControlApi.layerReadsBody]))
 
 const make = (origin: string) =>
   Effect.gen(function*() {
@@ -248,7 +283,7 @@ const make = (origin: string) =>
     const commits = yield* Commits.Commits
     const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
     return Sandbox.of({
-      baseUrl: `${origin}${Service.basePath}`,
+      baseUrl: `${origin}${basePath}`,
       webUrl: `${origin}${Web.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
       get apiKey() {

@@ -3,11 +3,13 @@
  *
  * @since 0.1.0
  */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
-import type { Operation } from "../http/Dispatch.js"
-import type { Answer } from "../http/Envelope.js"
 import * as Envelope from "../http/Envelope.js"
+import type { Operation } from "../http/Operation.js"
 import type { Latitude, Presence } from "../Latitude.js"
+
+type Response = HttpServerResponse.HttpServerResponse
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -67,7 +69,7 @@ const write = (value: unknown, json: Latitude["json"]): string => {
   }
 }
 
-const jsonAnswer = ({ contentType, json }: Latitude, status: number, value: unknown): Answer =>
+const jsonResponse = ({ contentType, json }: Latitude, status: number, value: unknown): Response =>
   Envelope.raw(status, write(value, json), contentType)
 
 /** `createdAt` by the service's clock, as exact as it is stored. */
@@ -112,22 +114,22 @@ const shapePage = (latitude: Latitude, shown: Shown, { data, next_cursor, ...res
  * @since 0.1.0
  * @category responses
  */
-export const success = (latitude: Latitude, { method, name }: Pick<Operation, "method" | "name">, value: unknown): Answer => {
+export const success = (latitude: Latitude, { method, name }: Pick<Operation, "method" | "name">, value: unknown): Response => {
   const shown = shownBy[name] ?? {}
   const shaped = () =>
     Predicate.isReadonlyRecord(value) && Array.isArray(value["data"])
       ? shapePage(latitude, shown, value)
       : shapeResource(latitude, shown, value)
-  const confirmed = (status: number, body: "resource" | "none" | "unexpected"): Answer =>
+  const confirmed = (status: number, body: "resource" | "none" | "unexpected"): Response =>
     status === 204 || body === "resource" && value === undefined
       ? Envelope.empty(204)
       : body === "none"
       ? Envelope.empty(status)
-      : jsonAnswer(latitude, status, body === "unexpected" ? { ok: true } : shaped())
+      : jsonResponse(latitude, status, body === "unexpected" ? { ok: true } : shaped())
   return method === "GET"
-    ? jsonAnswer(latitude, 200, shaped())
+    ? jsonResponse(latitude, 200, shaped())
     : name === "uploadMedia"
-    ? jsonAnswer(latitude, latitude.uploadStatus, shaped())
+    ? jsonResponse(latitude, latitude.uploadStatus, shaped())
     : creating.has(name)
     ? confirmed(latitude.createStatus, latitude.createBody)
     : updating.has(name)
@@ -149,13 +151,13 @@ const shapeError = ({ extraErrorFields, newCodes }: Latitude, body: Json, { code
 /** Rounded up to whole seconds, so that waiting until then is long enough. */
 const httpDate = (millis: number): string => new Date(Math.ceil(millis / 1_000) * 1_000).toUTCString()
 
-const withRetryAfter = (latitude: Latitude, answer: Answer, now: number): Answer => {
-  const own = answer.headers["retry-after"]
-  const seconds = own !== undefined ? Number(own) : answer.status === 503 ? latitude.retryAfterOn503Seconds : 0
+const withRetryAfter = (latitude: Latitude, response: Response, now: number): Response => {
+  const own = response.headers["retry-after"]
+  const seconds = own !== undefined ? Number(own) : response.status === 503 ? latitude.retryAfterOn503Seconds : 0
   return seconds === 0
-    ? answer
+    ? response
     : Envelope.withHeader(
-      answer,
+      response,
       "retry-after",
       latitude.retryAfter === "date" ? httpDate(now + latitude.clockOffsetMillis + seconds * 1_000) : String(seconds)
     )
@@ -169,34 +171,32 @@ const withRetryAfter = (latitude: Latitude, answer: Answer, now: number): Answer
  */
 export const failure = (
   latitude: Latitude,
-  answer: Answer,
+  response: Response,
   options: { readonly now: number; readonly isByHand: boolean }
-): Answer => {
-  const delayed = withRetryAfter(latitude, answer, options.now)
+): Response => {
+  const delayed = withRetryAfter(latitude, response, options.now)
   if (options.isByHand) {
     return delayed
   }
-  const body: unknown = JSON.parse(delayed.body)
+  const body = Envelope.jsonOf(delayed)
   const shaped = Predicate.isReadonlyRecord(body) && Predicate.isReadonlyRecord(body["error"])
     ? shapeError(latitude, body, body["error"])
     : body
-  const { body: text, headers } = jsonAnswer(latitude, delayed.status, shaped)
-  return { ...delayed, body: text, headers: { ...delayed.headers, ...headers } }
+  return HttpServerResponse.setBody(delayed, jsonResponse(latitude, delayed.status, shaped).body)
 }
 
 /**
- * Adds the headers that every response has.
+ * Adds the headers that every response has. Without a date of ours it has none; see `NodeServer`.
  *
  * @since 0.1.0
  * @category responses
  */
 export const withHeaders = (
   { clockOffsetMillis, dateHeader, requestId }: Latitude,
-  answer: Answer,
+  response: Response,
   options: { readonly now: number; readonly id: string }
-): Answer => {
-  const named = requestId ? Envelope.withHeader(answer, "x-request-id", options.id) : answer
-  return dateHeader === "absent"
-    ? { ...named, isDateless: true }
-    : Envelope.withHeader(named, "date", new Date(options.now + clockOffsetMillis).toUTCString())
-}
+): Response =>
+  HttpServerResponse.setHeaders(response, {
+    ...(requestId ? { "x-request-id": options.id } : {}),
+    ...(dateHeader === "absent" ? {} : { date: new Date(options.now + clockOffsetMillis).toUTCString() })
+  })

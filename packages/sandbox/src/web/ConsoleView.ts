@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { ActiveFault } from "../http/Fault.js"
 import type { RequestRecord } from "../http/RequestLog.js"
 import type { ClockState } from "../VirtualClock.js"
@@ -155,7 +155,7 @@ ${Form.button({ action: Page.paths.inspector, values: { do: "reset" }, text: "Re
 </section>`
 
 /** @since 0.1.0 @category pages */
-export const page = (seen: Seen, { advance = Form.nothing, fault = Form.nothing, message }: Shown): Answer =>
+export const page = (seen: Seen, { advance = Form.nothing, fault = Form.nothing, message }: Shown): HttpServerResponse =>
   Page.page({
     path: Page.paths.inspector,
     title: "Inspector",

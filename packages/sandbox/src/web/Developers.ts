@@ -13,7 +13,7 @@ import { AccessRequests } from "../access/AccessRequests.js"
 import type { Account } from "../access/Accounts.js"
 import { Accounts } from "../access/Accounts.js"
 import { Assumed } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import { Keys } from "../access/Keys.js"
 import type { Shown } from "./DevelopersView.js"
@@ -38,7 +38,7 @@ export const routes = Effect.gen(function*() {
     )
 
   /** For the account of the visitor; who has chosen none, or one that a reset took away, chooses first. */
-  const signedIn = (f: (account: Account, visit: Page.Visit) => Effect.Effect<Answer, DocumentedError>): Page.Route["handle"] =>
+  const signedIn = (f: (account: Account, visit: Page.Visit) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
   (visit) =>
     Effect.flatMap(
       Option.match(visit.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),

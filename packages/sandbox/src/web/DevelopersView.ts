@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../access/AccessRequests.js"
 import type { Account } from "../access/Accounts.js"
 import type { Assumptions } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { CreatedKey, ListedKey } from "../access/Keys.js"
 import * as Form from "./Form.js"
 import type { Html } from "./Html.js"
@@ -160,7 +160,7 @@ const profile = ({ cover, photo }: Account): Html | false => {
 }
 
 /** @since 0.1.0 @category pages */
-export const page = (standing: Standing, shown: Shown): Answer => {
+export const page = (standing: Standing, shown: Shown): HttpServerResponse => {
   const { account } = standing
   const { key = Form.nothing, made, request = Form.nothing } = shown
   return Page.page({

@@ -9,7 +9,7 @@ import { ValidationError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
@@ -35,7 +35,7 @@ export interface Visit {
 export interface Route {
   readonly method: "GET" | "POST"
   readonly path: string
-  readonly handle: (visit: Visit) => Effect.Effect<Answer, DocumentedError>
+  readonly handle: (visit: Visit) => Effect.Effect<HttpServerResponse, DocumentedError>
 }
 
 /** @since 0.1.0 @category constants */
@@ -75,7 +75,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
   readonly message?: Html | undefined
   readonly body: Piece
   readonly status?: number
-}): Answer =>
+}): HttpServerResponse =>
   Envelope.raw(
     status,
     html`<!doctype html>
@@ -115,7 +115,7 @@ ${body}
  * @since 0.1.0
  * @category answers
  */
-export const seeOther = (location: string): Answer => Envelope.withHeader(Envelope.empty(303), "location", location)
+export const seeOther = (location: string): HttpServerResponse => Envelope.withHeader(Envelope.empty(303), "location", location)
 
 /** @since 0.1.0 @category parts */
 export const success = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message good" role="status"><p>${pieces}</p></div>`

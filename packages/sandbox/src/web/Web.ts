@@ -5,6 +5,8 @@
  *
  * @since 0.1.0
  */
+import { RequestError } from "@effect/platform/HttpServerError"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { Forbidden, InternalError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
@@ -14,12 +16,10 @@ import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import type { Accounts } from "../access/Accounts.js"
 import { Assumed } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
 import * as Envelope from "../http/Envelope.js"
 import * as FailureLog from "../http/DefectLog.js"
 import type { Faults } from "../http/Faults.js"
-import type { Incoming } from "../http/IncomingRequest.js"
-import { Gone } from "../http/IncomingRequest.js"
+import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Keys } from "../access/Keys.js"
 import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
 import type { RequestLog } from "../http/RequestLog.js"
@@ -50,7 +50,7 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path is that of a page. */
   readonly owns: (path: string) => boolean
-  readonly answer: (incoming: Incoming, path: string, query: string) => Effect.Effect<Answer, Gone>
+  readonly answer: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
 /** Nothing but our own files runs or is shown, nobody frames us, and a key that a page shows is kept by no cache. */
@@ -85,7 +85,7 @@ const titles: Readonly<Record<number, string>> = {
   413: "That is too large"
 }
 
-const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): Answer =>
+const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): HttpServerResponse.HttpServerResponse =>
   Page.page({
     path,
     title: titles[status] ?? "Something went wrong",
@@ -95,9 +95,9 @@ const failure = (path: string, { message, status }: { readonly message: string; 
   })
 
 /** Every failure but the visitor's own going away becomes a page; what is nobody's to handle is told to who runs the sandbox. */
-const orPage = (path: string, effect: Effect.Effect<Answer, DocumentedError | Gone>): Effect.Effect<Answer, Gone> =>
+const orPage = (path: string, effect: Effect.Effect<HttpServerResponse.HttpServerResponse, DocumentedError | RequestError>): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> =>
   effect.pipe(
-    Effect.catchAll((error) => error instanceof Gone ? Effect.fail(error) : Effect.succeed(failure(path, error))),
+    Effect.catchAll((error) => error instanceof RequestError ? Effect.fail(error) : Effect.succeed(failure(path, error))),
     Effect.catchAllDefect((defect) =>
       Effect.as(
         FailureLog.log(`page ${path}`, Cause.die(defect)),
@@ -131,35 +131,32 @@ export const layer = (
       ]
       const owned = new Set(routes.map(({ path }) => path))
 
-      const decide = (incoming: Incoming, path: string, query: string) =>
+      const decide = (request: ServerRequest, path: string, query: string) =>
         Effect.gen(function*() {
-          if (access === "loopback" && !(local.isLocal(incoming) && hasOwnOrigin(incoming))) {
+          if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
             return yield* new Forbidden({ message: "The pages of a sandbox answer its own machine alone." })
           }
           // The answer to HEAD is delivered without its body.
-          const method = incoming.method === "HEAD" ? "GET" : incoming.method
+          const method = request.method === "HEAD" ? "GET" : request.method
           const route = routes.find((known) => known.path === path && known.method === method)
           if (route === undefined) {
             const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
             return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
           }
-          if (route.method === "POST" && !isSameOrigin(incoming, { addressBar: false })) {
+          if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
             return yield* new Forbidden({ message: "This form was sent by another page than the sandbox's own." })
           }
           return yield* route.handle({
             query: new URLSearchParams(query),
-            form: route.method === "POST" ? yield* Form.read(incoming, maxBodyBytes) : new URLSearchParams(),
-            accountId: SignIn.remembered(incoming.headers["cookie"])
+            form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
+            accountId: SignIn.remembered(request.headers["cookie"])
           })
         })
 
       return {
         owns: (path) => owned.has(path),
-        answer: (incoming, path, query) =>
-          Effect.map(orPage(path, decide(incoming, path, query)), (answer): Answer => ({
-            ...answer,
-            headers: { ...answer.headers, ...headers }
-          }))
+        answer: (request, path, query) =>
+          Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
       }
     })
   )

@@ -5,24 +5,24 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type { NotFound } from "@plaza/domain/Errors"
 import { ChatBlocked, ChatNotAllowed, UserUnavailable } from "@plaza/domain/Errors"
 import { ConversationId } from "@plaza/domain/Ids"
-import type { ChatGroup } from "@plaza/domain/PlazaApi"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Accounts } from "../../access/Accounts.js"
 import { Assumed } from "../../Assumptions.js"
-import type { Cursors } from "../../storage/Cursors.js"
 import * as Envelope from "../../http/Envelope.js"
 import { checkText } from "../Fields.js"
-import type { Handlers } from "../../http/Admission.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import * as Lists from "../../storage/Lists.js"
 import { Sql } from "../../storage/Sql.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 
 /** @since 0.1.0 @category rows */
 export interface ConversationRow {
@@ -89,69 +89,65 @@ export const makeFind: Effect.Effect<
     (row) => row === undefined ? Envelope.notFound("conversation", id) : Effect.succeed(row)
   ))
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof ChatGroup>,
-  never,
-  Sql | Accounts | Assumed | Cursors | CurrentLatitude
-> = Effect.gen(function*() {
-  const sql = yield* Sql
-  const latitude = yield* CurrentLatitude
-  const accounts = yield* Accounts
-  const { maxTextLength } = yield* Assumed
-  const find = yield* makeFind
-  const readPage = yield* Lists.makeReadPage
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
+  Effect.gen(function*() {
+    const sql = yield* Sql
+    const latitude = yield* CurrentLatitude
+    const accounts = yield* Accounts
+    const { maxTextLength } = yield* Assumed
+    const find = yield* makeFind
+    const readPage = yield* Lists.makeReadPage
 
-  /** The anti-spam rule: who has not written and does not follow isn't written to. */
-  const mayWrite = (callerId: string, peerId: string) =>
-    Effect.gen(function*() {
-      const there = yield* accounts.relation(callerId, peerId)
-      const back = yield* accounts.relation(peerId, callerId)
-      if (there.blocks || back.blocks) {
-        return yield* new ChatBlocked({ message: "one side of the conversation has blocked the other" })
-      }
-      const peer = yield* accounts.find(peerId)
-      if (Option.exists(peer, ({ availability }) => availability === "suspended")) {
-        return yield* new UserUnavailable({ message: `the user "${peerId}" is suspended` })
-      }
-      if (!back.hasWritten && !back.follows) {
-        return yield* new ChatNotAllowed({
-          message: "the recipient has not written to this account and does not follow it"
-        })
-      }
-    })
-
-  return {
-    listConversations: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "conversations",
-        accountId,
-        older: ([seq = Lists.newest], most) =>
-          sql.list<ConversationRow>`SELECT * FROM conversations WHERE account_id = ${accountId} AND seq < ${seq}
-            ORDER BY seq DESC LIMIT ${most}`,
-        placeOf: ({ seq }) => [seq],
-        item: ({ id, peer_id }) => ({ id: ConversationId.make(id), peerId: peer_id })
-      }, urlParams),
-
-    sendMessage: ({ path, payload: { text } }, { caller }) =>
+    /** The anti-spam rule: who has not written and does not follow isn't written to. */
+    const mayWrite = (callerId: string, peerId: string) =>
       Effect.gen(function*() {
-        yield* checkText("text", text, maxTextLength)
-        const conversation = yield* find(path.id, caller.accountId)
-        yield* mayWrite(caller.accountId, conversation.peer_id)
-        const message = {
-          conversation_id: path.id,
-          account_id: caller.accountId,
-          text: Stored.text(latitude.value, text),
-          created_at: yield* Clock.currentTimeMillis
+        const there = yield* accounts.relation(callerId, peerId)
+        const back = yield* accounts.relation(peerId, callerId)
+        if (there.blocks || back.blocks) {
+          return yield* new ChatBlocked({ message: "one side of the conversation has blocked the other" })
         }
-        const [{ seq } = { seq: 0 }] = yield* sql<{ readonly seq: number }>`INSERT INTO messages ${
-          sql.insert({ ...message, pair: pairOf(caller.accountId, conversation.peer_id) })
-        } RETURNING seq`
-        // What was written to is remembered, so the peer may answer.
-        yield* sql`INSERT INTO relations (from_id, to_id, has_written)
-          VALUES (${caller.accountId}, ${conversation.peer_id}, 1)
-          ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1`
-        return messageFromRow({ ...message, seq }, path.id)
-      }).pipe(sql.withTransaction)
-  }
-})
+        const peer = yield* accounts.find(peerId)
+        if (Option.exists(peer, ({ availability }) => availability === "suspended")) {
+          return yield* new UserUnavailable({ message: `the user "${peerId}" is suspended` })
+        }
+        if (!back.hasWritten && !back.follows) {
+          return yield* new ChatNotAllowed({
+            message: "the recipient has not written to this account and does not follow it"
+          })
+        }
+      })
+
+    return handlers
+      .handle("listConversations", ({ urlParams }) =>   Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+          name: "conversations",
+          accountId,
+          older: ([seq = Lists.newest], most) =>
+            sql.list<ConversationRow>`SELECT * FROM conversations WHERE account_id = ${accountId} AND seq < ${seq}
+              ORDER BY seq DESC LIMIT ${most}`,
+          placeOf: ({ seq }) => [seq],
+          item: ({ id, peer_id }) => ({ id: ConversationId.make(id), peerId: peer_id })
+        }, urlParams)), toItsEnd)
+      .handle("sendMessage", ({ path, payload: { text } }) =>
+          Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          yield* checkText("text", text, maxTextLength)
+          const conversation = yield* find(path.id, caller.accountId)
+          yield* mayWrite(caller.accountId, conversation.peer_id)
+          const message = {
+            conversation_id: path.id,
+            account_id: caller.accountId,
+            text: Stored.text(latitude.value, text),
+            created_at: yield* Clock.currentTimeMillis
+          }
+          const [{ seq } = { seq: 0 }] = yield* sql<{ readonly seq: number }>`INSERT INTO messages ${
+            sql.insert({ ...message, pair: pairOf(caller.accountId, conversation.peer_id) })
+          } RETURNING seq`
+          // What was written to is remembered, so the peer may answer.
+          yield* sql`INSERT INTO relations (from_id, to_id, has_written)
+            VALUES (${caller.accountId}, ${conversation.peer_id}, 1)
+            ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1`
+          return messageFromRow({ ...message, seq }, path.id)
+        }).pipe(sql.withTransaction), toItsEnd)
+  }))

@@ -5,27 +5,31 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { MediaId } from "@plaza/domain/Ids"
-import type { MediaGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
 import { checkText } from "../Fields.js"
-import type { Handlers } from "../../http/Admission.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
+import * as Upload from "./Upload.js"
 import { MediaFiles } from "./MediaFiles.js"
 import { Sql } from "../../storage/Sql.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, Sql | MediaFiles | Assumed | CurrentLatitude> = Effect.gen(
-  function*() {
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "media", (handlers) =>
+  Effect.gen(function*() {
     const sql = yield* Sql
     const latitude = yield* CurrentLatitude
     const files = yield* MediaFiles
     const { maxFileNameLength } = yield* Assumed
-    return {
-      uploadMedia: ({ payload: { contentType, file, name, sha256, size } }, { caller }) =>
+    return handlers
+      .handle("uploadMedia", ({ request }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          const { contentType, file, name, sha256, size } = yield* Upload.received(request)
           yield* checkText("file", name, maxFileNameLength)
           const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`
           const plain = `media-${String(seq).padStart(6, "0")}`
@@ -37,8 +41,6 @@ export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, Sql | M
         }).pipe(
           sql.withTransaction,
           // The file was there first; without a row nobody would ever ask for it.
-          Effect.onError(() => files.remove([file]))
-        )
-    }
-  }
-)
+          Effect.onError(() => Effect.flatMap(Upload.received(request), ({ file }) => files.remove([file])))
+        ), toItsEnd)
+  }))

@@ -7,11 +7,13 @@
  * @since 0.1.0
  */
 import { PayloadTooLarge, type ValidationError } from "@plaza/domain/Errors"
+import type { RequestError } from "@effect/platform/HttpServerError"
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
-import type { Gone, Incoming } from "../../http/IncomingRequest.js"
-import { declaredLength } from "../../http/IncomingRequest.js"
+import { Exchange } from "../../http/Exchange.js"
+import type { ServerRequest } from "../../http/ServerRequest.js"
 import type { MediaFiles } from "./MediaFiles.js"
 import * as MultipartBody from "../../http/MultipartBody.js"
 
@@ -36,17 +38,17 @@ const overhead = 64 * 1024
  * @category reading
  */
 export const receive = (
-  incoming: Incoming,
+  request: ServerRequest,
   most: number,
   files: MediaFiles["Type"]
-): Effect.Effect<UploadedFile, PayloadTooLarge | ValidationError | Gone> => {
+): Effect.Effect<UploadedFile, PayloadTooLarge | ValidationError | RequestError> => {
   const tooLarge = new PayloadTooLarge({ message: `a file may have at most ${most} bytes` })
-  if (declaredLength(incoming) > most + overhead) {
+  if (request.declaredLength > most + overhead) {
     return Effect.fail(tooLarge)
   }
   return files.write((append) =>
     Effect.gen(function*() {
-      const reader = MultipartBody.reader(incoming.headers["content-type"] ?? "")
+      const reader = MultipartBody.reader(request.headers["content-type"] ?? "")
       const hash = createHash("sha256")
       let arrived = 0
       let size = 0
@@ -57,7 +59,7 @@ export const receive = (
         }
         return size > most ? Effect.fail(tooLarge) : Effect.forEach(pieces, append, { discard: true })
       }
-      yield* incoming.bytes.pipe(
+      yield* request.stream.pipe(
         Stream.runForEach((piece) => {
           arrived += piece.length
           return arrived > most + overhead ? Effect.fail(tooLarge) : keep(reader.write(piece))
@@ -71,3 +73,14 @@ export const receive = (
     })
   ).pipe(Effect.map(({ file, result }) => ({ ...result, file })))
 }
+
+/**
+ * The file that a request carries, which admission has received.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const received = (request: HttpServerRequest): Effect.Effect<UploadedFile> =>
+  request instanceof Exchange && request.file !== undefined
+    ? Effect.succeed(request.file)
+    : Effect.dieMessage("an upload is received before it is handled")

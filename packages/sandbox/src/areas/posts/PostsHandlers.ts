@@ -5,9 +5,9 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type { NotFound, UserUnavailable, ValidationError } from "@plaza/domain/Errors"
 import { MediaId, PostId, ProfileId } from "@plaza/domain/Ids"
-import type { PostsGroup } from "@plaza/domain/PlazaApi"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -15,14 +15,14 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Accounts } from "../../access/Accounts.js"
 import { Assumed } from "../../Assumptions.js"
-import type { Cursors } from "../../storage/Cursors.js"
 import * as Envelope from "../../http/Envelope.js"
 import { checkText } from "../Fields.js"
-import type { Handlers } from "../../http/Admission.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import * as Lists from "../../storage/Lists.js"
 import { type Client, Sql } from "../../storage/Sql.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 
 /** @since 0.1.0 @category rows */
 export interface PostRow {
@@ -130,73 +130,69 @@ export const makeReach: Effect.Effect<
     })
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof PostsGroup>,
-  never,
-  Sql | Accounts | Assumed | Cursors | CurrentLatitude
-> = Effect.gen(function*() {
-  const sql = yield* Sql
-  const latitude = yield* CurrentLatitude
-  const { maxTextLength } = yield* Assumed
-  const checkFields = yield* makeCheckFields
-  const reach = yield* makeReach
-  const readPage = yield* Lists.makeReadPage
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
+  Effect.gen(function*() {
+    const sql = yield* Sql
+    const latitude = yield* CurrentLatitude
+    const { maxTextLength } = yield* Assumed
+    const checkFields = yield* makeCheckFields
+    const reach = yield* makeReach
+    const readPage = yield* Lists.makeReadPage
 
-  return {
-    createPost: ({ payload }, { caller }) =>
-      Effect.gen(function*() {
-        const { text = "", mediaIds = [] } = payload
-        yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
-        const now = yield* Clock.currentTimeMillis
-        const seq = yield* nextSeq(sql)
-        const row: PostRow = {
-          seq,
-          id: Stored.id(latitude.value, "post", seq, idOf(seq)),
-          account_id: caller.accountId,
-          text: Stored.text(latitude.value, text),
-          media_ids: JSON.stringify(Stored.mediaIds(latitude.value, mediaIds)),
-          created_at: now
-        }
-        yield* sql`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
-          VALUES (${seq}, ${row.id}, ${row.account_id}, ${row.text}, ${row.media_ids}, ${now})`
-        return fromRow(row)
-      }).pipe(sql.withTransaction),
-
-    listPosts: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "posts",
-        accountId,
-        older: ([createdAt = Lists.newest, seq = Lists.newest], most) =>
-          sql.list<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, turn) < (${createdAt}, ${seq})
-            ORDER BY created_at DESC, turn DESC LIMIT ${most}`,
-        placeOf: ({ created_at, seq }) => [created_at, seq],
-        committedAt: ({ created_at }) => created_at,
-        item: fromRow
-      }, urlParams),
-
-    createComment: ({ path, payload }, { caller }) =>
-      Effect.gen(function*() {
-        yield* checkText("text", payload.text, maxTextLength)
-        yield* reach(path.id, caller.accountId)
-        const now = yield* Clock.currentTimeMillis
-        const text = Stored.text(latitude.value, payload.text)
-        const created = yield* sql.first<{ readonly seq: number }>`INSERT INTO comments ${
-          sql.insert({ post_id: path.id, account_id: caller.accountId, text, created_at: now })
-        } RETURNING seq`
-        return {
-          id: String(created?.seq),
-          postId: path.id,
-          authorId: caller.accountId,
-          text,
-          createdAt: DateTime.formatIso(DateTime.unsafeMake(now))
-        }
-      }).pipe(sql.withTransaction),
-
-    likePost: ({ path }, { caller }) =>
-      Effect.gen(function*() {
-        yield* reach(path.id, caller.accountId)
-        yield* sql`INSERT OR IGNORE INTO likes ${sql.insert({ post_id: path.id, account_id: caller.accountId })}`
-      }).pipe(sql.withTransaction)
-  }
-})
+    return handlers
+      .handle("createPost", ({ payload }) =>
+          Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          const { text = "", mediaIds = [] } = payload
+          yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
+          const now = yield* Clock.currentTimeMillis
+          const seq = yield* nextSeq(sql)
+          const row: PostRow = {
+            seq,
+            id: Stored.id(latitude.value, "post", seq, idOf(seq)),
+            account_id: caller.accountId,
+            text: Stored.text(latitude.value, text),
+            media_ids: JSON.stringify(Stored.mediaIds(latitude.value, mediaIds)),
+            created_at: now
+          }
+          yield* sql`INSERT INTO posts (seq, id, account_id, text, media_ids, created_at)
+            VALUES (${seq}, ${row.id}, ${row.account_id}, ${row.text}, ${row.media_ids}, ${now})`
+          return fromRow(row)
+        }).pipe(sql.withTransaction), toItsEnd)
+      .handle("listPosts", ({ urlParams }) =>   Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+          name: "posts",
+          accountId,
+          older: ([createdAt = Lists.newest, seq = Lists.newest], most) =>
+            sql.list<PostRow>`SELECT * FROM posts WHERE account_id = ${accountId} AND (created_at, turn) < (${createdAt}, ${seq})
+              ORDER BY created_at DESC, turn DESC LIMIT ${most}`,
+          placeOf: ({ created_at, seq }) => [created_at, seq],
+          committedAt: ({ created_at }) => created_at,
+          item: fromRow
+        }, urlParams)), toItsEnd)
+      .handle("createComment", ({ path, payload }) =>
+          Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          yield* checkText("text", payload.text, maxTextLength)
+          yield* reach(path.id, caller.accountId)
+          const now = yield* Clock.currentTimeMillis
+          const text = Stored.text(latitude.value, payload.text)
+          const created = yield* sql.first<{ readonly seq: number }>`INSERT INTO comments ${
+            sql.insert({ post_id: path.id, account_id: caller.accountId, text, created_at: now })
+          } RETURNING seq`
+          return {
+            id: String(created?.seq),
+            postId: path.id,
+            authorId: caller.accountId,
+            text,
+            createdAt: DateTime.formatIso(DateTime.unsafeMake(now))
+          }
+        }).pipe(sql.withTransaction), toItsEnd)
+      .handle("likePost", ({ path }) =>
+          Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          yield* reach(path.id, caller.accountId)
+          yield* sql`INSERT OR IGNORE INTO likes ${sql.insert({ post_id: path.id, account_id: caller.accountId })}`
+        }).pipe(sql.withTransaction), toItsEnd)
+  }))

@@ -5,15 +5,16 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { ProfileId, Username } from "@plaza/domain/Ids"
-import type { ProfilesGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Account } from "../../access/Accounts.js"
 import { Accounts } from "../../access/Accounts.js"
 import * as Envelope from "../../http/Envelope.js"
-import type { Handlers } from "../../http/Admission.js"
 import { Sql } from "../../storage/Sql.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 
 const toProfile = ({ cover, id, name, photo, username }: Account) => ({
   id: ProfileId.make(id),
@@ -23,9 +24,9 @@ const toProfile = ({ cover, id, name, photo, username }: Account) => ({
   hasCover: cover
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql | Accounts> = Effect.gen(
-  function*() {
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
+  Effect.gen(function*() {
     const sql = yield* Sql
     const accounts = yield* Accounts
     const known = (account: Option.Option<Account>, resource: string, id: string) =>
@@ -33,25 +34,26 @@ export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql 
         onNone: () => Effect.fail(Envelope.notFound(resource, id)),
         onSome: Effect.succeed
       })
-    return {
-      getMe: (_, { caller }) => Effect.succeed(toProfile(caller.account)),
-
-      getUser: ({ path }, { caller }) =>
+    return handlers
+      .handle("getMe", () => Effect.flatMap(CurrentCaller, (caller) =>
+          Effect.succeed(toProfile(caller.account))), toItsEnd)
+      .handle("getUser", ({ path }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           const account = yield* known(yield* accounts.find(path.id), "user", path.id)
           yield* accounts.reach(caller.accountId, account)
           return toProfile(account)
-        }),
-
-      getUserByUsername: ({ path }, { caller }) =>
+        }), toItsEnd)
+      .handle("getUserByUsername", ({ path }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           const account = yield* known(yield* accounts.findByUsername(path.username), "username", path.username)
           yield* accounts.reach(caller.accountId, account)
           return toProfile(account)
-        }),
-
-      followUser: ({ path }, { caller }) =>
+        }), toItsEnd)
+      .handle("followUser", ({ path }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           if (path.id === caller.accountId) {
             return yield* Envelope.invalidField("id", "is this account itself, which can't follow itself")
           }
@@ -59,7 +61,5 @@ export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql 
           yield* accounts.reach(caller.accountId, account)
           yield* sql`INSERT INTO relations (from_id, to_id, follows) VALUES (${caller.accountId}, ${path.id}, 1)
             ON CONFLICT (from_id, to_id) DO UPDATE SET follows = 1`
-        }).pipe(sql.withTransaction)
-    }
-  }
-)
+        }).pipe(sql.withTransaction), toItsEnd)
+  }))

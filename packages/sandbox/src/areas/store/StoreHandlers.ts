@@ -5,10 +5,10 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type { NotFound } from "@plaza/domain/Errors"
 import { Conflict, Forbidden, StoreBlocked } from "@plaza/domain/Errors"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
-import type { StoreGroup } from "@plaza/domain/PlazaApi"
 import * as Shipping from "@plaza/domain/Shipping"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -17,8 +17,9 @@ import { Accounts } from "../../access/Accounts.js"
 import { Assumed } from "../../Assumptions.js"
 import * as Envelope from "../../http/Envelope.js"
 import { checkStock, checkText } from "../Fields.js"
-import type { Handlers } from "../../http/Admission.js"
 import { Sql } from "../../storage/Sql.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 
 /** @since 0.1.0 @category rows */
 export interface ProductRow {
@@ -108,25 +109,26 @@ export const makeParts: Effect.Effect<{
   }
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, Sql | Accounts | Assumed> = Effect
-  .gen(function*() {
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
+  Effect.gen(function*() {
     const sql = yield* Sql
     const parts = yield* makeParts
     const { maxShippingFieldLength, maxStock } = yield* Assumed
 
-    return {
-      setStock: ({ path, payload: { stock } }, { caller }) =>
+    return handlers
+      .handle("setStock", ({ path, payload: { stock } }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           yield* checkStock("stock", stock, maxStock)
           const product = yield* parts.product(path.id)
           yield* parts.mayAct(caller.accountId, product.account_id)
           yield* sql`UPDATE products SET stock = ${stock} WHERE id = ${path.id}`
           return productFromRow({ ...product, stock })
-        }).pipe(sql.withTransaction),
-
-      shipOrder: ({ path, payload: { carrier, trackingNumber } }, { caller }) =>
+        }).pipe(sql.withTransaction), toItsEnd)
+      .handle("shipOrder", ({ path, payload: { carrier, trackingNumber } }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           yield* checkText("carrier", carrier, maxShippingFieldLength)
           yield* checkText("trackingNumber", trackingNumber, maxShippingFieldLength)
           const order = yield* parts.order(path.id)
@@ -138,6 +140,5 @@ export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, Sql | A
           yield* sql`UPDATE orders SET carrier = ${carrier}, tracking_number = ${trackingNumber}, shipped_at = ${now}
             WHERE id = ${path.id}`
           return orderFromRow({ ...order, carrier, tracking_number: trackingNumber })
-        }).pipe(sql.withTransaction)
-    }
-  })
+        }).pipe(sql.withTransaction), toItsEnd)
+  }))

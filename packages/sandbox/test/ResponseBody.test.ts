@@ -1,0 +1,60 @@
+/**
+ * What leaves is what the contract's schema writes, with fields beyond it, for every response of every operation.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import { HttpApi } from "@effect/platform"
+import { AssumedApi } from "../src/AssumedApi.js"
+import { bodySchema } from "../src/http/Operation.js"
+import { responseBody } from "../src/http/ServedApi.js"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
+import { Arbitrary, FastCheck as fc, Option, Predicate, Schema } from "effect"
+
+/** The schema of every response that has a body, by its operation. */
+const responses = new Map<string, Schema.Schema<unknown, unknown>>()
+const onEndpoint = ({ endpoint: { name, successSchema } }: { readonly endpoint: { readonly name: string; readonly successSchema: Schema.Schema.All } }) =>
+  Option.map(bodySchema(successSchema), (schema) => responses.set(name, schema))
+HttpApi.reflect(PlazaApiWithStories, { onGroup: () => {}, onEndpoint })
+HttpApi.reflect(AssumedApi, { onGroup: () => {}, onEndpoint })
+
+/** Further fields, as the sandbox has them. */
+const further = fc.dictionary(fc.constantFrom("authorId", "shippedAt", "note"), fc.oneof(fc.string(), fc.constant(null), fc.nat()))
+
+const isWritten = (write: () => unknown): boolean => {
+  try {
+    write()
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe("a response is what the schema writes", () => {
+  for (const [name, plain] of responses) {
+    it(`for ${name}`, () => {
+      const bySchema = Schema.encodeUnknownSync(plain, { onExcessProperty: "preserve" })
+      const written = Schema.encodeUnknownSync(responseBody(plain, "preserve"))
+      const value = Arbitrary.make(plain).filter(Predicate.isRecord)
+      fc.assert(fc.property(value, further, (value, more) => {
+        const whole = { ...more, ...value }
+        expect(written(whole)).toEqual(bySchema(whole))
+        // What isn't a response of the contract is a defect of its handler.
+        for (const wrong of [5, null, [whole], ...Object.keys(whole).map((key) => ({ ...whole, [key]: 5n }))]) {
+          expect(isWritten(() => written(wrong))).toBe(isWritten(() => bySchema(wrong)))
+        }
+      }), { numRuns: 50 })
+    })
+  }
+
+  it("for dates and other names in lists of lists, and fields that are left out or null", () => {
+    const item = Schema.Struct({ at: Schema.DateTimeUtc, note: Schema.optionalWith(Schema.String, { nullable: true, exact: true }) })
+    const schema: Schema.Schema<object, unknown> = Schema.Struct({
+      rows: Schema.Array(Schema.Array(item)),
+      newName: Schema.propertySignature(Schema.NullOr(Schema.DateTimeUtc)).pipe(Schema.fromKey("old_name")),
+      count: Schema.optional(Schema.NumberFromString)
+    })
+    const bySchema = Schema.encodeUnknownSync(schema, { onExcessProperty: "preserve" })
+    fc.assert(fc.property(Arbitrary.make(schema), further, (value, more) => {
+      expect(Schema.encodeUnknownSync(responseBody(schema, "preserve"))({ ...value, ...more })).toEqual(bySchema({ ...value, ...more }))
+    }))
+  })
+})
