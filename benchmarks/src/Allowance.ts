@@ -1,8 +1,6 @@
 /**
- * How much of the key's allowance a limiter uses with a backlog, and what it costs in refusals: many queued calls with
- * jittered latency against each kind of window, in virtual time, so that an hour takes a moment and a seed says it all.
- *
- * @since 0.1.0
+ * The share of the rate limit that a limiter uses with a backlog, and the 429s it causes: many queued calls with
+ * jittered latency against each kind of window, in virtual time from a seed.
  */
 import { Limits } from "@plaza/domain"
 import { Cause, Clock, Duration, Effect, Exit, Random } from "effect"
@@ -15,14 +13,13 @@ import * as VirtualTimers from "./VirtualTimers.js"
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
 
-/** What the windows of a run's servers are, from a random offset. @since 0.1.0 @category contenders */
+/** What the windows of a run's servers are, from a random offset. */
 export const servers: Readonly<Record<string, (offset: number) => RateServer>> = {
   "fixed window": fixedWindow,
   "sliding log": slidingLog,
   "token bucket": tokenBucket
 }
 
-/** @since 0.1.0 @category models */
 export interface Outcome {
   /** Share of the fastest way to make these calls with 120 in any 60 s; above 1 the allowance was overdrawn. */
   readonly used: number
@@ -45,9 +42,6 @@ const busiestWindow = (arrivals: ReadonlyArray<number>): number => {
 /**
  * Queues calls and waits until the server has let in every one of them. A call that is refused waits as long as it was
  * told and queues again. Latency is 20 to 400 ms, and the server counts somewhere between sending and answer.
- *
- * @since 0.1.0
- * @category running
  */
 export const measure = (
   { make, time }: Pick<Contender, "make" | "time">,
@@ -108,12 +102,7 @@ const runs = (limiter: string, contender: Contender, server: string, serverAt: (
     ]
   })
 
-/**
- * Every limiter against every server.
- *
- * @since 0.1.0
- * @category reports
- */
+/** Every limiter against every server. */
 export const report = (calls: number): Effect.Effect<Report> =>
   Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
     Effect.forEach(Object.entries(limiters), ([limiter, contender]) => runs(limiter, contender, server, serverAt, calls))).pipe(

@@ -1,8 +1,6 @@
 /**
- * What a call costs, by Plaza and by its peers, each in a process of its own against a bare server on loopback: a read
- * and a write, one at a time and 64 at a time.
- *
- * @since 0.1.0
+ * The cost of a call by Plaza and its peers, each in its own process against a bare server on loopback: a read and a
+ * write, one at a time and 64 at a time.
  */
 import { Effect, Schema } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"
@@ -45,7 +43,6 @@ const titles = { me: "GET /me", setStock: "PATCH stock" }
 
 const measure = (program: Program, task: Task) => program.ask(task, Sample)
 
-/** @since 0.1.0 @category reports */
 export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["LocalService", ...Object.values(callers)])

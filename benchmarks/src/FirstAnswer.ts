@@ -1,12 +1,7 @@
-/**
- * How long `plaza sandbox start` takes from being asked for until its first answer is there, as who waits for it sees it.
- *
- * @since 0.1.0
- */
+/** The time from the start of `plaza sandbox start` to its first response. */
 import { spawn } from "node:child_process"
 import { Clock, Data, Effect } from "effect"
 
-/** @since 0.1.0 @category errors */
 export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
 
 interface Address {
@@ -17,12 +12,7 @@ interface Address {
 const isAddress = (value: unknown): value is Address =>
   typeof value === "object" && value !== null && "baseUrl" in value && "apiKey" in value && typeof value.baseUrl === "string" && typeof value.apiKey === "string"
 
-/**
- * Milliseconds to the first answer of a sandbox that a program starts, which is ended afterwards.
- *
- * @since 0.1.0
- * @category measures
- */
+/** Milliseconds to the first answer of a sandbox that a program starts, which is ended afterwards. */
 export const firstAnswer = (program: string, env: NodeJS.ProcessEnv): Effect.Effect<number, NoAnswer> =>
   Effect.scoped(Effect.gen(function*() {
     const before = yield* Clock.currentTimeNanos

@@ -1,14 +1,8 @@
-/**
- * What every benchmark shares: runs of several contenders in turn, medians, and a report that is a table for people and
- * JSON for later. Knows nothing of what is measured.
- *
- * @since 0.1.0
- */
+/** What all benchmarks share: interleaved runs of the contenders, medians, and a report as a table and as JSON. */
 import { FileSystem, Path } from "@effect/platform"
 import { DateTime, Effect } from "effect"
 import { arch, cpus, platform } from "node:os"
 
-/** @since 0.1.0 @category models */
 export interface Report {
   /** Also the name of its file. */
   readonly name: string
@@ -18,12 +12,7 @@ export interface Report {
   readonly rows: ReadonlyArray<ReadonlyArray<string | number>>
 }
 
-/**
- * The middle of some figures, which one slow run doesn't move.
- *
- * @since 0.1.0
- * @category statistics
- */
+/** The middle of some figures, which one slow run doesn't move. */
 export const median = (figures: ReadonlyArray<number>): number => {
   const sorted = figures.toSorted((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
@@ -31,15 +20,12 @@ export const median = (figures: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** A few digits are all that a figure of one machine is worth. @since 0.1.0 @category statistics */
+/** A few digits are all that a figure of one machine is worth. */
 export const round = (figure: number, digits = 2): number => Number(figure.toFixed(digits))
 
 /**
  * Measures every contender once a round, each round beginning with another one: what the machine does besides hits all
  * of them alike.
- *
- * @since 0.1.0
- * @category running
  */
 export const interleave = <Name extends string, A, E, R>(
   contenders: Readonly<Record<Name, Effect.Effect<A, E, R>>>,
@@ -55,12 +41,7 @@ export const interleave = <Name extends string, A, E, R>(
   )
 }
 
-/**
- * A report as a table of plain text.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** A report as a table of plain text. */
 export const table = ({ about, columns, name, rows }: Report): string => {
   const lines = [columns, ...rows].map((row) => row.map(String))
   const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
@@ -69,12 +50,7 @@ export const table = ({ about, columns, name, rows }: Report): string => {
   return [`${name}: ${about}`, "", head, widths.map((width) => "-".repeat(width)).join("  "), ...body, ""].join("\n")
 }
 
-/**
- * Keeps a report under `results`, with the machine that it was made on.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** Keeps a report under `results`, with the machine that it was made on. */
 export const keep = (report: Report, folder: string) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem

@@ -1,8 +1,6 @@
 /**
- * The limiters that are measured, each made ready for 120 calls a minute as its own documentation or its best-known user
- * does it. Knows nothing of servers or of what is measured.
- *
- * @since 0.1.0
+ * The rate limiters that are compared, each configured for 120 calls a minute as its documentation or its best-known
+ * user does it.
  */
 import * as Experimental from "@effect/experimental/RateLimiter"
 import { RateLimit } from "@plaza/client"
@@ -11,19 +9,15 @@ import Bottleneck from "bottleneck"
 import { Duration, Effect, Layer, RateLimiter, Runtime, type Scope } from "effect"
 import pThrottle from "p-throttle"
 
-/** Seconds to wait, where the server refused; 0 where it let the call in. @since 0.1.0 @category models */
+/** Seconds to wait, where the server refused; 0 where it let the call in. */
 export type Call = Effect.Effect<number>
 
 /**
  * Runs a call when it may go. What it hands on as refused is queued again when its wait is over; a limiter that sees to
  * refusals itself hands on none.
- *
- * @since 0.1.0
- * @category models
  */
 export type Limiter = (call: Call) => Call
 
-/** @since 0.1.0 @category models */
 export interface Contender {
   readonly make: Effect.Effect<Limiter, never, Scope.Scope>
   /** What moves its time: the clock of Effect, or the timers and dates of JavaScript. */
@@ -112,7 +106,6 @@ const throttle = (strict: boolean): Effect.Effect<Limiter> =>
 const several = [1, 2, 3]
 const one = [1]
 
-/** @since 0.1.0 @category contenders */
 export const limiters = {
   "Plaza RateLimit": { make: plaza, time: "clock", seeds: several },
   "effect/RateLimiter fixed-window": { make: effect("fixed-window"), time: "clock", seeds: one },

@@ -1,8 +1,4 @@
-/**
- * Where the time of a call by Plaza on undici goes, 64 at a time: a profile of the process when everything is compiled.
- *
- * @since 0.1.0
- */
+/** A CPU profile of calls by Plaza on undici, 64 at a time, after warm-up. */
 import { Effect, Schema } from "effect"
 import { type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, service, start } from "./Programs.js"
@@ -13,7 +9,6 @@ const Profile = Schema.Struct({ parts: Shares, functions: Shares })
 
 const caller = "calls/PlazaOnUndici"
 
-/** @since 0.1.0 @category reports */
 export const report = (calls: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["LocalService", caller])

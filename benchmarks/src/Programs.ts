@@ -1,9 +1,6 @@
 /**
- * The contenders and the server as programs of their own, so that none pays for another's garbage or compiled code, and
- * how to talk to them. They are bundled first, straight from the sources: what runs sources directly adds a cost of its
- * own to every function that is made. Knows nothing of what they do.
- *
- * @since 0.1.0
+ * Runs the contenders and the server as separate processes, so that none pays for another's garbage or compiled code.
+ * They are bundled first, because running sources directly adds a cost to every function.
  */
 import { Data, Effect, Either, Schema, type Scope } from "effect"
 import { type ChildProcess, fork, type Serializable } from "node:child_process"
@@ -11,7 +8,6 @@ import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 
-/** @since 0.1.0 @category errors */
 export class ProgramFailed extends Data.TaggedError("ProgramFailed")<{ readonly program: string; readonly cause: unknown }> {
   override get message(): string {
     return `${this.program} failed: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
@@ -24,12 +20,7 @@ const folder = here("../.programs/")
 // Of ours everything goes in; peers stay files of their own, as they are when they are installed.
 const ours = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml)/
 
-/**
- * Bundles programs, by their paths under `programs` without ending, and tells where each one is then.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Bundles programs, by their paths under `programs` without ending, and tells where each one is then. */
 export const bundle = (names: ReadonlyArray<string>): Effect.Effect<(name: string) => string, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
@@ -50,7 +41,7 @@ export const bundle = (names: ReadonlyArray<string>): Effect.Effect<(name: strin
 // Told apart by the error: what may be anything may also be missing.
 const Answer = Schema.Union(Schema.Struct({ error: Schema.String }), Schema.Struct({ ok: Schema.Unknown }))
 
-/** A program that runs and answers one question at a time. @since 0.1.0 @category models */
+/** A program that runs and answers one question at a time. */
 export interface Program {
   readonly ask: <A, I>(question: Serializable, answer: Schema.Schema<A, I>) => Effect.Effect<A, ProgramFailed>
 }
@@ -75,12 +66,7 @@ const nextMessage = (child: ChildProcess, program: string): Effect.Effect<unknow
     return Effect.sync(off)
   })
 
-/**
- * Starts a bundled program with arguments, which ends with the scope.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Starts a bundled program with arguments, which ends with the scope. */
 export const start = (path: string, args: ReadonlyArray<string> = []): Effect.Effect<Program, ProgramFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const program = basename(path, ".mjs")
@@ -104,12 +90,7 @@ export const start = (path: string, args: ReadonlyArray<string> = []): Effect.Ef
     }
   })
 
-/**
- * Starts the local service and tells its address, to which a path is added.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Starts the local service and tells its address, to which a path is added. */
 export const service = (path: string): Effect.Effect<string, ProgramFailed, Scope.Scope> =>
   Effect.flatMap(start(path), ({ ask }) =>
     Effect.map(ask("port", Schema.Struct({ port: Schema.Number })), ({ port }) => `http://127.0.0.1:${port}`))

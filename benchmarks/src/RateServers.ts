@@ -1,10 +1,8 @@
 /**
- * The kinds of window in which a service may count "120 requests per minute"; the document doesn't tell which one it
- * has. Pure accounting: moments are given, in milliseconds. Knows nothing of those who ask.
+ * The kinds of window in which a service may count "120 requests per minute"; the document doesn't state which. Pure
+ * accounting with times in milliseconds.
  *
  * Source: interface v1, "Limits".
- *
- * @since 0.1.0
  */
 import { Limits } from "@plaza/domain"
 import { Duration } from "effect"
@@ -14,15 +12,12 @@ const window = Duration.toMillis(Limits.rateWindow)
 
 /**
  * Counts a request at a moment. Answers 0 where it is let in, else the seconds of `Retry-After`. Moments never go back.
- *
- * @since 0.1.0
- * @category models
  */
 export type RateServer = (at: number) => number
 
 const seconds = (millis: number) => Math.max(1, Math.ceil(millis / 1_000))
 
-/** Counts from nothing at the start of each minute of its own clock, `offset` away from ours. @since 0.1.0 @category servers */
+/** Counts from nothing at the start of each minute of its own clock, `offset` away from ours. */
 export const fixedWindow = (offset: number): RateServer => {
   let current = Number.NEGATIVE_INFINITY
   let count = 0
@@ -40,7 +35,7 @@ export const fixedWindow = (offset: number): RateServer => {
   }
 }
 
-/** Remembers every request it let in and counts those of the last minute. @since 0.1.0 @category servers */
+/** Remembers every request it let in and counts those of the last minute. */
 export const slidingLog = (): RateServer => {
   const log: Array<number> = []
   return (at) => {
@@ -53,7 +48,7 @@ export const slidingLog = (): RateServer => {
   }
 }
 
-/** Holds 120 tokens at most and gets two a second. @since 0.1.0 @category servers */
+/** Holds 120 tokens at most and gets two a second. */
 export const tokenBucket = (): RateServer => {
   let tokens = limit
   let last = Number.NaN

@@ -1,8 +1,4 @@
-/**
- * How much a page grows by one call of a client: minified by one bundler for all, and compressed.
- *
- * @since 0.1.0
- */
+/** The size that one call of a client adds to a page, minified by one bundler for all, and compressed. */
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
@@ -43,7 +39,6 @@ const build = (page: string): Effect.Effect<string, ProgramFailed> =>
 
 const kilo = (bytes: number) => round(bytes / 1_000, 1)
 
-/** @since 0.1.0 @category reports */
 export const report: Effect.Effect<Report, ProgramFailed> = Effect.gen(function*() {
   const sizes = yield* Effect.forEach(Object.entries(pages), ([name, page]) =>
     Effect.map(build(page), (code) => ({ name, minified: Buffer.byteLength(code), gzipped: gzipSync(code, { level: 9 }).length })))

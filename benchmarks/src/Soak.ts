@@ -1,9 +1,7 @@
 /**
- * Days of a store in simulated time, with outages, quotas and one product of each kind that the service refuses or fails for:
- * how long changes wait, how much of the allowance they take, whether the service ever refuses for the rate, and whether the
- * store equals the inventory at the end. The seed decides everything.
- *
- * @since 0.1.0
+ * Days of a store in simulated time, with outages, quotas and products that the service refuses: how long changes
+ * wait, how much of the rate limit they use, whether a 429 occurs, and whether the store equals the inventory at the
+ * end. Deterministic by seed.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -32,7 +30,6 @@ const exported = 5
 const slack = 15_000
 const windowMillis = Duration.toMillis(Limits.rateWindow)
 
-/** @since 0.1.0 @category models */
 export interface Size {
   readonly days: number
   readonly products: number
@@ -45,7 +42,6 @@ export interface Size {
   readonly seed: number
 }
 
-/** @since 0.1.0 @category models */
 export interface Outcome {
   readonly waits: ReadonlyArray<Shelf.Wait>
   readonly requests: number
@@ -121,12 +117,7 @@ const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
   return { look, total, poisoned }
 }
 
-/**
- * Lets so many days pass, and then the time that is needed until nothing waits.
- *
- * @since 0.1.0
- * @category running
- */
+/** Lets so many days pass, and then the time that is needed until nothing waits. */
 export const measure = ({ days, listed, products, quota, reassert, seed }: Size): Effect.Effect<Outcome, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
@@ -216,7 +207,6 @@ const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArra
   return [priority, when, sorted.length, ...[0.5, 0.95, 0.99, 1].map((share) => secondsAt(sorted, share))]
 }
 
-/** @since 0.1.0 @category reports */
 export const report = (size: Size): Effect.Effect<Report, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
   Effect.map(measure(size), ({ assertions, different, overQuota, overRate, poisoned, requests, unexplained, unhealed, used, waits }) => ({
     name: "soak",

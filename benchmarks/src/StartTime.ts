@@ -1,8 +1,5 @@
 /**
- * How long the programs take to say their version, to show their help and to be of use, as they are shipped, against a node that does
- * nothing.
- *
- * @since 0.1.0
+ * The time of the shipped programs for `--version`, `--help` and a first useful command, compared with `node -e 0`.
  */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -11,7 +8,6 @@ import { firstAnswer, type NoAnswer } from "./FirstAnswer.js"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed } from "./Programs.js"
 
-/** @since 0.1.0 @category errors */
 export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly args: ReadonlyArray<string>; readonly output: string }> {
   override get message(): string {
     return `node ${this.args.join(" ")} did not end well; build the programs with \`pnpm build\` first\n${this.output}`
@@ -53,7 +49,6 @@ const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> 
     return status === 0 ? Number(after - before) / 1e6 : yield* new StartFailed({ args, output: stderr })
   })
 
-/** @since 0.1.0 @category reports */
 export const report = (rounds: number): Effect.Effect<Report, StartFailed | NoAnswer | ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["sandbox/FirstAnswer"])

@@ -1,8 +1,6 @@
 /**
- * The loop of `plaza-stock-sync` in simulated time: with which slot a product goes that sells out behind a long backlog, beside a queue
- * that sends what came first first; and what an hour costs in which nothing changes.
- *
- * @since 0.1.0
+ * The engine of `plaza-stock-sync` in simulated time: which slot a sold-out product gets behind a long backlog,
+ * compared with a FIFO queue, and the cost of an hour without changes.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -23,7 +21,6 @@ const places = Effect.map(
   (folder) => (name: string) => `${folder}/${name}.sqlite`
 )
 
-/** @since 0.1.0 @category reports */
 export const urgency = (products: number, changes: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const path = (yield* bundle(["loop/Urgency"]))("loop/Urgency")
@@ -48,7 +45,6 @@ export const urgency = (products: number, changes: number): Effect.Effect<Report
     }
   }).pipe(Effect.scoped)
 
-/** @since 0.1.0 @category reports */
 export const idle = (products: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const path = (yield* bundle(["loop/Idle"]))("loop/Idle")

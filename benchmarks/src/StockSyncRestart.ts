@@ -1,8 +1,6 @@
 /**
- * How soon `plaza-stock-sync run`, as it is shipped, is there again after a restart, with a ledger and a file of a million products: until
- * it answers, until the first change is sent, and until it is ready; and how large the ledger is on the disk.
- *
- * @since 0.1.0
+ * Restart of the shipped `plaza-stock-sync run` with a ledger and a file of a million products: time to the first
+ * response, to the first change sent and to readiness, and the size of the ledger.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -18,7 +16,6 @@ import { median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, start } from "./Programs.js"
 import type { Task } from "./programs/ledger/Receive.js"
 
-/** @since 0.1.0 @category errors */
 export class RestartFailed extends Data.TaggedError("RestartFailed")<{ readonly output: string }> {
   override get message(): string {
     return `plaza-stock-sync ended; build it with \`pnpm build\` first\n${this.output}`
@@ -103,7 +100,6 @@ const sizeOf = (place: string) =>
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.orDie)
     : Effect.flatMap(FileSystem.FileSystem, (files) => Effect.map(files.stat(place), ({ size }) => Number(size)))
 
-/** @since 0.1.0 @category reports */
 export const report = (
   products: number,
   runs: number

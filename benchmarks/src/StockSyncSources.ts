@@ -1,9 +1,4 @@
-/**
- * A million rows read from each kind of source, to the end and to nowhere: how long, and in how much memory. Knows nothing of the
- * ledger.
- *
- * @since 0.1.0
- */
+/** Reading a million rows from each kind of source, without a ledger: time and memory. */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import * as Postgres from "@plaza/testing/Postgres"
@@ -62,7 +57,6 @@ const serving = (path: string): Effect.Effect<string, never, Scope.Scope> =>
     }
   )
 
-/** @since 0.1.0 @category reports */
 export const report = (
   rows: number,
   runs: number

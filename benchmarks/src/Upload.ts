@@ -1,8 +1,6 @@
 /**
- * A large file sent to a server on loopback that throws it away: how fast, and how much the sending process grows, by
- * Plaza on undici, by undici alone and by curl.
- *
- * @since 0.1.0
+ * Uploading a large file to a server on loopback that discards it: speed and memory growth of Plaza on undici, undici
+ * alone and curl.
  */
 import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -55,7 +53,6 @@ const hasCurl = Effect.async<boolean>((resume) => {
   execFile("curl", ["--version"], (error) => resume(Effect.succeed(error === null)))
 })
 
-/** @since 0.1.0 @category reports */
 export const report = (size: number, rounds: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem

@@ -1,9 +1,7 @@
 /**
- * Runs a program in virtual time: whenever nothing is left to do, the clock jumps to the next sleeper. Does the work of
- * `TestClock` for thousands of sleepers, where that one, which looks at every fiber at every step, would take minutes.
- * Knows nothing of what runs. The program must wait for nothing but sleepers and its own fibers.
- *
- * @since 0.1.0
+ * Runs a program in virtual time: when it is idle, the clock jumps to the next sleeper. `TestClock` inspects every
+ * fiber at every step, which takes minutes with thousands of sleepers. The program must wait only for sleepers and
+ * its own fibers.
  */
 import { Clock, Duration, Effect, type Exit, type Scheduler } from "effect"
 
@@ -15,9 +13,6 @@ interface Sleeper {
 /**
  * The outcome of a program, at once, however long it sleeps. Sleepers of one moment wake in the order in which they lay
  * down, so that a run with a seed is the same every time. A program that waits for something else is a defect.
- *
- * @since 0.1.0
- * @category running
  */
 export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
   let now = 0

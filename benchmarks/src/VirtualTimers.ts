@@ -1,9 +1,6 @@
 /**
- * Virtual time for what knows no clock but `Date` and `setTimeout`: both are replaced while a program runs, and whenever
- * nothing is left to do the next timer rings at once. Slower than `VirtualTime`, which is for programs of Effect alone.
- * The program must wait for nothing but timers and itself.
- *
- * @since 0.1.0
+ * Virtual time for code that uses `Date` and `setTimeout`: both are replaced while a program runs, and when it is
+ * idle the next timer fires. Slower than `VirtualTime`, which is for Effect programs only.
  */
 import * as FakeTimers from "@sinonjs/fake-timers"
 import { Effect, type Exit } from "effect"
@@ -14,12 +11,7 @@ const beginning = Date.UTC(2026, 9, 1)
 // What is left of a round of the event loop when all microtasks are done. It is the one thing that isn't replaced.
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/**
- * The outcome of a program, at once, however long it sleeps.
- *
- * @since 0.1.0
- * @category running
- */
+/** The outcome of a program, at once, however long it sleeps. */
 export const run = <A, E>(program: Effect.Effect<A, E>): Effect.Effect<Exit.Exit<A, E>> =>
   Effect.promise(async () => {
     const clock = FakeTimers.install({

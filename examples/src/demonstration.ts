@@ -1,6 +1,6 @@
 /** Runs the built `plaza-stock-sync` against a sandbox on a socket, and compares the shop with the file. `start.ts` runs it. */
 import { Command, FileSystem, HttpClient, HttpClientResponse, Path } from "@effect/platform"
-import { Sandbox, State } from "@plaza/sandbox"
+import { Sandbox, StateSnapshot } from "@plaza/sandbox"
 import { Console, Data, Effect, Redacted } from "effect"
 import { createServer } from "node:net"
 import { readInventory } from "./inventory.js"
@@ -72,7 +72,7 @@ const compare = (shop: Sandbox.Sandbox["Type"], { inventory, root }: Files) =>
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const rows = readInventory(yield* fs.readFileString(path.join(root, inventory)))
-    const state = yield* HttpClient.get(`${shop.controlUrl}/state`).pipe(Effect.flatMap(HttpClientResponse.schemaBodyJson(State)))
+    const state = yield* HttpClient.get(`${shop.controlUrl}/state`).pipe(Effect.flatMap(HttpClientResponse.schemaBodyJson(StateSnapshot)))
     const held = new Map<string, number>(state.products.map((product) => [product.id, product.stock]))
     const rejected = rows.flatMap(({ line, productId, stock }) =>
       stock === undefined

@@ -1,8 +1,4 @@
-/**
- * All commands of `plaza`. Knows what there is, and nothing of how any of it is done.
- *
- * @since 0.1.0
- */
+/** All commands of `plaza`. Knows what there is, and nothing of how any of it is done. */
 import * as Command from "@effect/cli/Command"
 import { type Grammar, has } from "@plaza/terminal/Arguments"
 import * as CommandLine from "@plaza/terminal/CommandLine"
@@ -23,12 +19,7 @@ import { aboutKey } from "./Connection.js"
 import { flag as ownSandbox, sandboxed } from "./Sandboxed.js"
 import { name, version } from "./version.js"
 
-/**
- * Every option of every command, and whether it has a value.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Every option of every command, and whether it has a value. */
 export const grammar: Grammar = {
   valued: [
     "--allow-host", "--assumptions", "--base-url", "--carrier", "--concurrency", "--conversations", "--data", "--delimiter", "--field", "--fixtures",
@@ -40,7 +31,6 @@ export const grammar: Grammar = {
   global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
 }
 
-/** @since 0.1.0 @category commands */
 export const plaza = Command.make(name).pipe(
   Command.withDescription(about(
     "Acts on an account of the service: log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY (or PLAZA_API_KEY_FILE). Without an account, start with plaza sandbox start.",
@@ -49,16 +39,10 @@ export const plaza = Command.make(name).pipe(
   Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, doctor, completions])
 )
 
-/** @since 0.1.0 @category metadata */
 export const options: CommandLine.Options = { name, version, grammar }
 
 const parse = CommandLine.run(plaza, options)
 
-/**
- * Runs the words behind the program's name.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs the words behind the program's name. */
 export const run = (argv: ReadonlyArray<string>) =>
   Effect.mapError(Effect.provide(has(argv, ownSandbox) ? sandboxed(argv, parse(argv)) : parse(argv), CommandLine.layer), aboutKey)

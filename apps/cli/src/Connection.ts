@@ -1,8 +1,6 @@
 /**
  * The way from the command line to the service: a client with the settings that are told, loaded only by commands that call. Knows no
  * command.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
@@ -18,12 +16,7 @@ import type * as Scope from "effect/Scope"
 import type { Flags } from "./Flags.js"
 import { nothing, target, type Target, variables } from "./Target.js"
 
-/**
- * Everything that the service can be asked, by area.
- *
- * @since 0.1.0
- * @category models
- */
+/** Everything that the service can be asked, by area. */
 export interface Client {
   readonly profiles: Profiles["Type"]
   readonly posts: Posts["Type"]
@@ -76,12 +69,7 @@ const over = ({ apiKey, baseUrl }: Target, environment: ConfigProvider.ConfigPro
     () => environment
   )
 
-/**
- * The environment with the flags over it; a profile counts where a flag names it.
- *
- * @since 0.1.0
- * @category config
- */
+/** The environment with the flags over it; a profile counts where a flag names it. */
 export const provider = (
   flags: Pick<Flags, "baseUrl" | "profile">
 ): Effect.Effect<ConfigProvider.ConfigProvider, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
@@ -94,12 +82,7 @@ export const provider = (
       ))
   )
 
-/**
- * A client for an account at an address.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A client for an account at an address. */
 export const open = (target: Target): Effect.Effect<Client, ConfigError.ConfigError | UsageError, Scope.Scope> =>
   Effect.configProviderWith((environment) =>
     Effect.gen(function*() {
@@ -107,23 +90,13 @@ export const open = (target: Target): Effect.Effect<Client, ConfigError.ConfigEr
       return yield* Effect.mapError(Effect.withConfigProvider(make, over(target, environment)), (error) => named(error, target))
     }))
 
-/**
- * Adds to the refusal of a key how another one is used.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Adds to the refusal of a key how another one is used. */
 export const aboutKey = <E>(error: E): E | Explained =>
   Predicate.hasProperty(error, "category") && (error.category === "Unauthenticated" || Predicate.isTagged(error, "InsufficientScope"))
     ? new Explained({ cause: error, advice: "plaza auth status tells which key is used, and plaza auth login takes another." })
     : error
 
-/**
- * A client by flags, environment and profile.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A client by flags, environment and profile. */
 export const connect = (
   flags: Pick<Flags, "baseUrl" | "profile">
 ): Effect.Effect<Client, ConfigError.ConfigError | UsageError, FileSystem.FileSystem | Scope.Scope> => Effect.flatMap(target(flags), open)

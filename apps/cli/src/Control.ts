@@ -1,8 +1,6 @@
 /**
  * A running sandbox, steered from outside over its control address. Loaded by the commands that steer one; knows nothing of the
  * service.
- *
- * @since 0.1.0
  */
 import * as HttpApiClient from "@effect/platform/HttpApiClient"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -24,10 +22,8 @@ import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 
-/** @since 0.1.0 @category models */
 export type ControlFailure = ServiceError | ClientError.ConnectionFailed | UsageError
 
-/** @since 0.1.0 @category models */
 export interface Control {
   readonly reset: Effect.Effect<void, ControlFailure>
   readonly listFaults: Effect.Effect<ReadonlyArray<ActiveFault>, ControlFailure>
@@ -35,7 +31,7 @@ export interface Control {
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
   /** Adds what fixtures tell to what is there. */
-  readonly plant: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
+  readonly addFixtures: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
 }
 
 const decodeFault = Schema.decodeUnknown(Fault, { onExcessProperty: "error" })
@@ -73,12 +69,7 @@ const told = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Ef
       : failure
   })
 
-/**
- * The control of the sandbox at an origin such as `http://127.0.0.1:4010`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The control of the sandbox at an origin such as `http://127.0.0.1:4010`. */
 export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope> =>
   Effect.gen(function*() {
     const httpClient = refuseErrors(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
@@ -96,6 +87,6 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
       listFaults: call(Effect.map(client.listFaults(), ({ data }) => data)),
       addFault: (json) => Effect.flatMap(asFault(json), addFault),
       clearFaults: call(client.clearFaults()),
-      plant: (fixtures) => call(client.scene.plant({ payload: fixtures }))
+      addFixtures: (fixtures) => call(client.seeding.addFixtures({ payload: fixtures }))
     }
   })

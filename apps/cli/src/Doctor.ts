@@ -1,8 +1,6 @@
 /**
  * Looks at everything that stands between a command and its success, in the order in which one thing needs the other. Goes on behind
  * what failed wherever that is possible, and ends within half a minute. Writes nothing anywhere.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { ofFailure } from "@plaza/terminal/Report"
@@ -30,10 +28,6 @@ const skipped = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Check
 
 const behindAddress = Object.values(Service.names)
 
-/**
- * @since 0.1.0
- * @category running
- */
 export const run = (flags: Pick<Flags, "baseUrl" | "profile">): Effect.Effect<ReadonlyArray<Check>, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [profile, told] = yield* targetOf(flags)

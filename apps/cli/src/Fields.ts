@@ -1,14 +1,11 @@
 /**
  * `--field` and the query of a path, as they are typed: `name=text`, or `name:=json` for a value that isn't text. Knows nothing of
  * where they are sent.
- *
- * @since 0.1.0
  */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Either from "effect/Either"
 import { parse as parseJson } from "./Input.js"
 
-/** @since 0.1.0 @category models */
 export interface Field {
   readonly name: string
   readonly value: unknown
@@ -26,12 +23,7 @@ const field = (written: string): Either.Either<Field, UsageError> => {
   return isJson ? Either.map(parseJson(value, `the value of --field ${name}`), (value) => ({ name, value })) : Either.right({ name, value })
 }
 
-/**
- * Fields by their names, in the order in which they are given. A name twice is refused.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Fields by their names, in the order in which they are given. A name twice is refused. */
 export const parse = (written: ReadonlyArray<string>): Either.Either<ReadonlyMap<string, unknown>, UsageError> =>
   Either.flatMap(Either.all(written.map(field)), (fields) => {
     const twice = fields.find(({ name }, index) => fields.findIndex((other) => other.name === name) !== index)
@@ -41,19 +33,13 @@ export const parse = (written: ReadonlyArray<string>): Either.Either<ReadonlyMap
   })
 
 
-/** @since 0.1.0 @category models */
 export interface Target {
   /** With a slash at its beginning. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
 }
 
-/**
- * A path as it is typed, with or without the slash at its beginning, and with a query or none.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** A path as it is typed, with or without the slash at its beginning, and with a query or none. */
 export const target = (written: string): Either.Either<Target, UsageError> => {
   const mark = written.indexOf("?")
   const path = mark === -1 ? written : written.slice(0, mark)
@@ -63,12 +49,7 @@ export const target = (written: string): Either.Either<Target, UsageError> => {
   return Either.right({ path: path.startsWith("/") ? path : `/${path}`, query: Object.fromEntries(query) })
 }
 
-/**
- * The query of a path with fields added to it: text as it is, anything else as JSON. What is in both is refused.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** The query of a path with fields added to it: text as it is, anything else as JSON. What is in both is refused. */
 export const query = (target: Target, fields: ReadonlyMap<string, unknown>): Either.Either<Readonly<Record<string, string>>, UsageError> => {
   const twice = [...fields.keys()].find((name) => Object.hasOwn(target.query, name))
   return twice === undefined

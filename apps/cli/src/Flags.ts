@@ -1,7 +1,5 @@
 /**
  * What every command takes and shows alike: the flags `--json`, `--quiet`, `--base-url` and `--profile`, and help with an example. Knows no command.
- *
- * @since 0.1.0
  */
 import * as Options from "@effect/cli/Options"
 import * as Output from "@plaza/terminal/Output"
@@ -13,7 +11,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 
-/** @since 0.1.0 @category models */
 export interface Flags extends Output.Settings {
   /** Stronger than the environment. */
   readonly baseUrl: Option.Option<string>
@@ -21,13 +18,11 @@ export interface Flags extends Output.Settings {
   readonly profile: Option.Option<string>
 }
 
-/** @since 0.1.0 @category options */
 export const output = {
   json: Options.boolean("json").pipe(Options.withDescription("Print JSON: one value, or one a line for lists. A failure is one JSON object on standard error.")),
   quiet: Options.boolean("quiet").pipe(Options.withDescription("Print no progress and no notes."))
 }
 
-/** @since 0.1.0 @category options */
 export const flags = {
   ...output,
   baseUrl: Options.text("base-url").pipe(
@@ -42,39 +37,23 @@ export const flags = {
   )
 }
 
-/**
- * An option with a value.
- *
- * @since 0.1.0
- * @category options
- */
+/** An option with a value. */
 export const text = (name: string, value: string, description: string): Options.Options<string> =>
   Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(description))
 
-/**
- * Runs what a command does, with its output and progress as the flags want them.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs what a command does, with its output and progress as the flags want them. */
 export const withOutput = <A, E, R>(
   flags: Output.Settings,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, Exclude<Exclude<R, Output.Output | Progress.Progress>, Scope.Scope> | Streams> =>
   Effect.provide(effect, Layer.merge(Output.layer(flags), Progress.layer(flags))).pipe(Effect.scoped)
 
-/**
- * A whole number of at least 1, as the value of an option.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** A whole number of at least 1, as the value of an option. */
 export const count = (option: string, value: string): Effect.Effect<number, UsageError> =>
   /^[1-9]\d{0,14}$/.test(value)
     ? Effect.succeed(Number(value))
     : Effect.fail(new UsageError({ message: `${option} has to be a whole number of at least 1, and "${value}" is none` }))
 
-/** @since 0.1.0 @category options */
 export const paging = {
   limit: Options.optional(text("limit", "N", "Print at most N; 20 unless told.")),
   all: Options.boolean("all").pipe(Options.withDescription("Print all of them."))
@@ -82,12 +61,7 @@ export const paging = {
 
 const defaultLimit = 20
 
-/**
- * How many items of a list are wanted; nothing for all.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** How many items of a list are wanted; nothing for all. */
 export const limitOf = (paging: { readonly limit: Option.Option<string>; readonly all: boolean }): Effect.Effect<{ readonly limit?: number }, UsageError> =>
   Option.match(paging.limit, {
     onNone: () => Effect.succeed(paging.all ? {} : { limit: defaultLimit }),

@@ -1,7 +1,5 @@
 /**
  * `--header` as it is typed: `Name: value`. Knows which headers are the client's own, and nothing of where they are sent.
- *
- * @since 0.1.0
  */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Either from "effect/Either"
@@ -23,12 +21,7 @@ const header = (written: string): Either.Either<readonly [name: string, value: s
   return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value) ? Either.right([name, value]) : refuse(`the value of --header ${name} can't be sent: leave out line breaks and control characters`)
 }
 
-/**
- * Headers by their names, in small letters. A name twice is refused.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Headers by their names, in small letters. A name twice is refused. */
 export const parse = (written: ReadonlyArray<string>): Either.Either<Readonly<Record<string, string>>, UsageError> =>
   Either.flatMap(Either.all(written.map(header)), (headers) => {
     const names = headers.map(([name]) => name)

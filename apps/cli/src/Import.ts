@@ -1,8 +1,6 @@
 /**
  * An import from its file to its last word: read and checked whole, found in its journal, sent, reported. Knows nothing of the command
  * line.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Format from "@plaza/rows/Format"
@@ -26,10 +24,8 @@ import * as Place from "./Import/Place.js"
 import * as Read from "./Import/Read.js"
 import * as Run from "./Import/Run.js"
 
-/** @since 0.1.0 @category kinds */
 export const kinds: Readonly<Record<Kind["name"], Kind>> = { orders, stock }
 
-/** @since 0.1.0 @category models */
 export interface Options {
   readonly kind: Kind
   /** A path, or `-` for standard input. */
@@ -45,7 +41,7 @@ export interface Options {
   readonly concurrency: number
 }
 
-/** What an import needs of the client. @since 0.1.0 @category models */
+/** What an import needs of the client. */
 export type ImportClient = Pick<Client, "profiles" | "rateLimit" | "settings" | "store">
 
 /** Before anything is sent, for what is found out behind ten thousand rows is found out too late. */
@@ -123,12 +119,7 @@ const noteInPlace = (rows: number, past: Journal.Past) =>
     )
   })
 
-/**
- * Imports a file. What it ends in tells how it goes on.
- *
- * @since 0.1.0
- * @category running
- */
+/** Imports a file. What it ends in tells how it goes on. */
 export const run = (options: Options, client: ImportClient) =>
   Effect.gen(function*() {
     const { file, kind } = options

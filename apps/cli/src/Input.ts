@@ -1,8 +1,4 @@
-/**
- * What a command reads: a file or standard input, as text or JSON. Knows nothing of what is in it.
- *
- * @since 0.1.0
- */
+/** What a command reads: a file or standard input, as text or JSON. Knows nothing of what is in it. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -11,7 +7,6 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import { text as readAll } from "node:stream/consumers"
 
-/** @since 0.1.0 @category models */
 export type Json = Readonly<Record<string, unknown>>
 
 const standardInput = Effect.tryPromise({
@@ -19,21 +14,11 @@ const standardInput = Effect.tryPromise({
   catch: () => new UsageError({ message: "standard input can't be read: give the name of a file instead of -" })
 })
 
-/**
- * The text of a file, or of standard input for `-`.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The text of a file, or of standard input for `-`. */
 export const text = (path: string): Effect.Effect<string, UsageError | PlatformError, FileSystem.FileSystem> =>
   path === "-" ? standardInput : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))
 
-/**
- * Reads text as JSON; `origin` names it in what is said when it isn't.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Reads text as JSON; `origin` names it in what is said when it isn't. */
 export const parse = (text: string, origin: string): Either.Either<unknown, UsageError> =>
   Either.try({
     try: (): unknown => JSON.parse(text.replace(/^\ufeff/, "")),
@@ -42,21 +27,11 @@ export const parse = (text: string, origin: string): Either.Either<unknown, Usag
 
 const nameOf = (path: string): string => path === "-" ? "standard input" : path
 
-/**
- * The JSON of a file, or of standard input for `-`.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The JSON of a file, or of standard input for `-`. */
 export const json = (path: string): Effect.Effect<unknown, UsageError | PlatformError, FileSystem.FileSystem> =>
   Effect.flatMap(text(path), (content) => parse(content, nameOf(path)))
 
-/**
- * The same where nothing but a JSON object will do.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The same where nothing but a JSON object will do. */
 export const jsonObject = (path: string): Effect.Effect<Json, UsageError | PlatformError, FileSystem.FileSystem> =>
   Effect.filterOrFail(json(path), Predicate.isReadonlyRecord, () =>
     new UsageError({ message: `${nameOf(path)} has to hold a JSON object, in braces` }))

@@ -1,8 +1,4 @@
-/**
- * The client itself, on Node: the one module that loads it, so that help and wrong words don't wait for it.
- *
- * @since 0.1.0
- */
+/** The client itself, on Node: the one module that loads it, so that help and wrong words don't wait for it. */
 import { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -13,7 +9,6 @@ import type { Client } from "./Connection.js"
 import { name, version } from "./version.js"
 import * as Wire from "./Wire.js"
 
-/** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> = Effect.zipWith(
   Layer.build(Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), Wire.layer)),
   Settings.config,

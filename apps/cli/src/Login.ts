@@ -1,8 +1,6 @@
 /**
  * Logging in: a key and an address, asked for or piped in, are kept as a profile once the service has accepted them. Knows nothing of
  * the file that they are kept in.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { Settings } from "@plaza/client"
@@ -22,7 +20,6 @@ import * as File from "./ProfilesFile.js"
 import * as Prompt from "./Prompt.js"
 import { nothing, profileTold, variables } from "./Target.js"
 
-/** @since 0.1.0 @category models */
 export interface LoggedIn {
   readonly name: string
   readonly profile: Profiles.Profile
@@ -56,12 +53,7 @@ const key: Effect.Effect<Redacted.Redacted, UsageError, Streams> = Effect.gen(fu
   return yield* Either.mapLeft(ApiKey.parse(written), ({ message }) => new UsageError({ message: `that is not a key: ${message}` }))
 })
 
-/**
- * Asks, tries and keeps.
- *
- * @since 0.1.0
- * @category running
- */
+/** Asks, tries and keeps. */
 export const login = (flags: Flags): Effect.Effect<LoggedIn, UsageError | ConfigError.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
   Effect.gen(function*() {
     const path = yield* File.location

@@ -1,7 +1,5 @@
 /**
  * The accounts that somebody has logged in to, by names of their own, and their form in a file. Pure; knows nothing of where the file is.
- *
- * @since 0.1.0
  */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Either from "effect/Either"
@@ -11,17 +9,10 @@ import * as Schema from "effect/Schema"
 
 const Account = Schema.Struct({ id: Schema.optionalWith(Schema.String, { exact: true }), username: Schema.optionalWith(Schema.String, { exact: true }) })
 
-/**
- * An account at an address.
- *
- * @since 0.1.0
- * @category models
- */
+/** An account at an address. */
 export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.Redacted(Schema.String), account: Account })
-/** @since 0.1.0 @category models */
 export type Profile = typeof Profile.Type
 
-/** @since 0.1.0 @category models */
 export const Profiles = Schema.Struct({
   /** Of this form. */
   version: Schema.Literal(1),
@@ -29,39 +20,25 @@ export const Profiles = Schema.Struct({
   default: Schema.optionalWith(Schema.String, { exact: true }),
   profiles: Schema.Record({ key: Schema.String, value: Profile })
 })
-/** @since 0.1.0 @category models */
 export type Profiles = typeof Profiles.Type
 
-/** @since 0.1.0 @category constructors */
 export const none: Profiles = { version: 1, profiles: {} }
 
 // What can be typed without quotes on any command line.
 const form = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/**
- * Takes what can be the name of a profile.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Takes what can be the name of a profile. */
 export const nameOf = (written: string): Either.Either<string, UsageError> =>
   form.test(written)
     ? Either.right(written)
     : Either.left(new UsageError({ message: `"${written}" can't be the name of a profile: take up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit` }))
 
-/** @since 0.1.0 @category reading */
 export const names = ({ profiles }: Profiles): ReadonlyArray<string> => Object.keys(profiles).toSorted()
 
-/** @since 0.1.0 @category reading */
 export const find = ({ profiles }: Profiles, name: string): Option.Option<Profile> =>
   Object.hasOwn(profiles, name) ? Option.fromNullable(profiles[name]) : Option.none()
 
-/**
- * The profile of a name, or which ones there are.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The profile of a name, or which ones there are. */
 export const get = (profiles: Profiles, name: string): Either.Either<Profile, UsageError> =>
   Either.fromOption(find(profiles, name), () => {
     const known = names(profiles)
@@ -82,12 +59,7 @@ const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Ei
       })
     )
 
-/**
- * Adds a profile, or renews that of the same account. The first one becomes the default.
- *
- * @since 0.1.0
- * @category changing
- */
+/** Adds a profile, or renews that of the same account. The first one becomes the default. */
 export const put = (profiles: Profiles, name: string, profile: Profile): Either.Either<Profiles, UsageError> =>
   Either.map(
     Option.match(find(profiles, name), { onNone: () => Either.void, onSome: (before) => ofSameAccount(name, before, profile) }),
@@ -98,21 +70,11 @@ export const put = (profiles: Profiles, name: string, profile: Profile): Either.
     })
   )
 
-/**
- * Makes one the default.
- *
- * @since 0.1.0
- * @category changing
- */
+/** Makes one the default. */
 export const use = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
   Either.map(get(profiles, name), () => ({ ...profiles, default: name }))
 
-/**
- * Takes one away. No other takes its place as the default: nobody acts on an account that they didn't choose.
- *
- * @since 0.1.0
- * @category changing
- */
+/** Takes one away. No other takes its place as the default: nobody acts on an account that they didn't choose. */
 export const remove = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
   Either.map(get(profiles, name), () => {
     const { default: before, ...rest } = profiles
@@ -126,12 +88,7 @@ export const remove = (profiles: Profiles, name: string): Either.Either<Profiles
 // A shorter text isn't a key of the documented form, and four characters would be much of it.
 const shownFrom = 20
 
-/**
- * A key as it may be shown: its last four characters, none of a short one.
- *
- * @since 0.1.0
- * @category text
- */
+/** A key as it may be shown: its last four characters, none of a short one. */
 export const masked = (key: Redacted.Redacted): string => {
   const text = Redacted.value(key)
   return text.length < shownFrom ? "****" : `****${text.slice(-4)}`

@@ -1,8 +1,6 @@
 /**
  * The file that profiles are kept in: read only where nobody else can read it, for it holds keys, and changed in one step, one program
  * at a time. Knows nothing of what a profile is for.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -20,12 +18,7 @@ import { none, Profiles } from "./Profiles.js"
 
 const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
 
-/**
- * Where the file is: `plaza/config.json` in XDG_CONFIG_HOME, or in `.config` of the home folder.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Where the file is: `plaza/config.json` in XDG_CONFIG_HOME, or in `.config` of the home folder. */
 export const location: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function*() {
   // A path that isn't absolute has to be ignored, by the rules of XDG.
   const told = Option.filter(yield* variable("XDG_CONFIG_HOME"), (path) => Path.isAbsolute(path))
@@ -75,12 +68,7 @@ const content = (path: string) =>
       return new TextDecoder().decode(Option.getOrElse(bytes, () => new Uint8Array()))
     })))
 
-/**
- * The profiles of a file; none if it isn't there.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The profiles of a file; none if it isn't there. */
 export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.flatMap(content(path), (text) => parse(path, text)).pipe(
     Effect.catchIf((error) => error._tag === "SystemError" && isReason("NotFound")(error), () => Effect.succeed(none)),
@@ -132,9 +120,6 @@ const encode = Schema.encode(Profiles)
 
 /**
  * Changes the profiles of a file, and gives back the new ones. What another program changes at the same time is kept.
- *
- * @since 0.1.0
- * @category changing
  */
 export const update = (path: string, change: (profiles: Profiles) => Either.Either<Profiles, UsageError>): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.gen(function*() {

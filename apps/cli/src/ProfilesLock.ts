@@ -1,8 +1,6 @@
 /**
  * One program at a time, by a file that is there while one works. It is held for some milliseconds, so one that is old was left by a
  * program that was killed. Knows nothing of what is done meanwhile.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -37,9 +35,6 @@ const take = (path: string, token: string) =>
 /**
  * Does something to its end while the lock is held; the wait for the lock can be interrupted. What is handed over fails once another
  * program has taken the lock for a left one; it is to be asked before the last step.
- *
- * @since 0.1.0
- * @category locking
  */
 export const held = <A, E, R>(
   path: string,

@@ -1,8 +1,6 @@
 /**
  * What a person is asked at a terminal, and what is piped in instead where there is none. Questions go to standard error, for standard
  * output may be a pipe. Knows nothing of what is asked for.
- *
- * @since 0.1.0
  */
 import { UsageError } from "@plaza/terminal/Problem"
 import { Streams } from "@plaza/terminal/Streams"
@@ -12,7 +10,7 @@ import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { isatty } from "node:tty"
 
-/** Whether somebody sits there who can be asked. @since 0.1.0 @category reading */
+/** Whether somebody sits there who can be asked. */
 export const isTerminal: Effect.Effect<boolean> = Effect.sync(() => isatty(0))
 
 /** Passes on what is written until it is told to be silent, which hides even how much is typed. */
@@ -59,31 +57,16 @@ const line = (question: string, isHidden: boolean): Effect.Effect<string, UsageE
       return Effect.sync(close)
     }))
 
-/**
- * A line that is seen while it is typed.
- *
- * @since 0.1.0
- * @category asking
- */
+/** A line that is seen while it is typed. */
 export const ask = (question: string): Effect.Effect<string, UsageError, Streams> => line(question, false)
 
-/**
- * A line that nobody sees, for a secret.
- *
- * @since 0.1.0
- * @category asking
- */
+/** A line that nobody sees, for a secret. */
 export const askHidden = (question: string): Effect.Effect<string, UsageError, Streams> => line(question, true)
 
 // Far beyond any secret; what goes on for ever must not be read for ever.
 const most = 65_536
 
-/**
- * Everything that is piped in, without space around it.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Everything that is piped in, without space around it. */
 export const piped: Effect.Effect<string, UsageError> = Effect.tryPromise({
   try: async () => {
     let text = ""

@@ -1,8 +1,6 @@
 /**
  * One command against a sandbox of its own, in this process, which goes with it: nothing that the command does or keeps outlives it.
  * Knows no command.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -13,7 +11,6 @@ import type * as Scope from "effect/Scope"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** @since 0.1.0 @category models */
 export const flag = "--sandbox"
 
 /** A folder that nothing makes unless the command keeps something, and that is gone at the end. */
@@ -22,12 +19,7 @@ const folder: Effect.Effect<string, never, FileSystem.FileSystem | Scope.Scope> 
   (path) => Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.ignore(fs.remove(path, { recursive: true, force: true })))
 )
 
-/**
- * Runs what would act on an account on the shop of a new sandbox instead.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs what would act on an account on the shop of a new sandbox instead. */
 export const sandboxed = <A, E, R>(
   argv: ReadonlyArray<string>,
   command: Effect.Effect<A, E, R>

@@ -1,8 +1,4 @@
-/**
- * The sandbox on a socket: the one module that loads it, and with it the database.
- *
- * @since 0.1.0
- */
+/** The sandbox on a socket: the one module that loads it, and with it the database. */
 import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Context from "effect/Context"
@@ -15,7 +11,6 @@ import * as LogLevel from "effect/LogLevel"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 
-/** @since 0.1.0 @category models */
 export interface Address {
   readonly baseUrl: string
   readonly controlUrl: string
@@ -30,12 +25,7 @@ const reportFailures = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
   Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
     level === LogLevel.None ? Logger.withMinimumLogLevel(effect, LogLevel.Error) : effect)
 
-/**
- * Serves until the scope closes. What keeps it from starting is a port or a file, which is for the user to change.
- *
- * @since 0.1.0
- * @category running
- */
+/** Serves until the scope closes. What keeps it from starting is a port or a file, which is for the user to change. */
 export const serve = ({ latitude, ...settings }: {
   readonly port: number
   /** The address to listen on (default: loopback). */

@@ -2,8 +2,6 @@
  * Which account at which address a command acts on, and where that was told: flags beat the environment, the environment beats the
  * profile. A profile named by `--profile` is a flag, and its key and address are as strong as one: who names an account gets that account.
  * Knows nothing of the client.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -15,14 +13,12 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Flags } from "./Flags.js"
 
-/** @since 0.1.0 @category models */
 export interface Setting<A> {
   readonly value: A
   /** `--base-url`, the name of a variable, or `profile NAME`. */
   readonly from: string
 }
 
-/** @since 0.1.0 @category models */
 export interface Target {
   /** The name of the profile that something is taken from. */
   readonly profile: string | undefined
@@ -32,22 +28,16 @@ export interface Target {
   readonly profileBaseUrl: string | undefined
 }
 
-/** Nothing told. @since 0.1.0 @category constants */
+/** Nothing told. */
 export const nothing: Target = { profile: undefined, baseUrl: undefined, apiKey: undefined, profileBaseUrl: undefined }
 
-/** @since 0.1.0 @category constants */
 export const variables = { baseUrl: "PLAZA_BASE_URL", apiKey: "PLAZA_API_KEY", profile: "PLAZA_PROFILE" } as const
 
 type Named = Pick<Flags, "baseUrl" | "profile">
 
 const variable = (name: string) => Config.option(Config.string(name))
 
-/**
- * The name of the profile that is told, by flag or variable.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The name of the profile that is told, by flag or variable. */
 export const profileTold = (flags: Named): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
   Effect.map(variable(variables.profile), (named) => Option.orElse(flags.profile, () => Option.filter(named, (name) => name !== "")))
 
@@ -65,12 +55,7 @@ const fromFile = (told: Option.Option<string>) =>
     return { name: name.value, profile: yield* Profiles.get(all, name.value) }
   })
 
-/**
- * What flags and environment say, without the file of profiles.
- *
- * @since 0.1.0
- * @category reading
- */
+/** What flags and environment say, without the file of profiles. */
 export const given = (flags: Named): Effect.Effect<Target, ConfigError.ConfigError> =>
   Effect.gen(function*() {
     const told = Option.isSome(flags.baseUrl) ? { ...nothing, baseUrl: { value: flags.baseUrl.value, from: "--base-url" } } : nothing
@@ -88,9 +73,6 @@ export const given = (flags: Named): Effect.Effect<Target, ConfigError.ConfigErr
 
 /**
  * What flags, environment and profile say together. The file of profiles is read where they leave something open, or name a profile.
- *
- * @since 0.1.0
- * @category reading
  */
 export const target = (flags: Named): Effect.Effect<Target, UsageError | ConfigError.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {

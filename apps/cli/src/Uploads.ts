@@ -1,8 +1,6 @@
 /**
  * Files to the service, a few at a time, with one bar for all of them. What can't be uploaded is found before the first byte is sent,
  * and one that fails keeps none of the others from being told. Knows nothing of what the files are for.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -17,7 +15,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Client } from "./Connection.js"
 
-/** @since 0.1.0 @category models */
 export interface Uploaded {
   readonly file: string
   readonly mediaId: MediaId
@@ -28,7 +25,6 @@ interface Failed {
   readonly failure: FailureOf<"uploadMedia"> | PlatformError
 }
 
-/** @since 0.1.0 @category models */
 export interface Uploads {
   /** Emits each file when it is up. Fails with nothing: see {@link Uploads.failure}. */
   readonly each: Stream.Stream<Uploaded, never, FileSystem.FileSystem>
@@ -75,20 +71,12 @@ const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [
 
 const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
 
-/**
- * Which files are at the service already, behind `consequence`, a sentence on what did not happen.
- *
- * @since 0.1.0
- * @category text
- */
+/** Which files are at the service already, behind `consequence`, a sentence on what did not happen. */
 export const told = (uploaded: ReadonlyArray<Uploaded>, consequence: string): string =>
   `${consequence} ${uploaded.length === 0 ? "No file is uploaded." : `Uploaded already, to be used with --media-id: ${listed(uploaded)}.`}`.trim()
 
 /**
  * Adds to a failure which files are at the service already, and `consequence`, a sentence on what did not happen because of it.
- *
- * @since 0.1.0
- * @category errors
  */
 export const explain = (cause: unknown, uploaded: ReadonlyArray<Uploaded>, consequence: string, details?: Readonly<Record<string, unknown>>): Explained =>
   new Explained({
@@ -100,12 +88,7 @@ export const explain = (cause: unknown, uploaded: ReadonlyArray<Uploaded>, conse
 // The slowest part is the line to the service; more at a time would only share it.
 const atATime = 3
 
-/**
- * Looks at files, and then uploads them.
- *
- * @since 0.1.0
- * @category uploading
- */
+/** Looks at files, and then uploads them. */
 export const make = (
   media: Client["media"],
   files: ReadonlyArray<string>

@@ -1,8 +1,6 @@
 /**
  * What one command changes of its requests, and what it sees of the answers, beside what the client does with both: headers, a body as
  * it is in a file, and what an answer begins with. Loaded with the client; knows no command.
- *
- * @since 0.1.0
  */
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
@@ -14,13 +12,12 @@ import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 
-/** What an answer begins with. @since 0.1.0 @category models */
+/** What an answer begins with. */
 export interface Head {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** @since 0.1.0 @category models */
 export interface Changes {
   /** Stronger than those of the client. */
   readonly headers: Readonly<Record<string, string>>
@@ -31,12 +28,7 @@ export interface Changes {
 
 const current = globalValue("@plaza/cli/Wire", () => FiberRef.unsafeMake<Changes | undefined>(undefined))
 
-/**
- * Has the clients that are made within send and see so.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Has the clients that are made within send and see so. */
 export const withChanges = (changes: Changes) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.locally(effect, current, changes)
 
@@ -55,12 +47,7 @@ const changed = (client: HttpClient.HttpClient, { body, headers, onHead }: Chang
     HttpClient.tap((response) => Effect.sync(() => onHead({ status: response.status, headers: withoutKey(response.headers, response.request) })))
   )
 
-/**
- * The HTTP client of Node, changed where a command wants it so.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The HTTP client of Node, changed where a command wants it so. */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
   Layer.effect(
     HttpClient.HttpClient,

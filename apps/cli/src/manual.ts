@@ -1,14 +1,11 @@
 /**
  * What the program tells of itself, gathered when it is bundled: for its help, which is there before the program is, and for man. Never
  * part of the program itself.
- *
- * @since 0.1.0
  */
 import * as Help from "@plaza/terminal/Help"
 import * as ManPage from "@plaza/terminal/ManPage"
 import { options, plaza } from "./Cli.js"
 
-/** @since 0.1.0 @category metadata */
 export const manual = Help.manual(plaza, options)
 
 const statuses: ManPage.Section = {
@@ -43,5 +40,4 @@ const variables: ManPage.Section = {
   ]
 }
 
-/** @since 0.1.0 @category metadata */
 export const manPage = ManPage.render(manual, [statuses, variables])

@@ -1,7 +1,5 @@
 /**
  * The entry of the `plaza-stock-sync` executable: reads the command line and hands over. Knows no rule of the interface.
- *
- * @since 0.1.0
  */
 import * as Arguments from "@plaza/terminal/Arguments"
 import * as CommandLine from "@plaza/terminal/CommandLine"

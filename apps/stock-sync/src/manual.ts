@@ -1,14 +1,10 @@
 /**
  * The text of the help and of the man page, made when the program is bundled. The running program does not load this module.
- *
- * @since 0.1.0
  */
 import * as Help from "@plaza/terminal/Help"
 import * as ManPage from "@plaza/terminal/ManPage"
 import { options, root } from "./Cli.js"
 
-/** @since 0.1.0 @category metadata */
 export const manual = Help.manual(root, options)
 
-/** @since 0.1.0 @category metadata */
 export const manPage = ManPage.render(manual)

@@ -1,8 +1,6 @@
 /**
  * The program's name and version, as `--version` prints them.
  * The bundle carries the version as a constant, so that a moved `dist` needs no package.json beside it; run from source, it is read from there.
- *
- * @since 0.1.0
  */
 import { readFileSync } from "node:fs"
 
@@ -16,8 +14,6 @@ const fromManifest = (): string => {
   throw new Error("package.json of plaza-stock-sync names no version: restore its \"version\" field")
 }
 
-/** @since 0.1.0 @category metadata */
 export const name = "plaza-stock-sync"
 
-/** @since 0.1.0 @category metadata */
 export const version: string = typeof __PLAZA_VERSION__ === "string" ? __PLAZA_VERSION__ : fromManifest()

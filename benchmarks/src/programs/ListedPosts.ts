@@ -1,9 +1,7 @@
 /**
- * A list of posts of any length that is nowhere: each page is made when it is asked for. Knows nothing of HTTP.
+ * A generated list of posts of any length. Each page is made on request.
  *
  * Source: interface v1, "List behaviour".
- *
- * @since 0.1.0
  */
 
 const newest = Date.UTC(2026, 9, 20)
@@ -16,12 +14,7 @@ const post = (index: number) => ({
   visibility: "public"
 })
 
-/**
- * The page after a cursor, as it travels, of a list of so many posts.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The page after a cursor, as it travels, of a list of so many posts. */
 export const page = (total: number, limit: number, cursor: string | null): string => {
   const from = cursor === null ? 0 : Number(cursor.slice("after_".length))
   const to = Math.min(total, from + limit)

@@ -1,11 +1,8 @@
 /**
- * The side of a program in its talk with the process that started it: one question, one answer, and an end when nobody
- * listens any longer. Knows nothing of what is asked.
- *
- * @since 0.1.0
+ * The child's side of the protocol with the parent process: one request, one response, and an exit when the parent
+ * disconnects.
  */
 
-/** @since 0.1.0 @category running */
 export const answering = (answer: (question: unknown) => Promise<unknown>): void => {
   process.on("disconnect", () => process.exit(0))
   process.on("message", (question) => {

@@ -1,8 +1,4 @@
-/**
- * The key that every program calls with.
- *
- * @since 0.1.0
- */
+/** The API key of all contenders. */
 
-/** Well-formed and worth nothing. @since 0.1.0 @category constants */
+/** Well-formed and worth nothing. */
 export const apiKey = `bench_${"0".repeat(40)}`

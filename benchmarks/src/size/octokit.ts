@@ -1,8 +1,4 @@
-/**
- * One call of `octokit`, with the plugins it comes with, in a page. Only its size is measured.
- *
- * @since 0.1.0
- */
+/** One call of `octokit` with its plugins in a page. Only its size is measured. */
 import { Octokit } from "octokit"
 
 export const call = (): Promise<unknown> => new Octokit({ auth: "key" }).rest.users.getAuthenticated()

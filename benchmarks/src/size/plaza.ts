@@ -1,8 +1,4 @@
-/**
- * One service of Plaza in a page. Only its size is measured.
- *
- * @since 0.1.0
- */
+/** One service of Plaza in a page. Only its size is measured. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { ProductId } from "@plaza/domain/Ids"
 import { Plaza, Store } from "@plaza/client"

@@ -1,14 +1,10 @@
 /**
- * What a shop goes through in a week, minute by minute: the hours of the day, new lists, days with more than the quota, hours without a
- * service. Knows nothing of how it is got through.
- *
- * @since 0.1.0
+ * A week of a shop, minute by minute: business hours, new lists, days with more changes than the quota, outages.
  */
 import type { Fault } from "@plaza/sandbox"
 import { Effect, Random } from "effect"
 import type { Inventory } from "./Inventory.js"
 
-/** @since 0.1.0 @category constants */
 export const minutesADay = 24 * 60
 
 // Products sold a minute, by the hour of the day, of a thousand.
@@ -17,12 +13,7 @@ const sales = [0.2, 0.2, 0.2, 0.2, 0.2, 0.5, 0.8, 1.2, 1.8, 2, 2, 2.2, 2.8, 2.2,
 // Hours of the day at which a new list comes: each night, on Mondays, and on the third and the sixth day more than a quota may bear.
 const lists = (day: number): ReadonlyArray<number> => [2, ...(day % 7 === 0 ? [10] : []), ...(day % 3 === 2 ? [9, 12, 15] : [])]
 
-/**
- * What happens to the inventory in a minute, counted from the first midnight.
- *
- * @since 0.1.0
- * @category happenings
- */
+/** What happens to the inventory in a minute, counted from the first midnight. */
 export const happens = (inventory: Inventory, minute: number, { listed, products }: { readonly listed: number; readonly products: number }): Effect.Effect<void> =>
   Effect.gen(function*() {
     const day = Math.floor(minute / minutesADay)
@@ -43,12 +34,7 @@ const always: ReadonlyArray<Fault> = [
   { kind: "status", when: "before", status: 503, rate: 0.002 }
 ]
 
-/**
- * How the service fails in an hour. Every second day it is away for one, or answers what it has done with 503.
- *
- * @since 0.1.0
- * @category happenings
- */
+/** How the service fails in an hour. Every second day it is away for one, or answers what it has done with 503. */
 export const faults = (hour: number): ReadonlyArray<Fault> => {
   const day = Math.floor(hour / 24)
   // The first that matches wins.

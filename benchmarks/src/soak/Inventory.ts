@@ -1,15 +1,12 @@
 /**
- * The stock of a shop's products as an inventory system keeps it: sold, sold out, filled up and counted anew, told as a source that says
- * when it changed. Knows nothing of time nor of who reads it.
- *
- * @since 0.1.0
+ * The stock of a shop as an inventory system keeps it (sold, sold out, refilled, recounted), as a source that reports
+ * its changes.
  */
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"
 import type { Source } from "@plaza/stock-sync/source/Source"
 import { Effect, Option, Queue, Random, Stream } from "effect"
 
-/** @since 0.1.0 @category models */
 export interface Inventory {
   readonly source: Source["Type"]
   readonly stock: ReadonlyMap<ProductId, number>
@@ -23,7 +20,6 @@ export interface Inventory {
   readonly publish: Effect.Effect<void>
 }
 
-/** @since 0.1.0 @category constructors */
 export const make = (products: number): Effect.Effect<Inventory> =>
   Effect.gen(function*() {
     const ids = Array.from({ length: products }, (_, index) => ProductId.make(`P${index}`))

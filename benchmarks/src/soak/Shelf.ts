@@ -1,14 +1,11 @@
 /**
- * How long changes take from the source to the service's confirmation, by priority, and whether the allowance explains it. A
- * change that the source takes back before it was sent does not count.
- *
- * @since 0.1.0
+ * How long changes take from the source to the service's confirmation, by priority, and whether the rate limit
+ * explains it. A change that the source reverts before it was sent doesn't count.
  */
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import type { Told } from "@plaza/stock-sync/sync/WorkerState"
 
-/** @since 0.1.0 @category models */
 export interface Wait {
   readonly priority: StockPriority.Priority
   readonly millis: number
@@ -18,7 +15,6 @@ export interface Wait {
   readonly calm: boolean
 }
 
-/** @since 0.1.0 @category models */
 export interface Shelf {
   /** The source shows the stock that the inventory has now. */
   readonly told: (at: number) => void
@@ -27,7 +23,6 @@ export interface Shelf {
   readonly waits: ReadonlyArray<Wait>
 }
 
-/** @since 0.1.0 @category constructors */
 export const make = (stock: ReadonlyMap<ProductId, number>, allowance: { readonly limit: number; readonly windowMillis: number }): Shelf => {
   /** When each request ended. */
   const sent: Array<number> = []

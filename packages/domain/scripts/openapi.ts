@@ -1,7 +1,4 @@
-/**
- * Writes `openapi.json` from the contract: `pnpm --filter @plaza/domain openapi`. Knows nothing of what the file says;
- * that is for the contract and its transform to decide.
- */
+/** Writes `openapi.json` from the contract: `pnpm --filter @plaza/domain openapi`. */
 // The package's own types stay free of Node's; this script alone needs them.
 /// <reference types="node" />
 import { OpenApi } from "@effect/platform"
@@ -10,10 +7,10 @@ import { argv } from "node:process"
 import { fileURLToPath } from "node:url"
 import { PlazaApi } from "../src/PlazaApi.js"
 
-/** Where the committed copy stands. */
+/** Path of the committed file. */
 export const path = fileURLToPath(new URL("../openapi.json", import.meta.url))
 
-/** The file's text, as it should be now. Additional properties are allowed, because new fields may appear at any time. */
+/** Renders the file. Additional properties are allowed, because new fields may appear at any time. */
 export const render = (): string =>
   `${JSON.stringify(OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" }), undefined, 2)}\n`
 

@@ -1,5 +1,5 @@
 /**
- * API keys: what can be sent as one, and the states active and revoked.
+ * API keys: parsing, and the states `active` and `revoked`.
  *
  * Source: interface v1, "Authentication" and "States and transitions".
  *
@@ -28,8 +28,8 @@ export class MalformedApiKey extends Data.TaggedError("MalformedApiKey")<{}> {
 }
 
 /**
- * Accepts every text that a header can carry: printable ASCII without spaces, not empty. The document gives the form as a
- * fixed prefix and 40 characters without showing the prefix, so whether the text is a valid key is the service's decision
+ * Parses a key. Accepts every text that a header can carry: printable ASCII without spaces, not empty. The document gives
+ * the form as a fixed prefix and 40 characters but doesn't show the prefix, so the service decides whether the key is valid
  * (401 INVALID_API_KEY).
  * Source: interface v1, "Authentication", rule 3.
  *
@@ -39,13 +39,19 @@ export class MalformedApiKey extends Data.TaggedError("MalformedApiKey")<{}> {
 export const parse = (text: string): Either.Either<Redacted.Redacted, MalformedApiKey> =>
   headerSafe.test(text) ? Either.right(Redacted.make(text)) : Either.left(new MalformedApiKey())
 
-/** @since 0.1.0 @category models */
+/**
+ * The state of a key.
+ * Source: interface v1, "States and transitions".
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const KeyState = Schema.Literal("active", "revoked")
 /** @since 0.1.0 @category models */
 export type KeyState = typeof KeyState.Type
 
 /**
- * Revokes a key, possible at any time; a revoked key stays revoked.
+ * Revokes a key. A revoked key stays revoked.
  *
  * @since 0.1.0
  * @category transitions
@@ -53,10 +59,11 @@ export type KeyState = typeof KeyState.Type
 export const revoke = (_state: KeyState): KeyState => "revoked"
 
 /**
- * Whether an account that holds these keys may create another: at most 5 are active.
+ * Returns whether an account with these keys can create another: at most {@link maxActiveKeys} are active.
+ * Source: interface v1, "Limits".
  *
  * @since 0.1.0
  * @category transitions
  */
-export const mayCreate = (held: ReadonlyArray<KeyState>): boolean =>
-  held.filter((state) => state === "active").length < maxActiveKeys
+export const canCreateKey = (keys: ReadonlyArray<KeyState>): boolean =>
+  keys.filter((state) => state === "active").length < maxActiveKeys

@@ -1,6 +1,6 @@
 /**
- * What a status means in general, for code that doesn't care about the exact code of an error, and for codes that the
- * document doesn't list.
+ * The category of an error: the general meaning of its HTTP status, for code that doesn't need the exact code and for
+ * codes that the document doesn't list.
  *
  * Source: interface v1, "Errors", "A client treats an unknown code by the general meaning of its HTTP status".
  *
@@ -8,7 +8,12 @@
  */
 import * as Schema from "effect/Schema"
 
-/** @since 0.1.0 @category models */
+/**
+ * The category of an error.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export const Category = Schema.Literal(
   "InvalidRequest",
   "Unauthenticated",
@@ -32,8 +37,8 @@ const byStatus: Readonly<Record<number, Category>> = {
 }
 
 /**
- * The category of a status that isn't a success. A status below 500 without one of its own says that the request has
- * to be changed (a redirect, too: the base address is wrong).
+ * Returns the category of a status that isn't a success. Any other status below 500 is `InvalidRequest`, redirects
+ * included: they mean that the base URL is wrong.
  *
  * @since 0.1.0
  * @category models

@@ -1,8 +1,8 @@
 /**
- * The request for access and the access itself, as state machines. Pure; knows nothing of who may decide.
+ * State machines of an access request and of an account's developer access, as pure functions.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions". The document names the states but
- * not every move; a move that it doesn't give is marked as assumed.
+ * not every transition. A transition that it doesn't state is marked as assumed.
  *
  * @since 0.1.0
  */
@@ -10,70 +10,82 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 
-/** @since 0.1.0 @category models */
-export const RequestStatus = Schema.Literal("pending", "approved", "declined")
-/** @since 0.1.0 @category models */
-export type RequestStatus = typeof RequestStatus.Type
-
-/** @since 0.1.0 @category models */
-export const AccessState = Schema.Literal("none", "granted", "suspended", "revoked")
 /**
- * What the account may do. `none` is the state before an approval.
+ * The status of a request for developer access.
  *
  * @since 0.1.0
  * @category models
  */
+export const RequestStatus = Schema.Literal("pending", "approved", "declined")
+/** @since 0.1.0 @category models */
+export type RequestStatus = typeof RequestStatus.Type
+
+/**
+ * The developer access of an account. `none` is the state before an approval.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const AccessState = Schema.Literal("none", "granted", "suspended", "revoked")
+/** @since 0.1.0 @category models */
 export type AccessState = typeof AccessState.Type
 
 /**
- * The move isn't possible from the state things are in.
+ * The state machine has no such transition from the current state.
  *
  * @since 0.1.0
  * @category errors
  */
-export class IllegalMove extends Data.TaggedError("IllegalMove")<{
+export class InvalidTransition extends Data.TaggedError("InvalidTransition")<{
   readonly from: string
-  readonly move: string
+  readonly transition: string
 }> {
   override get message(): string {
-    return `"${this.move}" is not possible while the state is "${this.from}"`
+    return `"${this.transition}" is not possible while the state is "${this.from}"`
   }
 }
 
 /**
- * A person approves or declines a request, once. Assumed: a decision is final.
+ * Approves or declines a pending request. Assumed: a decision is final.
+ * Source: interface v1, "Rules for getting access".
  *
  * @since 0.1.0
  * @category transitions
  */
 export const decide = (
   status: RequestStatus,
-  move: "approve" | "decline"
-): Either.Either<RequestStatus, IllegalMove> =>
+  transition: "approve" | "decline"
+): Either.Either<RequestStatus, InvalidTransition> =>
   status === "pending"
-    ? Either.right(move === "approve" ? "approved" : "declined")
-    : Either.left(new IllegalMove({ from: status, move }))
+    ? Either.right(transition === "approve" ? "approved" : "declined")
+    : Either.left(new InvalidTransition({ from: status, transition }))
 
-const accessMoves: Readonly<Record<string, Readonly<Partial<Record<AccessState, AccessState>>>>> = {
+const accessTransitions: Readonly<Record<string, Readonly<Partial<Record<AccessState, AccessState>>>>> = {
   grant: { none: "granted" },
   suspend: { granted: "suspended" },
-  // Assumed: a suspended access can be revoked as well, and given back.
+  // Assumed: a suspended access can be revoked, and a suspended or revoked one can be restored.
   revoke: { granted: "revoked", suspended: "revoked" },
   restore: { suspended: "granted", revoked: "granted" }
 }
 
+/**
+ * The transitions of an account's developer access.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const AccessTransition = Schema.Literal("grant", "suspend", "revoke", "restore")
 /** @since 0.1.0 @category models */
-export const AccessMove = Schema.Literal("grant", "suspend", "revoke", "restore")
-/** @since 0.1.0 @category models */
-export type AccessMove = typeof AccessMove.Type
+export type AccessTransition = typeof AccessTransition.Type
 
 /**
- * The operator's moves on an account's access. `restore` is assumed; the others are the document's.
+ * Applies an operator's transition to the access of an account. `restore` is assumed; the document states the others.
+ * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0
  * @category transitions
  */
-export const moveAccess = (state: AccessState, move: AccessMove): Either.Either<AccessState, IllegalMove> => {
-  const next = accessMoves[move]?.[state]
-  return next === undefined ? Either.left(new IllegalMove({ from: state, move })) : Either.right(next)
+export const transitionAccess = (state: AccessState, transition: AccessTransition): Either.Either<AccessState, InvalidTransition> => {
+  const next = accessTransitions[transition]?.[state]
+  return next === undefined ? Either.left(new InvalidTransition({ from: state, transition })) : Either.right(next)
 }

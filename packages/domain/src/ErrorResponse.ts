@@ -1,5 +1,5 @@
 /**
- * Decodes a response that isn't a success to the error it stands for, whatever it is made of, and the dates in its headers.
+ * Decodes an error response, whatever its body, to an error of `Errors`, and parses `Retry-After` and HTTP dates.
  *
  * Source: interface v1, "Errors".
  *
@@ -11,21 +11,26 @@ import * as Schema from "effect/Schema"
 import { categoryOf } from "./Category.js"
 import * as Errors from "./Errors.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * A response that is not a success.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ErrorResponse {
   readonly status: number
-  /** With lower-case names. */
+  /** The headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** What could be read of the body. */
+  /** The body, as far as it could be read. */
   readonly body: string
   /**
-   * When it was received, in milliseconds since the epoch by the caller's clock. A `Retry-After` that is a date is read
-   * against it only where the response has no `Date` header.
+   * When the response was received, in milliseconds since the epoch by the caller's clock. A `Retry-After` date is read
+   * against it only if the response has no `Date` header.
    */
   readonly receivedAt: number
-  /** Attempts that were made, the one which this answers included, where that is counted. */
+  /** How many attempts the client made, this one included, if it counts them. */
   readonly attempts?: number | undefined
-  /** The codes that the endpoint lists, where one is known; any other code is not recognised then. */
+  /** The codes that the endpoint lists, if it is known. Any other code becomes an `UnrecognizedError`. */
   readonly listed?: ReadonlySet<string> | undefined
 }
 
@@ -38,7 +43,7 @@ const Envelope = Schema.parseJson(Schema.Struct({
 const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
 
 /**
- * Characters of a body that an error keeps: enough to recognise a proxy's page by, not enough to fill a log with it.
+ * How many characters of a foreign body an error keeps: enough to recognise a proxy's page, too few to fill a log.
  *
  * @since 0.1.0
  * @category decoding
@@ -48,34 +53,34 @@ export const excerptLength = 500
 const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
 /**
- * The error that an answer stands for. A documented code under its own status becomes its class, everything else an
- * `UnrecognizedError`.
+ * Decodes an error response. A documented code with its documented status becomes its class, everything else an
+ * `UnrecognizedError`. Never throws.
  *
  * @since 0.1.0
  * @category decoding
  */
-export const toError = (answer: ErrorResponse): Errors.ServiceError => {
-  const { headers, status } = answer
-  const wait = retryAfter(headers["retry-after"], answer.receivedAt, headers["date"])
+export const toError = (response: ErrorResponse): Errors.ServiceError => {
+  const { headers, status } = response
+  const wait = retryAfter(headers["retry-after"], response.receivedAt, headers["date"])
   const requestId = headers["x-request-id"]
   const common = {
     ...(requestId === undefined ? {} : { requestId }),
     ...(Option.isNone(wait) ? {} : { retryAfter: wait.value }),
-    ...(answer.attempts === undefined ? {} : { attempts: answer.attempts })
+    ...(response.attempts === undefined ? {} : { attempts: response.attempts })
   }
-  const envelope = decodeEnvelope(answer.body)
+  const envelope = decodeEnvelope(response.body)
   if (Option.isNone(envelope)) {
     return new Errors.UnrecognizedError({
       ...common,
       status,
       category: categoryOf(status),
       message: `the answer with status ${status} is not in the service's form; something between may have given it`,
-      details: answer.body === "" ? {} : { body: answer.body.slice(0, excerptLength) }
+      details: response.body === "" ? {} : { body: response.body.slice(0, excerptLength) }
     })
   }
-  const { code, message: told, ...details } = envelope.value.error
-  const message = told === "" ? `status ${status}, code ${code}` : told
-  if (isDocumented(code) && (answer.listed === undefined || answer.listed.has(code))) {
+  const { code, message: text, ...details } = envelope.value.error
+  const message = text === "" ? `status ${status}, code ${code}` : text
+  if (isDocumented(code) && (response.listed === undefined || response.listed.has(code))) {
     const error = Errors.fromCode(code, { ...common, message, details })
     if (error.status === status) {
       return error
@@ -84,8 +89,8 @@ export const toError = (answer: ErrorResponse): Errors.ServiceError => {
   return new Errors.UnrecognizedError({ ...common, status, code, category: categoryOf(status), message, details })
 }
 
-// All three forms are in GMT, and the last leaves that unsaid. `Date.parse` alone takes almost any word with a number
-// behind it for a year.
+// RFC 9110, section 5.6.7. All three forms are in GMT, and the last one doesn't say so. `Date.parse` alone accepts almost
+// any word followed by a number as a year.
 const httpDate = new RegExp(
   [
     /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT/,
@@ -94,14 +99,14 @@ const httpDate = new RegExp(
   ].map((form) => `^${form.source}$`).join("|")
 )
 
-// The last moment that a date can tell. A wait beyond it is no time to come back at.
-const lastMoment = 8.64e15
+// The last instant of a JavaScript Date, in milliseconds since the epoch.
+const maxInstant = 8.64e15
 
-// Without a `Date` the two clocks may differ by anything; quotas are daily, so no wait is longer than a day.
-const longestWithoutDate = 24 * 60 * 60 * 1_000
+// Without a `Date` header the skew of the two clocks is unknown. Quotas are daily, so no wait is longer than a day.
+const maxWaitWithoutDate = 24 * 60 * 60 * 1_000
 
 /**
- * Reads a date in one of the three forms that HTTP has for it, in milliseconds since the epoch. Any other text is none.
+ * Parses a date in one of the three forms of HTTP to milliseconds since the epoch. Any other text gives `undefined`.
  *
  * @since 0.1.0
  * @category decoding
@@ -114,15 +119,15 @@ export const parseHttpDate = (header: string | undefined): number | undefined =>
 
 const waitUntil = (moment: number, receivedAt: number, date: string | undefined): number => {
   const sentAt = parseHttpDate(date)
-  const wait = sentAt === undefined ? Math.min(moment - receivedAt, longestWithoutDate) : moment - sentAt
+  const wait = sentAt === undefined ? Math.min(moment - receivedAt, maxWaitWithoutDate) : moment - sentAt
   return Math.max(0, wait)
 }
 
 /**
- * Reads a `Retry-After` header in either form: seconds, or an HTTP date. A date is read against the `Date` header of the
- * same response, because both come from the service's clock. Without a usable `Date` it is read against `receivedAt` by
- * the caller's clock (milliseconds since the epoch), and the wait is at most a day. The wait is never negative. A header
- * in neither form, or beyond the last moment that a date can hold, is none.
+ * Parses a `Retry-After` header: seconds, or an HTTP date. A date is read against the `Date` header of the same response,
+ * because both come from the service's clock. Without a usable `Date` it is read against `receivedAt` (milliseconds since
+ * the epoch by the caller's clock), and the wait is at most a day. The wait is never negative. A header in neither form,
+ * or with a wait beyond the range of a JavaScript Date, gives `none`.
  *
  * @since 0.1.0
  * @category decoding
@@ -134,5 +139,5 @@ export const retryAfter = (
 ): Option.Option<Duration.Duration> => {
   const text = header?.trim() ?? ""
   const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : waitUntil(parseHttpDate(text) ?? Number.NaN, receivedAt, date)
-  return receivedAt + wait <= lastMoment ? Option.some(Duration.millis(wait)) : Option.none()
+  return receivedAt + wait <= maxInstant ? Option.some(Duration.millis(wait)) : Option.none()
 }

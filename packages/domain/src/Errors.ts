@@ -1,6 +1,6 @@
 /**
- * Every code of the document's error table as a tagged class with its form on the wire. Knows nothing of endpoints,
- * nor of how an answer becomes one of these: that is `ErrorResponse`.
+ * One tagged error class for each code of the interface, and its schema on the wire. `ErrorResponse` decodes a
+ * response to one of them.
  *
  * Source: interface v1, "Errors".
  *
@@ -13,19 +13,17 @@ import { Category, categoryOf } from "./Category.js"
 
 const Details = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
-/**
- * What every error carries beside its status and code.
- */
+/** Fields of every error beside `status`, `code` and `category`. */
 const common = {
-  /** For humans; may change. */
+  /** A text for people; its wording may change. */
   message: Schema.String,
-  /** Every field of the envelope beside `code` and `message`. */
+  /** Every other field of the envelope. */
   details: Schema.optionalWith(Details, { exact: true, default: () => ({}) }),
-  /** The id that the service gave the request, where it gave one. */
+  /** The `X-Request-Id` of the response, if there was one. */
   requestId: Schema.optionalWith(Schema.String, { exact: true }),
-  /** How long the service asked to wait, where it did. */
+  /** The wait that `Retry-After` asks for, if there was one. */
   retryAfter: Schema.optionalWith(Schema.DurationFromSelf, { exact: true }),
-  /** Attempts that were made, where a client counts them. */
+  /** How many attempts the client made, if it counts them. */
   attempts: Schema.optionalWith(Schema.Number, { exact: true })
 }
 
@@ -95,7 +93,7 @@ export class DeveloperAccessRevoked extends Schema.TaggedError<DeveloperAccessRe
 ) {}
 
 /**
- * The account lacks a profile photo or a cover, without which it may not write.
+ * The account has no profile photo or no cover; both are required to write.
  *
  * @since 0.1.0
  * @category errors
@@ -172,7 +170,7 @@ export class NotFound extends Schema.TaggedError<NotFound>("@plaza/domain/NotFou
 ) {}
 
 /**
- * The request conflicts with the current state, as when an order is shipped twice.
+ * The request conflicts with the current state, for example a second shipment of an order.
  *
  * @since 0.1.0
  * @category errors
@@ -194,7 +192,7 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>("@plaza
 ) {}
 
 /**
- * Too many requests, or a daily quota is used up; `retryAfter` tells how long to wait.
+ * Too many requests, or a used-up daily quota. `retryAfter` is the time to wait.
  *
  * @since 0.1.0
  * @category errors
@@ -205,7 +203,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("@plaza/domain/
 ) {}
 
 /**
- * A fault on the service's side.
+ * A fault of the service.
  *
  * @since 0.1.0
  * @category errors
@@ -216,9 +214,9 @@ export class InternalError extends Schema.TaggedError<InternalError>("@plaza/dom
 ) {}
 
 /**
- * An answer that the document doesn't describe: an unknown code, a code under another status than its own, a body that
- * isn't the envelope (HTML from a proxy, empty, cut short) or an undocumented status. It means what its status means in
- * general: see `category`. A body that isn't the envelope stands, shortened, in `details.body`.
+ * A response that the document doesn't describe: an unknown code, a code with another status than its own, a body that
+ * isn't the envelope (HTML from a proxy, empty, truncated) or an undocumented status. `category` gives the general meaning
+ * of the status. `details.body` holds the beginning of a body that isn't the envelope.
  * Source: interface v1, "Errors", "New codes may be added".
  *
  * @since 0.1.0
@@ -235,7 +233,8 @@ export class UnrecognizedError extends Schema.TaggedError<UnrecognizedError>("@p
 ) {}
 
 /**
- * The classes by their code on the wire.
+ * The error classes by code.
+ * Source: interface v1, "Errors".
  *
  * @since 0.1.0
  * @category errors
@@ -259,11 +258,16 @@ export const byCode = {
   INTERNAL_ERROR: InternalError
 } as const
 
-/** @since 0.1.0 @category errors */
+/**
+ * A code that the document lists.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type ErrorCode = keyof typeof byCode
 
 /**
- * An error that the document lists.
+ * An error with a code that the document lists.
  *
  * @since 0.1.0
  * @category errors
@@ -271,7 +275,7 @@ export type ErrorCode = keyof typeof byCode
 export type DocumentedError = InstanceType<(typeof byCode)[ErrorCode]>
 
 /**
- * Any answer of the service that is not a success.
+ * Any response of the service that is not a success.
  *
  * @since 0.1.0
  * @category errors
@@ -279,7 +283,7 @@ export type DocumentedError = InstanceType<(typeof byCode)[ErrorCode]>
 export type ServiceError = DocumentedError | UnrecognizedError
 
 /**
- * The shape of every error response.
+ * The JSON body of every error response.
  *
  * @since 0.1.0
  * @category models
@@ -288,7 +292,12 @@ export interface ErrorEnvelope {
   readonly error: { readonly [detail: string]: unknown; readonly code: string; readonly message: string }
 }
 
-/** What is known of an error beside its code. */
+/**
+ * The fields of an error beside its code.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ErrorFields {
   readonly message: string
   readonly details?: Readonly<Record<string, unknown>>
@@ -298,7 +307,7 @@ export interface ErrorFields {
 }
 
 /**
- * Makes the error of a code.
+ * Creates the error of a code.
  *
  * @since 0.1.0
  * @category constructors
@@ -306,8 +315,8 @@ export interface ErrorFields {
 export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError => new byCode[code](fields)
 
 /**
- * The form of a documented error in a body, `{ error: { code, message, ...details } }`, with its status for the
- * contract. What stands in headers (`Retry-After`) is not part of it.
+ * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
+ * status. Headers such as `Retry-After` are not part of it.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,12 +1,12 @@
 /**
- * The numbers of the interface, each standing once. Knows nothing of how they are kept.
+ * The numbers of the interface.
  *
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 
 /**
- * Requests that one key may make in one {@link rateWindow}.
+ * Requests that one key may make in a {@link rateWindow}.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -15,8 +15,8 @@ import * as Duration from "effect/Duration"
 export const requestsPerWindow = 120
 
 /**
- * The length of the window in which {@link requestsPerWindow} are counted. Where a window begins, and whether it
- * slides, is not told.
+ * The length of the window in which {@link requestsPerWindow} are counted. The document states neither where a window
+ * begins nor whether it slides.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -25,7 +25,7 @@ export const requestsPerWindow = 120
 export const rateWindow: Duration.Duration = Duration.seconds(60)
 
 /**
- * Keys that an account may hold active at a time.
+ * Active keys that an account may hold at a time.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -43,7 +43,7 @@ export const maxActiveKeys = 5
 export const keySecretLength = 40
 
 /**
- * Scopes that exist. Only the name of one of them is told.
+ * The number of scopes. The document names only one of them.
  * Source: interface v1, "Authentication", rule 6.
  *
  * @since 0.1.0
@@ -52,7 +52,7 @@ export const keySecretLength = 40
 export const scopeCount = 13
 
 /**
- * Least items a list page may be asked for.
+ * The smallest `limit` of a list.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -61,7 +61,7 @@ export const scopeCount = 13
 export const minPageSize = 1
 
 /**
- * Most items a list page may be asked for.
+ * The largest `limit` of a list.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0

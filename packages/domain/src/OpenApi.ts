@@ -1,7 +1,6 @@
 /**
- * What the OpenAPI file needs beyond what the framework generates: without the framework's own decode error, which the
- * document doesn't know; with the key required everywhere; with every code of a status named and `Retry-After` told.
- * Knows nothing of the contract.
+ * Transforms the generated OpenAPI document: removes the schemas of the framework's own errors, requires the key
+ * everywhere, and describes the codes of each status and `Retry-After`.
  *
  * @since 0.1.0
  */
@@ -15,7 +14,7 @@ const refTo = (name: string) => `#/components/schemas/${name}`
 const isFrameworkRef = (value: unknown): boolean =>
   Predicate.isReadonlyRecord(value) && frameworkSchemas.some((name) => value["$ref"] === refTo(name))
 
-/** Applies `f` to every object from the leaves up; what becomes `undefined` disappears. */
+/** Applies `f` to every object from the leaves up and removes what becomes `undefined`. */
 const rewrite = (value: unknown, f: (object: Json) => unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map((item) => rewrite(item, f)).filter(Predicate.isNotUndefined)
@@ -37,26 +36,26 @@ const withoutFrameworkSchemas = (object: Json): unknown => {
   if (Array.isArray(anyOf) && anyOf.length === 1) {
     return anyOf[0]
   }
-  // "Any value" is the empty schema; the framework names it by an id, which must not stand twice in one document.
+  // "Any value" is the empty schema. The framework gives it an id, and an id must be unique in a document.
   if (object["$id"] === "/schemas/unknown") {
     const { $id: _id, title: _title, ...rest } = object
     return rest
   }
-  // A media type that has lost its schema offered nothing else.
+  // A media type without a schema is of no use.
   return "application/json" in object && Predicate.isReadonlyRecord(object["application/json"]) &&
       Object.keys(object["application/json"]).length === 0
     ? undefined
     : object
 }
 
-/** The codes that a response may carry; the schema of each error has its code for description. */
+/** The codes of a response. The description of each error's schema is its code. */
 const codesOf = (response: unknown, schemas: Json): ReadonlyArray<string> =>
   [...JSON.stringify(response).matchAll(/#\/components\/schemas\/(\w+)/g)].flatMap(([, name]) => {
     const schema = name === undefined ? undefined : schemas[name]
     return Predicate.isReadonlyRecord(schema) && Predicate.isString(schema["description"]) ? schema["description"] : []
   })
 
-// What stands in a header is not part of the errors' schemas, so the framework can't know of it.
+// The schemas of the errors describe bodies only, so the framework can't generate this header.
 const retryAfter = {
   "Retry-After": {
     description: "How long to wait: seconds, or an HTTP date.",
@@ -68,7 +67,7 @@ const operation = (schemas: Json) => (value: unknown): unknown => {
   if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(value["responses"])) {
     return value
   }
-  // An empty list here would say that the operation needs no key, against the requirement of the whole document.
+  // An empty list would override the document's requirement: the operation would need no key.
   const { security: _, ...rest } = value
   const responses = Object.entries(value["responses"]).flatMap(([status, response]) => {
     if (!Predicate.isReadonlyRecord(response)) {
@@ -93,20 +92,20 @@ const mapValues = (value: unknown, f: (item: unknown) => unknown): unknown =>
     : value
 
 /**
- * Turns what the framework generates into the file that is published. Used as the contract's transform, so that
- * whoever generates gets the same.
+ * Transforms a generated OpenAPI document into the published one. It is the `OpenApi.Transform` annotation of the
+ * contract, so `OpenApi.fromApi` applies it everywhere.
  *
  * @since 0.1.0
  * @category openapi
  */
-export const tidy = (generated: Record<string, unknown>): Record<string, unknown> => {
+export const transform = (generated: Record<string, unknown>): Record<string, unknown> => {
   const cleaned = rewrite(generated, withoutFrameworkSchemas)
   if (!Predicate.isReadonlyRecord(cleaned) || !Predicate.isReadonlyRecord(cleaned["components"])) {
     return generated
   }
   const { components } = cleaned
   const generatedSchemas = Predicate.isReadonlyRecord(components["schemas"]) ? components["schemas"] : {}
-  // By name: an endpoint that comes between two others must not move everything that stands below.
+  // Sorted by name, so that a new endpoint gives a small diff.
   const schemas = Object.fromEntries(
     Object.entries(generatedSchemas)
       .filter(([name]) => !frameworkSchemas.includes(name))

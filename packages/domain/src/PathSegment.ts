@@ -1,11 +1,11 @@
 /**
- * How an id or a username becomes one segment of a path, whatever its characters. Knows nothing of which path.
+ * Encodes an id or a username as one path segment.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
-// A URL parser resolves these away, percent-encoded or not, so that the request would reach another route.
+// A URL parser resolves `.` and `..`, percent-encoded or not, so the request would reach another route.
 const unsendable = (value: string): string | undefined =>
   value === ""
     ? "must not be empty"
@@ -16,9 +16,8 @@ const unsendable = (value: string): string | undefined =>
     : undefined
 
 /**
- * Narrows an id to those that can travel in a path: not empty, not `.` or `..`, and well-formed Unicode (half a
- * surrogate pair has no UTF-8 form). Everything else, slashes and question marks included, is fine: {@link encode}
- * sees to it.
+ * Filters an id schema to values that can be a path segment: not empty, not `.` or `..`, and well-formed Unicode (a
+ * lone surrogate has no UTF-8 form). Slashes and question marks are accepted; {@link encode} escapes them.
  *
  * @since 0.1.0
  * @category schemas
@@ -27,7 +26,7 @@ export const inPath = <A extends string, I, R>(id: Schema.Schema<A, I, R>): Sche
   id.pipe(Schema.filter((value) => unsendable(value)))
 
 /**
- * Percent-encodes a value that {@link inPath} accepts, so that it is one segment and decodes to itself.
+ * Percent-encodes a value that {@link inPath} accepts. The result is one segment and decodes to the value.
  *
  * @since 0.1.0
  * @category encoding

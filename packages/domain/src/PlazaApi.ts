@@ -1,7 +1,7 @@
 /**
- * The contract: the 13 endpoints of the document with what is sent, what comes back, what each can fail with and how
- * it may be delivered. The client is derived from it, the sandbox implements it, the OpenAPI file is generated from
- * it. Paths are relative to the base address, which already ends with `/open/v1`.
+ * The contract as an `HttpApi`: the 13 endpoints of the document with their payloads, responses, errors and delivery
+ * classes. The client derives from it, the sandbox implements it, `openapi.json` is generated from it. Paths are
+ * relative to the base URL, which ends with `/open/v1`.
  *
  * Source: interface v1, "Endpoints", "Authentication" and "Errors".
  *
@@ -19,7 +19,7 @@ import { Delivery } from "./Delivery.js"
 import { onWire } from "./Errors.js"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
 import { keySecretLength, requestsPerWindow } from "./Limits.js"
-import { tidy } from "./OpenApi.js"
+import { transform } from "./OpenApi.js"
 import { inPath } from "./PathSegment.js"
 import * as Requests from "./Requests.js"
 import { Comment, Confirmation, Conversation, Media, Message, Order, Page, Post, Product, Profile } from "./Resources.js"
@@ -31,7 +31,7 @@ const bearer = HttpApiSecurity.annotate(
 )
 
 /**
- * The bearer key that every call carries, with the failures that any call may meet.
+ * The bearer key of every call, with the errors that any call can fail with.
  * Source: interface v1, "Authentication".
  *
  * @since 0.1.0
@@ -49,14 +49,14 @@ export class Authorization extends HttpApiMiddleware.Tag<Authorization>()("@plaz
   )
 }) {}
 
-/** What any call with a parameter, a query or a body may be refused for. */
+/** The error of any call with a parameter, a query or a body. */
 const invalid = onWire("VALIDATION_ERROR")
 
-/** What any write may be refused for: no profile photo or cover, or a body that is too large. */
-const refusedWrite = Schema.Union(onWire("PROFILE_INCOMPLETE"), onWire("PAYLOAD_TOO_LARGE"), invalid)
+/** The errors of any write: no profile photo or cover, or a body that is too large. */
+const writeError = Schema.Union(onWire("PROFILE_INCOMPLETE"), onWire("PAYLOAD_TOO_LARGE"), invalid)
 
-/** What any write with a JSON body may be refused for. */
-const refusedJson = Schema.Union(refusedWrite, onWire("INVALID_JSON"))
+/** The errors of any write with a JSON body. */
+const jsonWriteError = Schema.Union(writeError, onWire("INVALID_JSON"))
 
 const notFound = onWire("NOT_FOUND")
 const userUnavailable = onWire("USER_UNAVAILABLE")
@@ -64,7 +64,13 @@ const storeBlocked = onWire("STORE_BLOCKED")
 
 const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
 
-/** @since 0.1.0 @category groups */
+/**
+ * Profiles and follows.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category groups
+ */
 export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: true })
   .add(
     HttpApiEndpoint.get("getMe", "/me")
@@ -100,7 +106,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
       .setPath(byId(ProfileId))
       .addSuccess(Confirmation)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedWrite)
+      .addError(writeError)
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Repeatable")
@@ -110,13 +116,19 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
   .annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
 {}
 
-/** @since 0.1.0 @category groups */
+/**
+ * Uploads.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category groups
+ */
 export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
   .add(
     HttpApiEndpoint.post("uploadMedia", "/media")
       .setPayload(HttpApiSchema.MultipartStream(Requests.MediaUpload))
       .addSuccess(Media)
-      .addError(refusedWrite)
+      .addError(writeError)
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Upload a file")
       .annotate(OpenApi.Description, "Uploads one file, to be named in a post. A spare upload is harmless.")
@@ -124,13 +136,19 @@ export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
   .annotate(OpenApi.Description, "Files, to be named in posts")
 {}
 
-/** @since 0.1.0 @category groups */
+/**
+ * Posts, comments and likes.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category groups
+ */
 export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
   .add(
     HttpApiEndpoint.post("createPost", "/posts")
       .setPayload(Requests.NewPost)
       .addSuccess(Post)
-      .addError(refusedJson)
+      .addError(jsonWriteError)
       .addError(notFound)
       .annotate(Delivery, "Checkable")
       .annotate(OpenApi.Summary, "Create a post")
@@ -151,7 +169,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .setPayload(Requests.NewComment)
       .addSuccess(Comment)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedJson)
+      .addError(jsonWriteError)
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Once")
@@ -163,7 +181,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .setPath(byId(PostId))
       .addSuccess(Confirmation)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedWrite)
+      .addError(writeError)
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(Delivery, "Repeatable")
@@ -173,7 +191,13 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
   .annotate(OpenApi.Description, "Posts with comments and likes")
 {}
 
-/** @since 0.1.0 @category groups */
+/**
+ * Stock and shipping.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category groups
+ */
 export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
   .add(
     HttpApiEndpoint.patch("setStock", "/store/products/:id/stock")
@@ -181,7 +205,7 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
       .setPayload(Requests.StockUpdate)
       .addSuccess(Product)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedJson)
+      .addError(jsonWriteError)
       .addError(notFound)
       .addError(storeBlocked)
       .annotate(Delivery, "Repeatable")
@@ -194,7 +218,7 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
       .setPayload(Requests.NewShipment)
       .addSuccess(Order)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedJson)
+      .addError(jsonWriteError)
       .addError(notFound)
       .addError(storeBlocked)
       .addError(onWire("CONFLICT"))
@@ -205,7 +229,13 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
   .annotate(OpenApi.Description, "Stock and shipping")
 {}
 
-/** @since 0.1.0 @category groups */
+/**
+ * Conversations and messages.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category groups
+ */
 export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listConversations", "/conversations")
@@ -222,7 +252,7 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
       .setPayload(Requests.NewMessage)
       .addSuccess(Message)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedJson)
+      .addError(jsonWriteError)
       .addError(notFound)
       .addError(userUnavailable)
       .addError(onWire("CHAT_NOT_ALLOWED"))
@@ -241,7 +271,13 @@ const about = [
 ].join("\n\n")
 
 /**
- * The whole documented interface.
+ * The contract of the documented interface.
+ *
+ * @example
+ * import { HttpApiClient } from "@effect/platform"
+ * import { PlazaApi } from "@plaza/domain"
+ *
+ * const client = HttpApiClient.make(PlazaApi, { baseUrl: "http://127.0.0.1:4010/open/v1" })
  *
  * @since 0.1.0
  * @category api
@@ -261,12 +297,12 @@ export class PlazaApi extends HttpApi.make("plaza")
     url: "{base_url}",
     variables: { base_url: { default: "http://127.0.0.1:4010/open/v1", description: "Ends with /open/v1" } }
   }])
-  .annotate(OpenApi.Transform, tidy)
+  .annotate(OpenApi.Transform, transform)
 {}
 
 /**
- * Stories: their creation endpoint is named in the document, but neither its payload nor its answer is shown, so it
- * stands beside the contract and not in it.
+ * Stories. The document names `POST /stories` but shows neither its payload nor its response, so the group is not part of
+ * {@link PlazaApi}.
  * Source: interface v1, "Endpoints", gaps.
  *
  * @since 0.1.0
@@ -278,7 +314,7 @@ export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true 
       .setPayload(Requests.NewStory)
       .addSuccess(Confirmation)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(refusedJson)
+      .addError(jsonWriteError)
       .addError(notFound)
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Create a story")
@@ -288,7 +324,7 @@ export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true 
 {}
 
 /**
- * {@link PlazaApi} and what the document names without showing it.
+ * {@link PlazaApi} and {@link StoriesGroup}.
  *
  * @since 0.1.0
  * @category api

@@ -1,5 +1,5 @@
 /**
- * What is sent: bodies and queries, as far as the document shows them. Knows nothing of paths and methods.
+ * Schemas of request bodies and queries, as far as the document shows them.
  *
  * Source: interface v1, "Endpoints".
  *
@@ -15,7 +15,8 @@ const pageSizeJson = { type: "integer", minimum: minPageSize, maximum: maxPageSi
 const pageSizeProblem = () => `must be a whole number from ${minPageSize} to ${maxPageSize}`
 
 /**
- * Items a page is asked to hold, 1 to 100.
+ * The `limit` of a list: items of a page, 1 to 100.
+ * Source: interface v1, "Limits".
  *
  * @since 0.1.0
  * @category requests
@@ -36,8 +37,8 @@ const PageSizeFromString = Digits.pipe(
 ).annotations({ jsonSchema: pageSizeJson })
 
 /**
- * A field that a caller may leave out, as absent or as `undefined`; neither is sent. A null in a received body counts as
- * left out as well.
+ * An optional field of a request. Absent and `undefined` mean the same and are not encoded. A null in a received body
+ * decodes as absent.
  *
  * @since 0.1.0
  * @category combinators
@@ -47,7 +48,7 @@ export const omittable = <S extends Schema.Schema.All>(
 ): Schema.optionalWith<S, { readonly nullable: true }> => Schema.optionalWith(schema, { nullable: true })
 
 /**
- * The query of every list. Both parts are optional; the document doesn't show the default page size.
+ * The query of every list. Both parameters are optional; the document doesn't show the default page size.
  * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
@@ -61,7 +62,7 @@ export const PageQuery = Schema.Struct({
 export interface PageQuery extends Schema.Schema.Type<typeof PageQuery> {}
 
 /**
- * A post to create. The document doesn't say which of its fields are required.
+ * The body of `POST /posts`. The document doesn't say which fields are required.
  * Source: interface v1, "Endpoints", POST /posts and gaps.
  *
  * @since 0.1.0
@@ -74,22 +75,46 @@ export const NewPost = Schema.Struct({
 /** @since 0.1.0 @category requests */
 export interface NewPost extends Schema.Schema.Type<typeof NewPost> {}
 
-/** @since 0.1.0 @category requests */
+/**
+ * The body of `POST /posts/{id}/comments`.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category requests
+ */
 export const NewComment = Schema.Struct({ text: Schema.String }).annotations({ identifier: "NewComment" })
 /** @since 0.1.0 @category requests */
 export interface NewComment extends Schema.Schema.Type<typeof NewComment> {}
 
-/** @since 0.1.0 @category requests */
+/**
+ * The body of `POST /conversations/{id}/messages`.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category requests
+ */
 export const NewMessage = Schema.Struct({ text: Schema.String }).annotations({ identifier: "NewMessage" })
 /** @since 0.1.0 @category requests */
 export interface NewMessage extends Schema.Schema.Type<typeof NewMessage> {}
 
-/** @since 0.1.0 @category requests */
+/**
+ * The body of `PATCH /store/products/{id}/stock`.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category requests
+ */
 export const StockUpdate = Schema.Struct({ stock: Stock }).annotations({ identifier: "StockUpdate" })
 /** @since 0.1.0 @category requests */
 export interface StockUpdate extends Schema.Schema.Type<typeof StockUpdate> {}
 
-/** @since 0.1.0 @category requests */
+/**
+ * The body of `POST /store/orders/{id}/ship`.
+ * Source: interface v1, "Endpoints".
+ *
+ * @since 0.1.0
+ * @category requests
+ */
 export const NewShipment = Schema.Struct({
   carrier: Schema.String,
   trackingNumber: Schema.String
@@ -98,8 +123,8 @@ export const NewShipment = Schema.Struct({
 export interface NewShipment extends Schema.Schema.Type<typeof NewShipment> {}
 
 /**
- * The payload of a story. The document names the endpoint and shows nothing of what it takes, so any JSON object is
- * passed on as it is.
+ * The body of `POST /stories`. The document names the endpoint but doesn't show its payload, so any JSON object is sent
+ * unchanged.
  * Source: interface v1, "Endpoints", gaps.
  *
  * @since 0.1.0
@@ -112,8 +137,8 @@ export const NewStory = Schema.Record({ key: Schema.String, value: Schema.Unknow
 export type NewStory = typeof NewStory.Type
 
 /**
- * The form of an upload: one file part named `file`, with a file name and a content type. How it is written and read
- * is up to the two sides, which both stream it.
+ * The multipart body of an upload: one part named `file`, with a file name and a content type. The client and the
+ * sandbox stream it.
  * Source: interface v1, "Endpoints", POST /media.
  *
  * @since 0.1.0

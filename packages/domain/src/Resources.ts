@@ -1,7 +1,6 @@
 /**
- * The resources as far as the document shows them: a field is required only where it is shown and nothing can be
- * done without it. Fields that aren't shown are ignored, so that new ones may appear at any time.
- * Knows nothing of endpoints.
+ * Schemas of the resources, as far as the document shows them. A field is required only where the document shows that
+ * it is always there. Unknown fields are ignored, because new ones may appear at any time.
  *
  * Source: interface v1, "Resources and their fields".
  *
@@ -12,7 +11,7 @@ import * as Schema from "effect/Schema"
 import { ConversationId, Cursor, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
 
 /**
- * A field that may be null or left out, which mean the same; in the type it is left out.
+ * An optional field of a resource. Null and absent mean the same; both decode to absent.
  * Source: interface v1, "Resources and their fields", conventions.
  *
  * @since 0.1.0
@@ -24,7 +23,7 @@ export const optional = <S extends Schema.Schema.All>(
   Schema.optionalWith(schema, { exact: true, nullable: true })
 
 /**
- * A moment in UTC; written with milliseconds and a trailing Z.
+ * An instant as `DateTime.Utc`, encoded as ISO 8601 with milliseconds and a trailing Z.
  *
  * @since 0.1.0
  * @category schemas
@@ -39,7 +38,7 @@ export const Timestamp = Schema.DateTimeUtc.annotations({
 })
 
 /**
- * How many of a product there are. The document says no more than "number".
+ * The stock of a product. The document calls it a "number" and states no bounds.
  * Source: interface v1, "Resources and their fields".
  *
  * @since 0.1.0
@@ -51,7 +50,7 @@ export const Stock = Schema.Finite.annotations({
 })
 
 /**
- * A profile. The document doesn't show which of its fields are always there: GET /me answers a "JSON object describing the
+ * A profile. The document doesn't show which fields are always there: `GET /me` returns a "JSON object describing the
  * account".
  *
  * @since 0.1.0
@@ -64,7 +63,12 @@ export const Profile = Schema.Struct({
 /** @since 0.1.0 @category resources */
 export interface Profile extends Schema.Schema.Type<typeof Profile> {}
 
-/** @since 0.1.0 @category resources */
+/**
+ * A post of the account.
+ *
+ * @since 0.1.0
+ * @category resources
+ */
 export const Post = Schema.Struct({
   id: PostId,
   text: optional(Schema.String),
@@ -75,7 +79,7 @@ export const Post = Schema.Struct({
 export interface Post extends Schema.Schema.Type<typeof Post> {}
 
 /**
- * An uploaded file, to be named in a post.
+ * An uploaded file. A post refers to it by `mediaId`.
  *
  * @since 0.1.0
  * @category resources
@@ -98,7 +102,12 @@ export const Comment = Schema.Struct({
 /** @since 0.1.0 @category resources */
 export interface Comment extends Schema.Schema.Type<typeof Comment> {}
 
-/** @since 0.1.0 @category resources */
+/**
+ * A product of the account's store.
+ *
+ * @since 0.1.0
+ * @category resources
+ */
 export const Product = Schema.Struct({
   id: ProductId,
   stock: optional(Stock)
@@ -106,7 +115,12 @@ export const Product = Schema.Struct({
 /** @since 0.1.0 @category resources */
 export interface Product extends Schema.Schema.Type<typeof Product> {}
 
-/** @since 0.1.0 @category resources */
+/**
+ * An order. `carrier` and `trackingNumber` are set once it is shipped.
+ *
+ * @since 0.1.0
+ * @category resources
+ */
 export const Order = Schema.Struct({
   id: OrderId,
   carrier: optional(Schema.String),
@@ -115,7 +129,12 @@ export const Order = Schema.Struct({
 /** @since 0.1.0 @category resources */
 export interface Order extends Schema.Schema.Type<typeof Order> {}
 
-/** @since 0.1.0 @category resources */
+/**
+ * A conversation of the account.
+ *
+ * @since 0.1.0
+ * @category resources
+ */
 export const Conversation = Schema.Struct({
   id: ConversationId
 }).annotations({ identifier: "Conversation" })
@@ -135,7 +154,7 @@ export const Message = Schema.Struct({
 export interface Message extends Schema.Schema.Type<typeof Message> {}
 
 /**
- * What a like or a follow answers: "confirmation", with no word on its shape. Any JSON will do.
+ * The response to a like or a follow. The document says "confirmation" and doesn't show its shape, so any JSON is accepted.
  *
  * @since 0.1.0
  * @category resources
@@ -147,8 +166,8 @@ export const Confirmation = Schema.Unknown.annotations({
 })
 
 /**
- * The list envelope. A `next_cursor` that is null or absent says that there are no more pages, and so does an empty string:
- * in a query an empty `cursor` can't be told from an absent one, so sending it back would read the first page again.
+ * One page of a list. `nextCursor` is null on the last page: `next_cursor` was null, absent or an empty string. In a query
+ * an empty `cursor` means the same as an absent one, so sending it would return the first page again.
  * Source: interface v1, "List behaviour", rules 4 and 5.
  *
  * @since 0.1.0
@@ -162,7 +181,7 @@ export interface Page<out A> {
 const NextCursor = Schema.NullOr(Cursor.pipe(Schema.minLength(1)))
 
 /**
- * The schema of {@link Page}. Writes `next_cursor` always, null included.
+ * The schema of a {@link Page} of items. It always encodes `next_cursor`, null included.
  *
  * @since 0.1.0
  * @category resources

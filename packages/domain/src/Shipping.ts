@@ -1,5 +1,6 @@
 /**
- * The two states of an order that are named and the one move between them. Pure; knows nothing of storage.
+ * State machine of an order: the two states that the document names and the transition between them, as pure
+ * functions.
  *
  * Source: interface v1, "States and transitions".
  *
@@ -8,13 +9,23 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 
-/** @since 0.1.0 @category models */
+/**
+ * The carrier and tracking number of a shipped order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Shipment {
   readonly carrier: string
   readonly trackingNumber: string
 }
 
-/** @since 0.1.0 @category models */
+/**
+ * The shipping state of an order.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type ShippingState = Data.TaggedEnum<{
   readonly NotShipped: {}
   readonly Shipped: { readonly shipment: Shipment }
@@ -24,7 +35,7 @@ export type ShippingState = Data.TaggedEnum<{
 export const ShippingState = Data.taggedEnum<ShippingState>()
 
 /**
- * The order has been shipped already and stays as it is.
+ * The order is already shipped; its shipment doesn't change.
  *
  * @since 0.1.0
  * @category errors
@@ -32,7 +43,8 @@ export const ShippingState = Data.taggedEnum<ShippingState>()
 export class AlreadyShipped extends Data.TaggedError("AlreadyShipped")<{ readonly shipment: Shipment }> {}
 
 /**
- * Ships an order: the first shipment is recorded, any further one is refused (409 CONFLICT on the wire).
+ * Ships an order. A second shipment fails (409 CONFLICT on the wire).
+ * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0
  * @category transitions

@@ -1,5 +1,5 @@
 /**
- * What the interface says: ids, resources, errors, limits, state machines and the HTTP contract.
+ * The interface as values: ids, resources, requests, errors, limits, state machines and the `HttpApi` contract.
  *
  * @since 0.1.0
  */

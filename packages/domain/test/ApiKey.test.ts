@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Either, FastCheck, Redacted } from "effect"
 import { inspect } from "node:util"
 import { describe, expect } from "vitest"
-import { type KeyState, mayCreate, parse, revoke } from "../src/ApiKey.js"
+import { type KeyState, canCreateKey, parse, revoke } from "../src/ApiKey.js"
 
 const printable = (length: FastCheck.StringConstraints) =>
   FastCheck.string({ unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), ...length })
@@ -65,9 +65,9 @@ describe("the keys of an account", () => {
     const keys: Array<KeyState> = []
     const active = () => keys.filter((state) => state === "active").length
     for (const move of moves) {
-      expect(mayCreate(keys)).toBe(active() < 5)
+      expect(canCreateKey(keys)).toBe(active() < 5)
       if (move.make) {
-        if (mayCreate(keys)) keys.push("active")
+        if (canCreateKey(keys)) keys.push("active")
       } else if (keys[move.which] !== undefined) {
         keys[move.which] = revoke("active")
       }
@@ -77,7 +77,7 @@ describe("the keys of an account", () => {
 
   it.prop("that were revoked don't count, however many", [FastCheck.nat({ max: 50 }), FastCheck.nat({ max: 7 })], ([revoked, active]) => {
     const held = [...Array<KeyState>(revoked).fill("revoked"), ...Array<KeyState>(active).fill("active")]
-    expect(mayCreate(held)).toBe(active < 5)
+    expect(canCreateKey(held)).toBe(active < 5)
   })
 
   it("stay revoked once they are", () => {

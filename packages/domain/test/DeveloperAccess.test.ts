@@ -1,35 +1,35 @@
 /**
- * The request for access, decided once, and the access itself, as walks through their states.
+ * The request for access, decided once, and the access itself, as sequences of transitions.
  */
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { type AccessMove, type AccessState, decide, IllegalMove, moveAccess, type RequestStatus } from "../src/DeveloperAccess.js"
+import { type AccessTransition, type AccessState, decide, InvalidTransition, transitionAccess, type RequestStatus } from "../src/DeveloperAccess.js"
 
 describe("a request for access", () => {
-  const moves = FastCheck.array(FastCheck.constantFrom("approve" as const, "decline" as const), { minLength: 1 })
+  const transitions = FastCheck.array(FastCheck.constantFrom("approve" as const, "decline" as const), { minLength: 1 })
 
-  it.prop("is decided by the first decision and stays so", [moves], ([moves]) => {
+  it.prop("is decided by the first decision and stays so", [transitions], ([transitions]) => {
     let status: RequestStatus = "pending"
-    for (const [index, move] of moves.entries()) {
-      const answer: Either.Either<RequestStatus, IllegalMove> = decide(status, move)
+    for (const [index, transition] of transitions.entries()) {
+      const answer: Either.Either<RequestStatus, InvalidTransition> = decide(status, transition)
       expect(Either.isRight(answer)).toBe(index === 0)
       status = Either.getOrElse(answer, () => status)
     }
-    expect(status).toBe(moves[0] === "approve" ? "approved" : "declined")
+    expect(status).toBe(transitions[0] === "approve" ? "approved" : "declined")
   })
 
   it("says which decision was not possible, and why", () => {
-    expect(decide("declined", "approve")).toEqual(Either.left(new IllegalMove({ from: "declined", move: "approve" })))
-    expect(new IllegalMove({ from: "declined", move: "approve" }).message).toBe(`"approve" is not possible while the state is "declined"`)
+    expect(decide("declined", "approve")).toEqual(Either.left(new InvalidTransition({ from: "declined", transition: "approve" })))
+    expect(new InvalidTransition({ from: "declined", transition: "approve" }).message).toBe(`"approve" is not possible while the state is "declined"`)
   })
 })
 
 describe("access", () => {
   const states = ["none", "granted", "suspended", "revoked"] as const
-  const moves = ["grant", "suspend", "revoke", "restore"] as const
-  // Every move that there is; each one that isn't here is refused.
-  const table: ReadonlyArray<readonly [from: AccessState, move: AccessMove, to: AccessState]> = [
+  const transitions = ["grant", "suspend", "revoke", "restore"] as const
+  // All valid transitions; any other one fails.
+  const table: ReadonlyArray<readonly [from: AccessState, transition: AccessTransition, to: AccessState]> = [
     ["none", "grant", "granted"],
     ["granted", "suspend", "suspended"],
     ["granted", "revoke", "revoked"],
@@ -38,17 +38,17 @@ describe("access", () => {
     ["revoked", "restore", "granted"]
   ]
 
-  it.each(states.flatMap((from) => moves.map((move) => [from, move] as const)))("that is %s answers %s by the table", (from, move) => {
-    const to = table.find(([state, name]) => state === from && name === move)?.[2]
-    expect(moveAccess(from, move)).toEqual(to === undefined ? Either.left(new IllegalMove({ from, move })) : Either.right(to))
+  it.each(states.flatMap((from) => transitions.map((transition) => [from, transition] as const)))("that is %s handles %s as the table says", (from, transition) => {
+    const to = table.find(([state, name]) => state === from && name === transition)?.[2]
+    expect(transitionAccess(from, transition)).toEqual(to === undefined ? Either.left(new InvalidTransition({ from, transition })) : Either.right(to))
   })
 
-  it.prop("is never granted without an approval, and never none again after it", [FastCheck.array(FastCheck.constantFrom(...moves))], ([walk]) => {
+  it.prop("is never granted without an approval, and never none again after it", [FastCheck.array(FastCheck.constantFrom(...transitions))], ([walk]) => {
     let state: AccessState = "none"
     let approved = false
-    for (const move of walk) {
-      state = Either.getOrElse(moveAccess(state, move), () => state)
-      approved = approved || move === "grant"
+    for (const transition of walk) {
+      state = Either.getOrElse(transitionAccess(state, transition), () => state)
+      approved = approved || transition === "grant"
       expect(state === "none").toBe(!approved)
     }
   })

@@ -1,37 +1,18 @@
-/**
- * Runs a reader that keeps state between the pieces of a stream of bytes.
- *
- * @since 0.1.0
- */
+/** Runs a reader that keeps state between the pieces of a stream of bytes. */
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { SourceRefused } from "./Refused.js"
 
-/**
- * Takes each piece in turn, and gives what is left at the end.
- *
- * @since 0.1.0
- * @category models
- */
+/** Takes each piece in turn, and gives what is left at the end. */
 export interface Reader<Row> {
   readonly take: (piece: Uint8Array) => Effect.Effect<ReadonlyArray<Row>, SourceRefused>
   readonly end: Effect.Effect<ReadonlyArray<Row>, SourceRefused>
 }
 
-/**
- * How the bytes of a format become rows.
- *
- * @since 0.1.0
- * @category models
- */
+/** How the bytes of a format become rows. */
 export type Read<Row> = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Row, E | SourceRefused, R>
 
-/**
- * What a reader gives. Each run of the stream makes a new one.
- *
- * @since 0.1.0
- * @category streams
- */
+/** What a reader gives. Each run of the stream makes a new one. */
 export const rows = <Row>(make: () => Reader<Row>): Read<Row> => (bytes) =>
   Stream.suspend(() => {
     const reader = make()
@@ -42,12 +23,7 @@ export const rows = <Row>(make: () => Reader<Row>): Read<Row> => (bytes) =>
     )
   })
 
-/**
- * The same bytes in pieces of at most `size`.
- *
- * @since 0.1.0
- * @category streams
- */
+/** The same bytes in pieces of at most `size`. */
 export const upTo = (size: number) =>
   Stream.mapConcat((piece: Uint8Array): ReadonlyArray<Uint8Array> =>
     piece.length <= size

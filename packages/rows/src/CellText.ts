@@ -1,8 +1,6 @@
 /**
  * The text that a cell stands for: without invisible characters at its ends and without the marks by which a spreadsheet keeps a number a
  * text.
- *
- * @since 0.1.0
  */
 
 // Byte order marks, zero-width and direction marks, which copying leaves behind.
@@ -15,9 +13,6 @@ const isInvisible = (code: number): boolean =>
 
 /**
  * The text without white space and invisible characters at its ends. A loop, because a pattern takes quadratic time over a long cell.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const trimmed = (text: string): string => {
   let start = 0
@@ -34,9 +29,6 @@ const nested = /^\s*(?:'|=")/
 /**
  * The trimmed text, or the one inside Excel's `="..."`. A leading apostrophe, by which spreadsheets mark a text, is taken away where
  * `isUsable` accepts what follows it. An apostrophe at both ends is a quote, not a mark. What was read once is read the same again.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const plain = (cell: string, isUsable: (text: string) => boolean): string => {
   const outer = trimmed(cell)

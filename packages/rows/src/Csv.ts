@@ -1,8 +1,6 @@
 /**
  * Reads rows from the bytes of a CSV file as they come, and keeps no more than one piece. Comma, semicolon, tab or bar between columns;
  * quoted fields over several lines; any line ends; UTF-8 without a byte order mark.
- *
- * @since 0.1.0
  */
 import { CsvError, Parser } from "csv-parse"
 import * as Effect from "effect/Effect"
@@ -12,7 +10,6 @@ import { findColumns, fit, type Layout, readRecord } from "./Record.js"
 import * as Refused from "./Refused.js"
 import type { Shape } from "./Shape.js"
 
-/** @since 0.1.0 @category models */
 export interface CsvOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
@@ -30,9 +27,6 @@ const longestHeader = 65_536
 /**
  * The rows of a CSV text, in the order of the file. Fails with `SourceRefused` where the file as a whole can't be trusted:
  * nothing in it, no such column, broken quoting (what follows might be read shifted).
- *
- * @since 0.1.0
- * @category streams
  */
 export const rows = <Row>(shape: Shape<Row>, options: CsvOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 

@@ -1,8 +1,4 @@
-/**
- * Reads a row from an object with names and values, as JSON and databases give them.
- *
- * @since 0.1.0
- */
+/** Reads a row from an object with names and values, as JSON and databases give them. */
 import * as Predicate from "effect/Predicate"
 import type { Shape } from "./Shape.js"
 
@@ -13,12 +9,7 @@ const own = (thing: unknown, name: string): unknown => Predicate.isRecord(thing)
 const valueAt = (thing: { readonly [name: string]: unknown }, name: string): unknown =>
   !name.includes(".") || Object.hasOwn(thing, name) ? own(thing, name) : name.split(".").reduce<unknown>(own, thing)
 
-/**
- * Reads one object. A column may be a path of names with dots between them, such as `inventory.available`.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Reads one object. A column may be a path of names with dots between them, such as `inventory.available`. */
 export const readFields = <Row>(shape: Shape<Row>, line: number, thing: unknown): Row =>
   Predicate.isRecord(thing)
     ? shape.read(line, shape.columns.map(({ name }) => valueAt(thing, name)))

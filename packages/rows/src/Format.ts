@@ -1,8 +1,4 @@
-/**
- * The formats, how they are recognised, and the rows of bytes in one of them.
- *
- * @since 0.1.0
- */
+/** The formats, how they are recognised, and the rows of bytes in one of them. */
 import * as ByPieces from "./ByPieces.js"
 import * as Csv from "./Csv.js"
 import * as Gzip from "./Gzip.js"
@@ -11,13 +7,10 @@ import * as Ndjson from "./Ndjson.js"
 import type { Shape } from "./Shape.js"
 import * as Utf8 from "./Utf8.js"
 
-/** @since 0.1.0 @category models */
 export type Format = "csv" | "json" | "ndjson"
 
-/** @since 0.1.0 @category constants */
 export const all: ReadonlyArray<Format> = ["csv", "json", "ndjson"]
 
-/** @since 0.1.0 @category models */
 export interface FormatOptions extends Csv.CsvOptions, Json.JsonOptions {}
 
 const endings: ReadonlyArray<readonly [RegExp, Format]> = [
@@ -25,12 +18,7 @@ const endings: ReadonlyArray<readonly [RegExp, Format]> = [
   [/\.(ndjson|jsonl)(\.gz)?$/i, "ndjson"]
 ]
 
-/**
- * The format by the ending of a name, with or without `.gz` behind it (default: CSV).
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The format by the ending of a name, with or without `.gz` behind it (default: CSV). */
 export const ofName = (name: string): Format => endings.find(([ending]) => ending.test(name))?.[1] ?? "csv"
 
 const types: ReadonlyArray<readonly [RegExp, Format]> = [
@@ -39,12 +27,7 @@ const types: ReadonlyArray<readonly [RegExp, Format]> = [
   [/^(application\/([\w.-]+\+)?json|text\/json)$/, "json"]
 ]
 
-/**
- * The format by a content type; undefined where the type names none, such as `text/plain`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The format by a content type; undefined where the type names none, such as `text/plain`. */
 export const ofContentType = (type: string): Format | undefined => {
   const essence = type.split(";", 1)[0]?.trim().toLowerCase() ?? ""
   return types.find(([pattern]) => pattern.test(essence))?.[1]
@@ -52,9 +35,6 @@ export const ofContentType = (type: string): Format | undefined => {
 
 /**
  * The rows of bytes in a format. Bytes that are packed with gzip are unpacked, and UTF-16 is decoded, whatever the format.
- *
- * @since 0.1.0
- * @category streams
  */
 export const rows = <Row>(format: Format, shape: Shape<Row>, options: FormatOptions): ByPieces.Read<Row> => (bytes) =>
   bytes.pipe(

@@ -1,8 +1,4 @@
-/**
- * Decompresses bytes that begin as gzip does, and passes all others through.
- *
- * @since 0.1.0
- */
+/** Decompresses bytes that begin as gzip does, and passes all others through. */
 import * as Effect from "effect/Effect"
 import { createGunzip, type Gunzip } from "node:zlib"
 import type * as ByPieces from "./ByPieces.js"
@@ -11,9 +7,6 @@ import * as Refused from "./Refused.js"
 /**
  * Bytes that are given to zlib at once. Deflate makes at most 1,032 bytes of one, so no more than 17 MB are in memory, even of a
  * decompression bomb.
- *
- * @since 0.1.0
- * @category constants
  */
 export const pieceSize = 16_384
 
@@ -22,7 +15,6 @@ export const pieceSize = 16_384
 const harmless = 64 * 1024 * 1024
 const largestRatio = 300
 
-/** @since 0.1.0 @category constructors */
 export const reader = (source: string): ByPieces.Reader<Uint8Array> => new Reader(source)
 
 class Reader implements ByPieces.Reader<Uint8Array> {

@@ -1,8 +1,4 @@
-/**
- * Reads an id out of a cell or a JSON value, or gives the reason why it can't be sent.
- *
- * @since 0.1.0
- */
+/** Reads an id out of a cell or a JSON value, or gives the reason why it can't be sent. */
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -10,12 +6,7 @@ import * as Schema from "effect/Schema"
 import * as CellText from "./CellText.js"
 import { quoted } from "./Quoted.js"
 
-/**
- * A value as text: a text as it is, and an exact whole number by its digits. Undefined for everything else.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** A value as text: a text as it is, and an exact whole number by its digits. Undefined for everything else. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value : typeof value === "bigint" || (Number.isSafeInteger(value) && !Object.is(value, -0)) ? String(value) : undefined
 
@@ -24,12 +15,7 @@ const idOf = (text: string): string => CellText.plain(text, (marked) => marked !
 // Excel's way of writing a long number. An id such as 5E12 is left alone: Excel always writes the sign.
 const rounded = /^\d(?:[.,]\d+)?[eE]\+\d+$/
 
-/**
- * A reader of ids of a kind, out of texts and exact whole numbers.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** A reader of ids of a kind, out of texts and exact whole numbers. */
 export const reader = <Id extends string>(id: Schema.Schema<Id, string>) => {
   const decode = Schema.decodeEither(PathSegment.inPath(id))
   return (column: string, value: unknown): Either.Either<Id, string> => {
@@ -48,12 +34,7 @@ export const reader = <Id extends string>(id: Schema.Schema<Id, string>) => {
   }
 }
 
-/**
- * The text by which a rejected row may still be known.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** The text by which a rejected row may still be known. */
 export const named = (value: unknown): string | undefined => {
   const text = textOf(value)
   return text === undefined ? undefined : idOf(text) || undefined

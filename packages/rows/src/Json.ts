@@ -1,8 +1,6 @@
 /**
  * Reads rows from the bytes of a JSON document as they come, and keeps no more than one piece and one item: an array of objects, or an
  * object that holds one.
- *
- * @since 0.1.0
  */
 import { JSONParser } from "@streamparser/json"
 import * as Effect from "effect/Effect"
@@ -12,7 +10,6 @@ import { quoted } from "./Quoted.js"
 import * as Refused from "./Refused.js"
 import type { Shape } from "./Shape.js"
 
-/** @since 0.1.0 @category models */
 export interface JsonOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
@@ -38,9 +35,6 @@ const longestItem = 1_048_576
 /**
  * The rows of a document, in its order, numbered from 1. Fails with `SourceRefused` where the document as a whole can't be trusted:
  * not JSON, cut short, not UTF-8, one page of several, no array where one is expected or an empty one.
- *
- * @since 0.1.0
- * @category streams
  */
 export const rows = <Row>(shape: Shape<Row>, options: JsonOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 

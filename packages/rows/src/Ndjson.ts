@@ -1,8 +1,6 @@
 /**
  * Reads rows from the bytes of a text with one JSON object a line, as they come, and keeps no more than one piece and one line. A line
  * that isn't JSON is a rejected row.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -12,7 +10,6 @@ import { quoted } from "./Quoted.js"
 import * as Refused from "./Refused.js"
 import type { Shape } from "./Shape.js"
 
-/** @since 0.1.0 @category models */
 export interface NdjsonOptions {
   /** What is read, for messages: a path, or "stdin". */
   readonly source: string
@@ -26,9 +23,6 @@ const longestLine = 1_048_576
 /**
  * The rows of a text, in its order; blank lines are skipped. Fails with `SourceRefused` where the text as a whole can't be trusted:
  * nothing in it, cut short, one JSON document over several lines, a line without an end.
- *
- * @since 0.1.0
- * @category streams
  */
 export const rows = <Row>(shape: Shape<Row>, options: NdjsonOptions): ByPieces.Read<Row> => ByPieces.rows(() => new Reader(shape, options))
 

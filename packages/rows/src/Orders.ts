@@ -1,8 +1,4 @@
-/**
- * Rows that name an order and how it was shipped.
- *
- * @since 0.1.0
- */
+/** Rows that name an order and how it was shipped. */
 import { OrderId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
 import * as CellText from "./CellText.js"
@@ -10,7 +6,6 @@ import * as Identity from "./Identity.js"
 import { quoted } from "./Quoted.js"
 import type { Shape } from "./Shape.js"
 
-/** @since 0.1.0 @category models */
 export interface GoodRow {
   readonly _tag: "Good"
   /** Where the row begins, counted from 1 with the header. */
@@ -20,12 +15,7 @@ export interface GoodRow {
   readonly trackingNumber: string
 }
 
-/**
- * A rejected row.
- *
- * @since 0.1.0
- * @category models
- */
+/** A rejected row. */
 export interface BadRow {
   readonly _tag: "Bad"
   readonly line: number
@@ -35,7 +25,6 @@ export interface BadRow {
   readonly reason: string
 }
 
-/** @since 0.1.0 @category models */
 export type Row = GoodRow | BadRow
 
 // A long number as spreadsheets write it: digits are lost, and with them the parcel.
@@ -59,7 +48,6 @@ const [idColumn, carrierColumn, trackingColumn] = ["orderId", "carrier", "tracki
 
 const bad = (line: number, orderId: string | undefined, reason: string): Row => ({ _tag: "Bad", line, orderId, reason })
 
-/** @since 0.1.0 @category shapes */
 export const shape: Shape<Row> = {
   columns: [{ name: idColumn }, { name: carrierColumn }, { name: trackingColumn }],
   empty: undefined,

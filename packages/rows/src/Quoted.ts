@@ -1,16 +1,7 @@
-/**
- * Shows a piece of a file inside a sentence.
- *
- * @since 0.1.0
- */
+/** Shows a piece of a file inside a sentence. */
 
 // Enough to find the cell by, not enough to flood a terminal.
 const longest = 60
 
-/**
- * The text in double quotes on one line, shortened, control characters escaped.
- *
- * @since 0.1.0
- * @category printing
- */
+/** The text in double quotes on one line, shortened, control characters escaped. */
 export const quoted = (text: string): string => JSON.stringify(text.length > longest ? `${text.slice(0, longest)}…` : text)

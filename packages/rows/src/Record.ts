@@ -1,20 +1,11 @@
-/**
- * Finds the columns in a header, and reads the cells of a record into a row.
- *
- * @since 0.1.0
- */
+/** Finds the columns in a header, and reads the cells of a record into a row. */
 import { distance } from "fastest-levenshtein"
 import * as CellText from "./CellText.js"
 import * as Identity from "./Identity.js"
 import { quoted } from "./Quoted.js"
 import type { Column, Shape } from "./Shape.js"
 
-/**
- * Where the columns of a shape are.
- *
- * @since 0.1.0
- * @category models
- */
+/** Where the columns of a shape are. */
 export interface Layout {
   /** In the order of the shape's columns. */
   readonly places: ReadonlyArray<number>
@@ -60,9 +51,6 @@ const looksLikeData = (names: ReadonlyArray<string>): boolean => names.some((nam
 /**
  * Finds the columns in the header, or gives the reason why they can't be found. A name that occurs twice is as bad as none: which of the
  * two holds the value is a guess.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const findColumns = <Row>(header: ReadonlyArray<string>, { columns }: Shape<Row>): Layout | string => {
   const names = header.map((name) => CellText.plain(name, () => true))
@@ -83,19 +71,11 @@ export const findColumns = <Row>(header: ReadonlyArray<string>, { columns }: Sha
 
 /**
  * The layout for the records of a file, by its first one. Some programs end each record with a delimiter, but not the header.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const fit = (layout: Layout, first: ReadonlyArray<string>): Layout =>
   first.length === layout.width + 1 && first.at(-1) === "" ? { ...layout, width: first.length } : layout
 
-/**
- * Reads one record. Every way in which it can be unusable gives a rejected row with the reason.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Reads one record. Every way in which it can be unusable gives a rejected row with the reason. */
 export const readRecord = <Row>(shape: Shape<Row>, { places, width }: Layout, line: number, record: ReadonlyArray<string>): Row => {
   if (record.length !== width) {
     const reason = `it has ${record.length} column${record.length === 1 ? "" : "s"} where the header has ${width}`

@@ -1,16 +1,7 @@
-/**
- * The failure of a source as a whole.
- *
- * @since 0.1.0
- */
+/** The failure of a source as a whole. */
 import * as Data from "effect/Data"
 
-/**
- * The source as a whole can't be trusted or read, so nothing of it is taken.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The source as a whole can't be trusted or read, so nothing of it is taken. */
 export class SourceRefused extends Data.TaggedError("SourceRefused")<{
   /** What was read: a path, an address without secrets, or "stdin". */
   readonly source: string
@@ -21,11 +12,6 @@ export class SourceRefused extends Data.TaggedError("SourceRefused")<{
   readonly exitCode = 2
 }
 
-/**
- * Nothing of the source is taken, because of its content.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Nothing of the source is taken, because of its content. */
 export const content = (source: string, what: string, line?: number): SourceRefused =>
   new SourceRefused({ source, line, message: `${source}${line === undefined ? "" : `, line ${line}`}: ${what}; nothing of it was taken` })

@@ -1,17 +1,11 @@
-/**
- * A kind of row: the columns that it needs, and how their values become a row.
- *
- * @since 0.1.0
- */
+/** A kind of row: the columns that it needs, and how their values become a row. */
 
-/** @since 0.1.0 @category models */
 export interface Column {
   readonly name: string
   /** The option that names another column, such as `--id-column`. */
   readonly option?: string | undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface Shape<Row> {
   /** The first one holds the id. */
   readonly columns: readonly [Column, ...ReadonlyArray<Column>]

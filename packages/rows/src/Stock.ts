@@ -1,20 +1,11 @@
-/**
- * Rows that name a product and its stock.
- *
- * @since 0.1.0
- */
+/** Rows that name a product and its stock. */
 import { ProductId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
 import * as Identity from "./Identity.js"
 import type { Shape } from "./Shape.js"
 import * as StockValue from "./StockValue.js"
 
-/**
- * The stock of a product.
- *
- * @since 0.1.0
- * @category models
- */
+/** The stock of a product. */
 export interface GoodRow {
   readonly _tag: "Good"
   /** Where the row begins, counted from 1 with the header; the number of the row where the source has no lines. */
@@ -26,12 +17,7 @@ export interface GoodRow {
   readonly negative?: true
 }
 
-/**
- * A rejected row. The rows around it count.
- *
- * @since 0.1.0
- * @category models
- */
+/** A rejected row. The rows around it count. */
 export interface BadRow {
   readonly _tag: "Bad"
   readonly line: number
@@ -41,26 +27,15 @@ export interface BadRow {
   readonly reason: string
 }
 
-/** @since 0.1.0 @category models */
 export type Row = GoodRow | BadRow
 
-/**
- * The names of the columns that hold the product and its stock.
- *
- * @since 0.1.0
- * @category models
- */
+/** The names of the columns that hold the product and its stock. */
 export interface Columns {
   readonly idColumn: string
   readonly stockColumn: string
 }
 
-/**
- * The options that name other columns.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options that name other columns. */
 export interface ColumnOptions {
   readonly id: string
   readonly stock: string
@@ -68,15 +43,11 @@ export interface ColumnOptions {
 
 /**
  * What a stock below zero becomes: 0, or a rejected row. Inventory systems go below zero where more is sold than is there.
- *
- * @since 0.1.0
- * @category models
  */
 export type Negative = "zero" | "reject"
 
 const readId = Identity.reader(ProductId)
 
-/** @since 0.1.0 @category shapes */
 export const shape = (
   { idColumn, stockColumn }: Columns,
   optionNames?: ColumnOptions,

@@ -1,19 +1,12 @@
 /**
  * Reads a stock out of a cell or a JSON value, or gives the reason why not. A text that two people could read differently is rejected: a
  * wrong stock sells what isn't there.
- *
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as CellText from "./CellText.js"
 import { quoted } from "./Quoted.js"
 
-/**
- * Why a value is no stock.
- *
- * @since 0.1.0
- * @category models
- */
+/** Why a value is no stock. */
 export interface Unusable {
   /** A sentence that makes sense after "line 12: ". */
   readonly reason: string
@@ -32,12 +25,7 @@ const tooLarge = `over ${Number.MAX_SAFE_INTEGER}, the largest number that can b
 
 const unusable = (reason: string, isNegative = false) => Either.left({ reason, negative: isNegative })
 
-/**
- * Reads a stock that is written as text. "12", "012", "12.0" and "12,00" are twelve; the empty text is never zero.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Reads a stock that is written as text. "12", "012", "12.0" and "12,00" are twelve; the empty text is never zero. */
 export const parse = (column: string, text: string): Either.Either<number, Unusable> => {
   const value = CellText.plain(text, (marked) => marked !== "")
   if (value === "") return unusable(`${column} is empty, which is not taken for zero`)
@@ -68,9 +56,6 @@ const complaint = (value: string): string => complaints.find(([pattern]) => patt
 /**
  * Reads a stock from a value of JSON or of a database: a number, or a text as {@link parse} reads it. `null`, `false` and a missing name
  * are not zero.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const read = (column: string, value: unknown): Either.Either<number, Unusable> => {
   if (typeof value === "string" || typeof value === "bigint") return parse(column, String(value))

@@ -1,8 +1,4 @@
-/**
- * Turns the bytes of a file into UTF-8 without a byte order mark, and refuses kinds of files that hold no rows.
- *
- * @since 0.1.0
- */
+/** Turns the bytes of a file into UTF-8 without a byte order mark, and refuses kinds of files that hold no rows. */
 import * as Effect from "effect/Effect"
 import type * as ByPieces from "./ByPieces.js"
 import * as Refused from "./Refused.js"
@@ -10,7 +6,6 @@ import * as Refused from "./Refused.js"
 // Enough to tell a page from a document of XML.
 const headSize = 1024
 
-/** @since 0.1.0 @category constructors */
 export const reader = (source: string): ByPieces.Reader<Uint8Array> => new Reader(source)
 
 class Reader implements ByPieces.Reader<Uint8Array> {

@@ -1,7 +1,7 @@
 /**
- * What the document names without showing it: reading, editing and deleting a post, reading the store and the messages
- * of a conversation. Paths, payloads and answers are assumed, so they stand here and not in the contract; resources,
- * errors and lists are the contract's own. Knows nothing of how any of it is done.
+ * The operations that the document names without showing them: reading, editing and deleting a post, reading the
+ * store, and reading the messages of a conversation. Their paths, payloads and responses are assumed, so they are not
+ * part of the contract.
  *
  * Source: interface v1, "Endpoints", gaps.
  *
@@ -13,7 +13,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { onWire } from "@plaza/domain/Errors"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain/Ids"
-import { tidy } from "@plaza/domain/OpenApi"
+import { transform } from "@plaza/domain/OpenApi"
 import { inPath } from "@plaza/domain/PathSegment"
 import { Authorization, StoriesGroup } from "@plaza/domain/PlazaApi"
 import { PageQuery } from "@plaza/domain/Requests"
@@ -50,7 +50,7 @@ const profileIncomplete = onWire("PROFILE_INCOMPLETE")
 
 const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
 
-/** How an assumed operation is told from the document's own in the OpenAPI file. */
+/** Marks an assumed operation in the OpenAPI file. */
 const mark = (operation: Record<string, unknown>): Record<string, unknown> => ({
   ...operation,
   description: `${String(operation["description"])} Assumed: the interface names this without showing it.`,
@@ -170,7 +170,7 @@ export class AssumedApi extends HttpApi.make("assumed")
   .add(AssumedStoreGroup)
   .add(AssumedChatGroup)
   .middleware(Authorization)
-  .annotate(OpenApi.Transform, tidy)
+  .annotate(OpenApi.Transform, transform)
 {}
 
 /**
@@ -182,5 +182,5 @@ export class AssumedApi extends HttpApi.make("assumed")
 export class StoriesApi extends HttpApi.make("stories")
   .add(StoriesGroup.annotateEndpoints(OpenApi.Transform, mark))
   .middleware(Authorization)
-  .annotate(OpenApi.Transform, tidy)
+  .annotate(OpenApi.Transform, transform)
 {}

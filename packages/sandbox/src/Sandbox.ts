@@ -1,6 +1,6 @@
 /**
  * The service of the document, local and stateful, with faults on request: in process for tests, on a socket for people
- * and other programs. Puts the parts together; knows nothing of what they do.
+ * and other programs. Composes the layers.
  *
  * @since 0.1.0
  */
@@ -54,17 +54,17 @@ import * as LateCommits from "./latitude/LateCommits.js"
 import * as LocalOnly from "./http/LocalOnly.js"
 import * as MediaFiles from "./areas/media/MediaFiles.js"
 import type { Patience } from "./http/NodeServer.js"
-import * as Plant from "./seeding/InitialData.js"
+import * as InitialData from "./seeding/InitialData.js"
 import * as RateWindow from "./access/RateWindow.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
 import { basePath } from "./http/ServedApi.js"
 import { SandboxError } from "./SandboxError.js"
 import * as Service from "./http/Service.js"
-import type { SetupCalls } from "./seeding/Seeding.js"
-import * as Setup from "./seeding/Seeding.js"
+import type { SeedingOperations } from "./seeding/Seeding.js"
+import * as Seeding from "./seeding/Seeding.js"
 import type { Sql } from "./storage/Sql.js"
-import type { State } from "./control/StateSnapshot.js"
+import type { StateSnapshot } from "./control/StateSnapshot.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
 import * as Web from "./web/Web.js"
@@ -75,7 +75,7 @@ import * as Web from "./web/Web.js"
  * @since 0.1.0
  * @category services
  */
-export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, SetupCalls & {
+export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, SeedingOperations & {
   /** The base address of the interface; ends with `/open/v1`. */
   readonly baseUrl: string
   /** Where the pages are; ends with a slash. */
@@ -87,10 +87,10 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
    * compute it.
    */
   readonly apiKey: Redacted.Redacted
-  /** The seed that the data was planted with. */
+  /** The seed of the data. */
   readonly seed: number
   /** Everything the sandbox holds. */
-  readonly state: Effect.Effect<State>
+  readonly state: Effect.Effect<StateSnapshot>
   /** What was asked of the interface lately, oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
   /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
@@ -116,7 +116,7 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, Setu
 export interface Options {
   /** The file that keeps the data (default: `:memory:`, which keeps nothing). */
   readonly data?: string
-  /** What new data is planted with (default: 1). A file that has data keeps its own. */
+  /** The seed of new data (default: 1). A file with data keeps its own. */
   readonly seed?: number
   /**
    * What new data holds beside what the seed gives: fixtures, or the path of a JSON or YAML file of them. A file that has
@@ -190,7 +190,7 @@ type Parts =
   | Service.Service
   | Commits.Commits
   | CurrentLatitude.CurrentLatitude
-  | Setup.Setup | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
+  | Seeding.Seeding | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
 
 /** The assumptions of a file. */
 const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assumptions>, SandboxError> =>
@@ -218,7 +218,7 @@ const parts = (
       merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
   )
   const prepared = readFixtures(fixtures).pipe(
-    Effect.flatMap((read) => Plant.prepare(data, { seed, fixtures: read })),
+    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read })),
     Effect.provide(Accounts.layer)
   )
   return Layer.unwrapEffect(
@@ -241,9 +241,9 @@ const parts = (
           Control.layer(control, local),
           Web.layer(control, local, { interface: basePath, control: Control.basePath })
         ]),
-        Layer.provide(operations),
+        Layer.provide(routes),
         Layer.provide(Admission.layer),
-        Layer.provideMerge(Setup.layer),
+        Layer.provideMerge(Seeding.layer),
         Layer.provideMerge(basics)
       )
     })
@@ -261,7 +261,7 @@ const documented = Layer.mergeAll(Profiles.layer, Media.layer, Posts.layer, Stor
 const assumedOnly = Layer.mergeAll(AssumedPosts.layer, AssumedStore.layer, AssumedChat.layer)
 
 /** The routes of everything that can be asked for. */
-const operations = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
+const routes = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
   Layer.mergeAll(
     HttpServer.layerContext,
     HttpApiBuilder.Router.Live,
@@ -273,12 +273,12 @@ const operations = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
 
 const make = (origin: string) =>
   Effect.gen(function*() {
-    const setup = yield* Setup.Setup
+    const seeding = yield* Seeding.Seeding
     const faults = yield* Faults.Faults
     const log = yield* RequestLog.RequestLog
     const clock = yield* VirtualClock.VirtualClock
-    const seed = yield* setup.seed
-    const { calls } = setup
+    const seed = yield* seeding.seed
+    const { operations } = seeding
     const latitude = yield* CurrentLatitude.CurrentLatitude
     const commits = yield* Commits.Commits
     const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
@@ -290,9 +290,9 @@ const make = (origin: string) =>
         return Keys.withPrefix(Keys.ready(seed), latitude.value.keyPrefix)
       },
       seed,
-      state: inside(setup.state),
+      state: inside(seeding.state),
       requests: log.all,
-      reset: inside(setup.reset),
+      reset: inside(seeding.reset),
       clock: inside(clock.read),
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
       commits: commits.all,
@@ -303,19 +303,19 @@ const make = (origin: string) =>
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
       clearFaults: faults.clear,
-      createAccount: (account) => inside(calls.createAccount(account)),
-      setProfile: (accountId, change) => inside(calls.setProfile(accountId, change)),
-      requestAccess: (accountId, form) => inside(calls.requestAccess(accountId, form)),
-      decideAccess: (requestId, decision) => inside(calls.decideAccess(requestId, decision)),
-      setAccess: (accountId, move) => inside(calls.setAccess(accountId, move)),
-      createKey: (accountId, options) => inside(calls.createKey(accountId, options)),
-      revokeKey: (keyId) => inside(calls.revokeKey(keyId)),
-      setRelation: (from, to, relation) => inside(calls.setRelation(from, to, relation)),
-      setProduct: (product) => inside(calls.setProduct(product)),
-      setOrder: (order) => inside(calls.setOrder(order)),
-      createPost: (post) => inside(calls.createPost(post)),
-      plant: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(calls.plant(valid))),
-      createConversation: (conversation) => inside(calls.createConversation(conversation))
+      createAccount: (account) => inside(operations.createAccount(account)),
+      setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),
+      requestAccess: (accountId, form) => inside(operations.requestAccess(accountId, form)),
+      decideAccess: (requestId, decision) => inside(operations.decideAccess(requestId, decision)),
+      setAccess: (accountId, move) => inside(operations.setAccess(accountId, move)),
+      createKey: (accountId, options) => inside(operations.createKey(accountId, options)),
+      revokeKey: (keyId) => inside(operations.revokeKey(keyId)),
+      setRelation: (from, to, relation) => inside(operations.setRelation(from, to, relation)),
+      setProduct: (product) => inside(operations.setProduct(product)),
+      setOrder: (order) => inside(operations.setOrder(order)),
+      createPost: (post) => inside(operations.createPost(post)),
+      addFixtures: (fixtures) => Effect.flatMap(Effect.orDie(validFixtures(fixtures)), (valid) => inside(operations.addFixtures(valid))),
+      createConversation: (conversation) => inside(operations.createConversation(conversation))
     })
   })
 

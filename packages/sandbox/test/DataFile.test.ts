@@ -47,7 +47,7 @@ describe("a data file", () => {
         yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data, seed: 5 }))
         const { seed } = yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))
         assert.strictEqual(seed, 5)
-        assert.match((yield* refused({ data, seed: 6 })).message, /planted with seed 5, not 6: leave the seed out/)
+        assert.match((yield* refused({ data, seed: 6 })).message, /seeded with seed 5, not 6: leave the seed out/)
       })
     ))
 

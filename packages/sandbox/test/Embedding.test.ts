@@ -115,7 +115,7 @@ describe("a defect", () => {
 })
 
 describe("on a socket", () => {
-  it.live("a port that is in use, or a host that isn't ours, is told in one sentence", () =>
+  it.live("a port that is in use, or a host that isn't ours, fails with one sentence", () =>
     Effect.gen(function*() {
       const port = yield* Effect.acquireRelease(
         Effect.async<{ readonly close: () => void; readonly port: number }>((resume) => {

@@ -1,18 +1,18 @@
 /**
- * Fixtures that are generated, in any number, and those that are planted while a sandbox runs.
+ * Generated fixtures in any quantity, and fixtures that are added to a running sandbox.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Sandbox, type State } from "@plaza/sandbox"
+import { Sandbox, type StateSnapshot } from "@plaza/sandbox"
 import { Effect, Layer, Random } from "effect"
 import { call, control, layerInProcess, pageOf, refusal } from "./support.js"
 
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const quantities = { people: 40, follows: 300, posts: 500, products: 60, orders: 80, conversations: 25 }
 
-const follows = ({ relations }: State): number => relations.filter((relation) => relation.follows).length
+const follows = ({ relations }: StateSnapshot): number => relations.filter((relation) => relation.follows).length
 
 /** What stands in the later state beyond the earlier. */
-const added = (before: State, after: State) => ({
+const added = (before: StateSnapshot, after: StateSnapshot) => ({
   accounts: after.accounts.slice(before.accounts.length),
   posts: after.posts.slice(before.posts.length),
   products: after.products.slice(before.products.length),
@@ -55,7 +55,7 @@ describe("generated fixtures", () => {
 
   it.effect("are as many as was asked for, however few or many", () =>
     Effect.gen(function*() {
-      const { plant } = yield* Sandbox.Sandbox
+      const { addFixtures } = yield* Sandbox.Sandbox
       for (let round = 0; round < 25; round++) {
         const people = yield* Random.nextIntBetween(0, 8)
         const upTo = (most: number) => Random.nextIntBetween(0, most + 1)
@@ -68,7 +68,7 @@ describe("generated fixtures", () => {
           conversations: yield* upTo(people)
         }
         const before = yield* state
-        yield* plant({ generate })
+        yield* addFixtures({ generate })
         const { accounts, conversations, follows, messages, orders, posts, products } = added(before, yield* state)
         assert.deepStrictEqual(
           { people: accounts.length, follows, posts: posts.length, products: products.length, orders: orders.length, conversations: conversations.length },
@@ -109,13 +109,13 @@ describe("generated fixtures", () => {
       assert.deepStrictEqual([yield* send(0), yield* send(4)], [200, 403])
     }).pipe(Effect.provide(layerInProcess({ fixtures: { generate: { people: 10, posts: 2_000, conversations: 5 } } }))))
 
-  it.effect("can be planted again on top, with people whose numbers are free", () =>
+  it.effect("can be added again, with people whose numbers are free", () =>
     Effect.gen(function*() {
-      const { createAccount, plant } = yield* Sandbox.Sandbox
+      const { addFixtures, createAccount } = yield* Sandbox.Sandbox
       yield* createAccount({ id: "5000" })
       const before = yield* state
-      yield* plant({ generate: quantities })
-      yield* plant({ generate: quantities })
+      yield* addFixtures({ generate: quantities })
+      yield* addFixtures({ generate: quantities })
       const { accounts, products } = added(before, yield* state)
       assert.strictEqual(new Set(accounts.map(({ id }) => id)).size, 80)
       assert.strictEqual(accounts[0]?.id, "5001")
@@ -125,7 +125,7 @@ describe("generated fixtures", () => {
 })
 
 layer(layerInProcess())("fixtures over the control interface", (it) => {
-  it.effect("are planted all or not at all", () =>
+  it.effect("are added all or not at all", () =>
     Effect.gen(function*() {
       const before = yield* state
       const refused = yield* control("POST", "/fixtures", {

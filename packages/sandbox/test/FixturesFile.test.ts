@@ -1,5 +1,5 @@
 /**
- * Fixtures in a file: what it may hold, how it is told what is wrong with it, and what a data file makes of it.
+ * Fixture files: formats, error messages and data files.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -61,7 +61,7 @@ conversations:
       }))(check)
     }))
 
-  it.effect("that the guide shows can be planted as it stands", () =>
+  it.effect("that the guide shows is valid as it stands", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const [, shown = ""] = /```yaml\n([^]*?)```/.exec(yield* fs.readFileString(fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url)))) ?? []
@@ -109,7 +109,7 @@ conversations:
       })
     ))
 
-  it.effect("is planted once into a data file, which keeps to it, resets included", () =>
+  it.effect("is seeded once into a data file, which keeps it, resets included", () =>
     withFile("x.json", "{}")((beside) =>
       Effect.gen(function*() {
         const data = `${beside}.db`
@@ -127,7 +127,7 @@ conversations:
         }).pipe(Effect.provide(layerInProcess({ data, fixtures })))
         assert.strictEqual(yield* Effect.provide(stock, layerInProcess({ data })), 5)
         const error = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ data, fixtures: {} }))))
-        assert.match(error.message, /planted with other fixtures: leave them out, or name another file/)
+        assert.match(error.message, /seeded with other fixtures: leave them out, or name another file/)
       })
     ))
 })

@@ -6,7 +6,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { FileSystem } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import * as Keys from "../src/access/Keys.js"
-import { State } from "../src/control/StateSnapshot.js"
+import { StateSnapshot } from "../src/control/StateSnapshot.js"
 import { Effect, Random, Redacted, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -119,7 +119,7 @@ const writeOn = async (next: () => Write, baseUrl: string, key: string, onAnswer
 }
 
 /** What stands after a kill is what was answered, and of the rest each as a whole or not at all. */
-const compare = (story: Story, state: State, files: ReadonlyArray<Uint8Array>) => {
+const compare = (story: Story, state: StateSnapshot, files: ReadonlyArray<Uint8Array>) => {
   const texts = state.posts.map(({ text }) => text).filter((text) => text.startsWith("post "))
   assert.strictEqual(new Set(texts).size, texts.length)
   for (const text of story.posts.answered.keys()) {
@@ -152,7 +152,7 @@ const compare = (story: Story, state: State, files: ReadonlyArray<Uint8Array>) =
   assert.sameMembers(files.map(sha256Of), state.media.map(({ sha256 }) => sha256))
 }
 
-const readState = Schema.decodeUnknownSync(State)
+const readState = Schema.decodeUnknownSync(StateSnapshot)
 
 describe("a sandbox that is killed", () => {
   it.live(`${kills} times amid writes keeps what it answered, and nothing by half`, () =>

@@ -91,10 +91,10 @@ describe("the files of uploads", () => {
     withFolder((data, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
-        const planted = yield* files
+        const seeded = yield* files
         const content = Uint8Array.from({ length: 200_000 }, (_, index) => index * 7 % 256)
         assert.strictEqual((yield* send(Stream.make(wrap(content)))).status, 200)
-        const [file = "none", ...others] = (yield* files).filter((name) => !planted.includes(name))
+        const [file = "none", ...others] = (yield* files).filter((name) => !seeded.includes(name))
         assert.deepStrictEqual(others, [])
         assert.isTrue(Buffer.from(content).equals(yield* fs.readFile(`${data}-media/${file}`)))
       }).pipe(Effect.provide(layerInProcess({ data })))
@@ -103,7 +103,7 @@ describe("the files of uploads", () => {
   it.live("are not there when the upload was refused or given up", () =>
     withFolder((data, files) =>
       Effect.gen(function*() {
-        const planted = yield* files
+        const seeded = yield* files
         const large = Stream.rechunk(Stream.fromIterable([wrap(Buffer.alloc(60_000)).subarray(0, 50_000), Buffer.alloc(200_000)]), 1)
         assert.strictEqual((yield* send(large)).status, 413)
         assert.strictEqual((yield* send(Stream.make(Buffer.from(`${head}never closed`)))).status, 400)
@@ -115,9 +115,9 @@ describe("the files of uploads", () => {
         form.append("file", new File(["x"], name, { type: "a/b" }))
         assert.strictEqual((yield* call("POST", "/media", { form })).status, 400)
         const givenUp = yield* Effect.fork(send(Stream.concat(Stream.make(Buffer.from(head), Buffer.alloc(10_000)), Stream.never)))
-        yield* eventually(files, (now) => now.length === planted.length + 2)
+        yield* eventually(files, (now) => now.length === seeded.length + 2)
         yield* Fiber.interrupt(givenUp)
-        assert.strictEqual((yield* files).length, planted.length + 1)
+        assert.strictEqual((yield* files).length, seeded.length + 1)
       }).pipe(Effect.provide(layerInProcess({ data, assumptions: { maxFileBytes: 100_000 } })))
     ))
 
@@ -125,7 +125,7 @@ describe("the files of uploads", () => {
     withFolder((data, files) =>
       Effect.gen(function*() {
         const { apiKey, baseUrl } = yield* Sandbox.Sandbox
-        const planted = yield* files
+        const seeded = yield* files
         const { hostname, port } = new URL(baseUrl)
         const socket = connect(Number(port), hostname)
         socket.write([
@@ -137,11 +137,11 @@ describe("the files of uploads", () => {
           "",
           `${head}half a`
         ].join("\r\n"))
-        yield* eventually(files, (now) => now.length === planted.length + 1)
+        yield* eventually(files, (now) => now.length === seeded.length + 1)
         socket.destroy()
-        yield* eventually(files, (now) => now.length === planted.length)
+        yield* eventually(files, (now) => now.length === seeded.length)
         const { media } = yield* (yield* Sandbox.Sandbox).state
-        assert.strictEqual(media.length, planted.length)
+        assert.strictEqual(media.length, seeded.length)
       }).pipe(Effect.provide(layerSocket({ data })))
     ))
 

@@ -99,7 +99,7 @@ const writes = {
   product: () => control("PUT", "/products", { json: { id: "NEW", name: "New" } }),
   order: () => control("PUT", "/orders", { json: { id: "NEW" } }),
   conversation: () => control("POST", "/conversations", { json: { peerId: "1002" } }),
-  fixtures: () => control("POST", "/fixtures", { json: { posts: [{ text: "planted" }] } }),
+  fixtures: () => control("POST", "/fixtures", { json: { posts: [{ text: "seeded" }] } }),
   someone: () => someone,
   reset: () => control("POST", "/reset")
 }

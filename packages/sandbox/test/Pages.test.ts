@@ -11,7 +11,7 @@ import { html } from "../src/web/Html.js"
 import { as, ask, submit } from "./asking.js"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 
-const pages = ["/", "/sign-in", "/settings/developers", "/operator", "/inspector", "/reference", "/openapi.json", "/assets/plaza.css", "/assets/plaza.js", "/assets/icon.svg"]
+const pages = ["/", "/sign-in", "/settings/developers", "/operator", "/console", "/reference", "/openapi.json", "/assets/plaza.css", "/assets/plaza.js", "/assets/icon.svg"]
 
 const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bot" }
 const developers = "/settings/developers"
@@ -50,8 +50,8 @@ layer(layerInProcess())("every page", (it) => {
   it.effect("is no request of the interface: nothing of it is logged or counted", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      yield* ask("GET", "/inspector")
-      assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/inspector"), [])
+      yield* ask("GET", "/console")
+      assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/console"), [])
     }))
 
   it.effect("tells only of what it knows to be done", () =>
@@ -78,7 +78,7 @@ layer(layerInProcess())("a form", (it) => {
         { "sec-fetch-site": "same-site" },
         { "sec-fetch-site": "none" }
       ]) {
-        for (const path of [developers, "/operator", "/inspector", "/sign-in"]) {
+        for (const path of [developers, "/operator", "/console", "/sign-in"]) {
           assert.strictEqual((yield* submit(path, form, { ...as(id), ...foreign })).status, 403, JSON.stringify(foreign))
         }
       }
@@ -257,12 +257,12 @@ layer(layerInProcess())("the operator's page", (it) => {
     }))
 })
 
-layer(layerInProcess())("the inspector", (it) => {
+layer(layerInProcess())("the console", (it) => {
   it.effect("shows what was decided and by which rule", () =>
     Effect.gen(function*() {
       yield* call("GET", "/users/nobody")
       yield* call("GET", "/me", { key: null })
-      const { text } = yield* ask("GET", "/inspector")
+      const { text } = yield* ask("GET", "/console")
       for (const shown of ["/users/nobody", "profiles.unknown", "404", "gate.key", "401"]) {
         assert.include(text, shown)
       }
@@ -271,7 +271,7 @@ layer(layerInProcess())("the inspector", (it) => {
   it.effect("takes every kind of fault, clears them, and names what is missing", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const fault = (inputs: Readonly<Record<string, string>>) => submit("/inspector", { do: "fault", when: "before", ...inputs })
+      const fault = (inputs: Readonly<Record<string, string>>) => submit("/console", { do: "fault", when: "before", ...inputs })
       for (const inputs of [
         { kind: "delay", millis: "1.5" },
         { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
@@ -292,7 +292,7 @@ layer(layerInProcess())("the inspector", (it) => {
         { kind: "slow", when: "before", millis: 20 },
         { kind: "garbage", body: "<html>", contentType: "text/html" }
       ])
-      const { text } = yield* ask("GET", "/inspector")
+      const { text } = yield* ask("GET", "/console")
       for (const name of new Set(Fault.members.flatMap(({ fields }) => Object.keys(fields)))) {
         assert.include(text, ` name="${name}"`)
       }
@@ -300,29 +300,29 @@ layer(layerInProcess())("the inspector", (it) => {
         assert.include(text, `<td>${fault.kind}</td>`)
       }
       for (const [inputs, said] of [
-        [{ kind: "delay" }, "Milliseconds is missing or not possible here"],
-        [{ kind: "status", status: "99" }, "Status is missing or not possible here"],
-        [{ kind: "drop", times: "x" }, "Times is missing or not possible here"],
-        [{ kind: "toString" }, "Kind is none that there is"]
+        [{ kind: "delay" }, "Milliseconds is missing or invalid"],
+        [{ kind: "status", status: "99" }, "Status is missing or invalid"],
+        [{ kind: "drop", times: "x" }, "Times is missing or invalid"],
+        [{ kind: "toString" }, "Kind is unknown"]
       ] as const) {
         const reply = yield* fault(inputs)
         assert.strictEqual(reply.status, 400)
         assert.include(reply.text, said)
       }
-      assert.strictEqual((yield* submit("/inspector", { do: "clear" })).status, 303)
+      assert.strictEqual((yield* submit("/console", { do: "clear" })).status, 303)
       assert.deepStrictEqual(yield* sandbox.faults, [])
     }))
 
   it.effect("moves the clock forward and never back, and resets", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const advance = (forward: string, unit: string) => submit("/inspector", { do: "advance", forward, unit })
+      const advance = (forward: string, unit: string) => submit("/console", { do: "advance", forward, unit })
       assert.strictEqual((yield* advance("2", "days")).status, 303)
       assert.strictEqual((yield* sandbox.clock).aheadMillis, 2 * 24 * 3_600_000)
       for (const [forward, unit] of [["-1", "days"], ["0", "days"], ["", "days"], ["x", "hours"], ["1", "years"], ["9999999", "days"]] as const) {
         assert.strictEqual((yield* advance(forward, unit)).status, 400, forward)
       }
-      assert.strictEqual((yield* submit("/inspector", { do: "reset" })).status, 303)
+      assert.strictEqual((yield* submit("/console", { do: "reset" })).status, 303)
       assert.strictEqual((yield* sandbox.clock).aheadMillis, 0)
     }))
 })
@@ -378,7 +378,7 @@ describe("over a socket, the pages", () => {
       }))
   })
 
-  it.live("answer anyone when the sandbox is told to", () =>
+  it.live("answer anyone with control set to anyone", () =>
     Effect.gen(function*() {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))

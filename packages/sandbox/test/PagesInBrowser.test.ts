@@ -98,7 +98,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
         assert.strictEqual((yield* call("GET", "/me", { key })).status, 200)
         yield* steps(async (url) => {
-          await page.goto(`${url}/inspector`)
+          await page.goto(`${url}/console`)
           assert.isTrue(await page.getByText("profiles.getMe").first().isVisible())
           await page.goto(`${url}/settings/developers`)
           await revokes(page)
@@ -137,25 +137,25 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
       }))
 
-    it.scoped("the inspector follows what is asked, and stops on request", () =>
+    it.scoped("the console shows new requests, and stops on request", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
         // Its time stands still but for what the test lets pass.
         yield* steps(async (url) => {
           await page.clock.install()
-          await page.goto(`${url}/inspector`)
+          await page.goto(`${url}/console`)
         })
         const follow = page.getByRole("button", { name: "Follow" })
         yield* call("GET", "/users/nobody-followed")
         yield* steps(async () => {
           assert.strictEqual(await follow.getAttribute("aria-pressed"), "true")
-          await page.route("**/inspector", (route) => route.abort())
+          await page.route("**/console", (route) => route.abort())
           await page.clock.runFor(2_000)
-          await page.getByRole("status").getByText("The sandbox doesn't answer.").waitFor()
-          await page.unroute("**/inspector")
+          await page.getByRole("status").getByText("The sandbox doesn't respond.").waitFor()
+          await page.unroute("**/console")
           await page.clock.runFor(2_000)
           await page.getByText("/users/nobody-followed").waitFor()
-          assert.strictEqual(await page.getByText("The sandbox doesn't answer.").count(), 0)
+          assert.strictEqual(await page.getByText("The sandbox doesn't respond.").count(), 0)
           await follow.click()
           assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
         })
@@ -163,7 +163,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         yield* steps(async () => {
           await page.clock.runFor(10_000)
           assert.strictEqual(await page.getByText("/users/nobody-unfollowed").count(), 0)
-          await page.getByRole("link", { name: "Look again" }).click()
+          await page.getByRole("link", { name: "Reload" }).click()
           await page.getByText("/users/nobody-unfollowed").waitFor()
         })
       }))
@@ -174,21 +174,21 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         const page = yield* Browser.visit()
         const before = yield* sandbox.clock
         yield* steps(async (url) => {
-          await page.goto(`${url}/inspector`)
+          await page.goto(`${url}/console`)
           await page.getByLabel("Kind").selectOption("status")
           await page.getByLabel("Path").fill("/me")
           await page.getByRole("button", { name: "Add the fault" }).click()
           const refused = page.getByRole("alert")
           await refused.waitFor()
           assert.include(await refused.innerText(), "Status")
-          assert.strictEqual(await page.title(), "Refused: Inspector · Plaza sandbox")
+          assert.strictEqual(await page.title(), "Refused: Console · Plaza sandbox")
           assert.strictEqual(await page.getByLabel("Path").inputValue(), "/me")
           await page.getByLabel("Status").fill("418")
           await page.getByRole("button", { name: "Add the fault" }).click()
-          await page.getByRole("status").getByText("The fault is in store").waitFor()
+          await page.getByRole("status").getByText("The fault is added").waitFor()
           await page.getByLabel("Forward by").fill("90")
           await page.getByLabel("Unit").selectOption("minutes")
-          await page.getByRole("button", { name: "Move the clock" }).click()
+          await page.getByRole("button", { name: "Advance the clock" }).click()
           await page.getByText("1h 30m ahead").waitFor()
         })
         assert.strictEqual((yield* call("GET", "/me")).status, 418)
@@ -208,7 +208,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await page.getByLabel("Username", { exact: true }).fill(hostile)
           await page.getByRole("button", { name: "Sign in", exact: true }).click()
           await page.getByText(hostile).first().waitFor()
-          for (const path of ["/settings/developers", "/operator", "/inspector", "/sign-in"]) {
+          for (const path of ["/settings/developers", "/operator", "/console", "/sign-in"]) {
             await page.goto(url + path)
             assert.strictEqual(await page.locator("main img, main script").count(), 0, path)
             assert.notInclude(await page.title(), "taken")
@@ -224,7 +224,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         Effect.gen(function*() {
           const page = yield* Browser.visit(options)
           yield* steps(async (url) => {
-            for (const path of ["/", "/sign-in", "/inspector", "/reference"]) {
+            for (const path of ["/", "/sign-in", "/console", "/reference"]) {
               await page.goto(url + path)
               await Browser.check(page, path)
             }

@@ -47,7 +47,7 @@ describe("a response is what the schema writes", () => {
 
   it("for dates and other names in lists of lists, and fields that are left out or null", () => {
     const item = Schema.Struct({ at: Schema.DateTimeUtc, note: Schema.optionalWith(Schema.String, { nullable: true, exact: true }) })
-    const schema: Schema.Schema<object, unknown> = Schema.Struct({
+    const schema = Schema.Struct({
       rows: Schema.Array(Schema.Array(item)),
       newName: Schema.propertySignature(Schema.NullOr(Schema.DateTimeUtc)).pipe(Schema.fromKey("old_name")),
       count: Schema.optional(Schema.NumberFromString)

@@ -1,5 +1,5 @@
 /**
- * Statements and transactions on the one connection: what is kept, what is undone, and what is told of writes.
+ * Statements and transactions on the one connection: what is committed, what is rolled back, and the notifications of writes.
  */
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
@@ -83,7 +83,7 @@ describe("a transaction", () => {
 })
 
 describe("a statement", () => {
-  it.scoped("is told of by the table that it writes to, and by no other", () =>
+  it.scoped("notifies the listeners of its table, and no others", () =>
     Effect.gen(function*() {
       const sql = yield* open
       const table = sql.literal("things")

@@ -93,7 +93,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual(refusal(yield* control("POST", "/clock", { json: { millis: 1, hours: 2 } })), "400 VALIDATION_ERROR hours")
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("goes back to the clock outside with a reset, and what is planted lies in its past", () =>
+  it.effect("goes back to the clock outside with a reset, and seeded data lies in its past", () =>
     Effect.gen(function*() {
       const { clock, reset, state } = yield* Sandbox.Sandbox
       yield* TestClock.adjust("1000 days")

@@ -1,26 +1,22 @@
 /**
- * For each failure of a call, what it means to who runs a command, and what to do about it. Knows nothing of exit codes, nor of which
- * program speaks.
+ * What each failure of a call means to the user, and what to do about it. Independent of the program and its exit
+ * codes.
  *
  * Source: interface v1, "Errors" and "Retry rules".
- *
- * @since 0.1.0
  */
 import type { OperationName } from "@plaza/client"
 import type { Category } from "@plaza/domain/Category"
 import type { ErrorCode } from "@plaza/domain/Errors"
 
-/** @since 0.1.0 @category models */
 export interface Advice {
-  /** What happened, as a sentence without its end. */
+  /** What happened, as a clause without a full stop. */
   readonly meaning: string
-  /** A sentence. */
+  /** What to do, as a sentence. */
   readonly advice: string
 }
 
 const developers = "in the web app under Settings, then Developers"
 
-/** @since 0.1.0 @category advice */
 export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   VALIDATION_ERROR: { meaning: "the service refuses a value", advice: "Correct the value that it names and run this again." },
   INVALID_JSON: { meaning: "the service can't read the JSON", advice: "Correct the JSON and run this again." },
@@ -43,12 +39,7 @@ export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   INTERNAL_ERROR: { meaning: "the service has a fault", advice: "Run this again later." }
 }
 
-/**
- * For codes that the document doesn't list: they mean what their status means.
- *
- * @since 0.1.0
- * @category advice
- */
+/** For codes that the document doesn't list, by the category of their status. */
 export const byCategory: Readonly<Record<Category, Advice>> = {
   InvalidRequest: { meaning: "the service refuses the request", advice: "Check the input, and that the base address is the service's." },
   Unauthenticated: byCode.INVALID_API_KEY,
@@ -62,12 +53,7 @@ export const byCategory: Readonly<Record<Category, Advice>> = {
 
 const address = "Check that the base address is the service's and ends with /open/v1, and what proxy stands on the way."
 
-/**
- * For answers that are not in the service's form, a proxy's page for example.
- *
- * @since 0.1.0
- * @category advice
- */
+/** For responses that are not the service's, a proxy's page for example. */
 export const foreign = (category: Category): Advice => {
   switch (category) {
     case "ServiceFault":
@@ -89,14 +75,11 @@ export const foreign = (category: Category): Advice => {
 const scope = /(?<![\w:/])[a-z][a-z_-]*:[a-z][a-z_-]*(?![\w:/])/
 
 /**
- * What to do about a key without a scope: the scope is named where the service names it.
+ * What to do about a key without a scope. Names the scope if the service names it.
  * Source: interface v1, "Authentication", rule 6.
- *
- * @since 0.1.0
- * @category advice
  */
-export const forScope = (told: ReadonlyArray<string>): string => {
-  const name = told.flatMap((text) => scope.exec(text)?.[0] ?? [])[0]
+export const forScope = (texts: ReadonlyArray<string>): string => {
+  const name = texts.flatMap((text) => scope.exec(text)?.[0] ?? [])[0]
   return name === undefined ? byCode.INSUFFICIENT_SCOPE.advice : `Make a key with the scope ${name} ${developers}, and use it here.`
 }
 
@@ -105,11 +88,8 @@ const harmless = "Run this again: a second time should change nothing more."
 const inTheWebApp = (what: string) => `Look in the web app whether ${what} before you run this again: the interface can't tell.`
 
 /**
- * How to find out whether a write happened whose outcome nobody knows.
+ * What to do about a call with an unknown outcome.
  * Source: interface v1, "Retry rules".
- *
- * @since 0.1.0
- * @category advice
  */
 export const byOperation: Readonly<Record<OperationName, string>> = {
   getMe: reading,
@@ -130,20 +110,10 @@ export const byOperation: Readonly<Record<OperationName, string>> = {
 
 const isOperation = (name: string): name is OperationName => Object.hasOwn(byOperation, name)
 
-/**
- * {@link byOperation} for any name of an operation; one that the document doesn't show can't be looked up.
- *
- * @since 0.1.0
- * @category advice
- */
+/** {@link byOperation} for any operation, also one that the document doesn't show. */
 export const forOutcome = (operation: string): string => isOperation(operation) ? byOperation[operation] : inTheWebApp("it happened")
 
-/**
- * What to do about a success that can't be read.
- *
- * @since 0.1.0
- * @category advice
- */
+/** What to do about a success that can't be read. */
 export const forUnreadable = (operation: string): string =>
   forOutcome(operation) === reading ? address : "Don't run this again: it most likely happened. Look at the result in the web app, and check what proxy stands on the way."
 
@@ -160,11 +130,6 @@ const reasons: ReadonlyArray<readonly [reason: RegExp, advice: string]> = [
   [/^ERR_SSL_/, "What listens there doesn't speak TLS as it should: check the port, and https or http, in the base address."]
 ]
 
-/**
- * What to do when the service can't be reached.
- *
- * @since 0.1.0
- * @category advice
- */
+/** What to do when the service can't be reached. */
 export const forReason = (reason: string): string =>
   reasons.find(([pattern]) => pattern.test(reason))?.[1] ?? "Check the base address and this machine's network."

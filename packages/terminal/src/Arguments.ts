@@ -1,26 +1,17 @@
 /**
- * The words of a command line put into the one order that the parser reads without doubt: the command, options with their values,
- * flags, `--`, arguments. So options may stand anywhere, a value may begin with a dash or be called like a command, and what
- * can't be told apart is refused instead of guessed. How words are told apart is in `Words`; this is its form for programs on Effect.
- *
- * @since 0.1.0
+ * Normalises the arguments of a command line to the one order that the parser reads unambiguously: the command,
+ * options with their values, flags, `--`, arguments. Options may stand anywhere, and a value may begin with a dash.
+ * Ambiguous input fails. This is `Words` for programs on Effect.
  */
 import * as Either from "effect/Either"
 import type { Grammar } from "./Manual.js"
 import { UsageError } from "./Problem.js"
 import * as Words from "./Words.js"
 
-/** @since 0.1.0 @category models */
 export type { Grammar } from "./Manual.js"
-/** @since 0.1.0 @category models */
 export type { Commands, Request } from "./Words.js"
 
-/**
- * Reads a command line, without the names of runtime and program.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Parses a command line without the names of runtime and program. */
 export const normalize = (
   program: string,
   argv: ReadonlyArray<string>,
@@ -31,12 +22,7 @@ export const normalize = (
   return request._tag === "Refused" ? Either.left(new UsageError({ message: request.message })) : Either.right(request)
 }
 
-/**
- * Whether a flag is given, however wrong the rest of the line may be.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Whether a flag is set, also on an invalid command line. */
 export const has = (argv: ReadonlyArray<string>, flag: string): boolean => {
   const end = argv.indexOf("--")
   return (end === -1 ? argv : argv.slice(0, end)).includes(flag)

@@ -1,8 +1,6 @@
 /**
- * Runs a program's commands: the words in their order, help and version on standard output, and wrong words as one error instead of a
- * page on each stream. Knows nothing of what the commands do.
- *
- * @since 0.1.0
+ * Runs a program's commands: normalises the arguments, prints help and version on standard output, and reports a
+ * usage error once on standard error.
  */
 import type * as CliApp from "@effect/cli/CliApp"
 import * as CliConfig from "@effect/cli/CliConfig"
@@ -26,7 +24,7 @@ import * as Start from "./Start.js"
 import { oneLine, withoutColour } from "./Text.js"
 import type { Commands as CommandWords } from "./Words.js"
 
-/** The parser's own words for what is most often wrong, and ours. */
+/** The parser's messages for common errors, and their replacements. */
 const plainer: ReadonlyArray<readonly [RegExp, (name: string, command: string) => string]> = [
   [/^Expected to find option: '(.+)'$/, (name, command) => `${command} needs ${name}`],
   [/^Missing argument <(.+)>$/, (name, command) => `${command} needs ${name} behind it`],
@@ -34,33 +32,22 @@ const plainer: ReadonlyArray<readonly [RegExp, (name: string, command: string) =
   [/^Received unknown argument: '(.*)'$/, (name, command) => `${command} can't use "${name}": leave it out`]
 ]
 
-/**
- * A parser's error in one sentence, for the command whose words are wrong.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Renders a parser's error as one sentence. */
 export const sentenceOf = (error: ValidationError.ValidationError, command: string): string => {
-  const told = oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
+  const text = oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
   const sentences = plainer.flatMap(([pattern, say]) => {
-    const name = pattern.exec(told)?.[1]
+    const name = pattern.exec(text)?.[1]
     return name === undefined ? [] : [say(name, command)]
   })
-  return `${sentences[0] ?? told}; see ${command} --help`
+  return `${sentences[0] ?? text}; see ${command} --help`
 }
 
-/** @since 0.1.0 @category models */
 export type Options = Pick<Manual, "name" | "version" | "grammar">
 
 const wordsOf = (node: Commands.Node): CommandWords =>
   new Map([...node.children].map(([name, child]) => [name, { children: wordsOf(child), takes: () => Help.takenBy(child) }]))
 
-/**
- * Runs a command on the words behind the program's name.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs a command with the arguments of the process. */
 export const run = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>, options: Options) => {
   const commands = wordsOf(Commands.tree(command))
   const parse = Command.run(command, { name: options.name, version: options.version, executable: options.name })
@@ -75,7 +62,7 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
       // Answered by then.
       if (request._tag !== "Run") return
       const console = yield* Effect.console
-      // The parser prints what it then fails with; it is said once, with the failure.
+      // The parser also prints the error that it fails with; drop its print.
       const quiet: Console.Console = {
         ...console,
         error: () => Effect.void,
@@ -91,10 +78,5 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
     }).pipe(Effect.provide(CliConfig.layer({ isCaseSensitive: true })))
 }
 
-/**
- * What the parser needs: files and paths for options that name them, and the terminal.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The services of the parser: file system, paths and terminal. */
 export const layer: Layer.Layer<CliApp.CliApp.Environment> = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)

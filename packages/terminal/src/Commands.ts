@@ -1,8 +1,6 @@
 /**
- * A program's commands as a tree, read from the parser's own: it shows its commands one level deep, and names those below them wrongly
- * in its help. Knows nothing of how they are parsed or shown.
- *
- * @since 0.1.0
+ * Reads a program's commands from the parser as a tree. The parser itself shows one level only, and its help names
+ * nested commands wrongly.
  */
 import * as Args from "@effect/cli/Args"
 import type * as Command from "@effect/cli/Command"
@@ -10,13 +8,12 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
 export interface Node {
   readonly name: string
   readonly description: HelpDoc.HelpDoc
   readonly options: Options.Options<unknown>
   readonly args: Args.Args<unknown>
-  /** The commands below it, by name. */
+  /** The subcommands by name. */
   readonly children: ReadonlyMap<string, Node>
 }
 
@@ -38,7 +35,7 @@ const leaf = (command: unknown): Node => {
   }
 }
 
-/** The parser's own structure, which it doesn't export: a command, one with others below it, or one with its values changed. */
+/** The parser's internal structure, which it doesn't export: a command, one with subcommands, or a mapped one. */
 const read = (command: unknown): Node => {
   switch (property(command, "_tag")) {
     case "Map":
@@ -53,10 +50,5 @@ const read = (command: unknown): Node => {
   }
 }
 
-/**
- * The tree of a command and all that are below it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The tree of a command and its subcommands. */
 export const tree = <Name extends string, R, E, A>(command: Command.Command<Name, R, E, A>): Node => read(command.descriptor)

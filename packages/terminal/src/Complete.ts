@@ -1,16 +1,14 @@
 /**
- * What may stand where the cursor is, for a shell that completes a command line: commands, options, or files. Knows what the manual
- * tells, and nothing of any shell; loads nothing, for it is asked at every press of a key.
- *
- * @since 0.1.0
+ * Candidates for shell completion: commands, options or files. Depends only on the manual's data, because it runs at
+ * every press of a key.
  */
 import { optionsOf } from "./HelpText.js"
 import { type Entry, type Manual, type Page, pageAt } from "./Manual.js"
 
-/** The word that asks for it: a command that help doesn't show. @since 0.1.0 @category models */
+/** The hidden command that prints completions. */
 export const command = "__complete"
 
-/** What is answered where a file has to be named: the shell knows files better. @since 0.1.0 @category models */
+/** Printed where a file name is expected, so that the shell completes files itself. */
 export const files = ":files"
 
 const placeholder = ({ name }: Entry): string => name.slice(name.indexOf(" ") + 1)
@@ -18,7 +16,7 @@ const placeholder = ({ name }: Entry): string => name.slice(name.indexOf(" ") + 
 const valuesOf = (entry: Entry | undefined): ReadonlyArray<Entry> | typeof files => {
   if (entry === undefined) return []
   if (placeholder(entry) === "FILE") return files
-  // The parser's own words for an argument that is one of some.
+  // The parser describes a choice with this sentence.
   const choices = /One of the following: ([^.]+)/.exec(entry.said)?.[1]
   return choices === undefined ? [] : choices.split(", ").map((name) => ({ name, said: "" }))
 }
@@ -60,11 +58,8 @@ const candidates = (manual: Manual, done: ReadonlyArray<string>, current: string
 }
 
 /**
- * The answer for a shell: a candidate a line, a tab and what is said of it behind it, or {@link files}. The last of the words is the one
- * under the cursor, as far as it is typed.
- *
- * @since 0.1.0
- * @category completing
+ * The completions for a shell: one candidate a line, then a tab and its description, or {@link files}. The last word is the one under
+ * the cursor.
  */
 export const answer = (manual: Manual, words: ReadonlyArray<string>): string => {
   const current = words.at(-1) ?? ""

@@ -1,9 +1,4 @@
-/**
- * The few lines that make a shell ask a program what may stand where the cursor is. Knows the shells, and nothing of the program but its
- * name: what is asked is in `Complete`.
- *
- * @since 0.1.0
- */
+/** The completion scripts for bash, zsh and fish. They call the program's hidden command of `Complete`. */
 import { command, files } from "./Complete.js"
 
 const bash = (name: string, id: string): string => `# Completions of ${name} for bash: eval "$(${name} completions bash)" in ~/.bashrc
@@ -56,18 +51,11 @@ end
 complete -c ${name} -f -a '(__${id}_complete)'
 `
 
-/** @since 0.1.0 @category models */
 export const shells = ["bash", "zsh", "fish"] as const
 
-/** @since 0.1.0 @category models */
 export type Shell = (typeof shells)[number]
 
 const scripts = { bash, zsh, fish }
 
-/**
- * The script for a shell.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** The script for a shell. */
 export const script = (name: string, shell: Shell): string => scripts[shell](name, name.replace(/\W/g, "_"))

@@ -1,9 +1,4 @@
-/**
- * What commands say of themselves, gathered from the parser's structure into the plain data of a manual. Knows nothing of any command,
- * nor of how a page is shown.
- *
- * @since 0.1.0
- */
+/** Converts the parser's description of the commands to the plain data of a `Manual`. */
 import * as Args from "@effect/cli/Args"
 import type * as Command from "@effect/cli/Command"
 import * as HelpDoc from "@effect/cli/HelpDoc"
@@ -14,12 +9,7 @@ import { oneLine, withoutColour } from "./Text.js"
 
 const plain = (doc: HelpDoc.HelpDoc): string => oneLine(withoutColour(HelpDoc.toAnsiText(doc)))
 
-/**
- * What a command says of itself: a sentence, and examples without the program's name.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The description of a command: a sentence, and examples without the program's name. */
 export const about = (sentence: string, ...examples: ReadonlyArray<string>): HelpDoc.HelpDoc => {
   const [first, ...rest] = examples.map((example) => HelpDoc.p(example))
   return first === undefined ? HelpDoc.p(sentence) : HelpDoc.sequence(HelpDoc.p(sentence), HelpDoc.enumeration([first, ...rest]))
@@ -29,15 +19,15 @@ export const about = (sentence: string, ...examples: ReadonlyArray<string>): Hel
 const parts = (doc: HelpDoc.HelpDoc): ReadonlyArray<Exclude<HelpDoc.HelpDoc, HelpDoc.Sequence | HelpDoc.Empty>> =>
   doc._tag === "Sequence" ? [...parts(doc.left), ...parts(doc.right)] : doc._tag === "Empty" ? [] : [doc]
 
-// What the parser adds by itself, and the way it is written shows already.
+// The parser adds this, and the usage line shows it already.
 const noise = /^(A true or false value\.|A user-defined piece of text\.|An? (integer|floating point number)\.|This setting is optional\.|This (option|argument) (may|must) be repeated .*)$/
 
 interface Definition extends Entry {
-  /** Has to be given. */
+  /** The option is required. */
   readonly required: boolean
 }
 
-/** Names with what is said of each. */
+/** Names and descriptions. */
 const definitions = (doc: HelpDoc.HelpDoc): ReadonlyArray<Definition> =>
   parts(doc).flatMap((part) =>
     part._tag !== "DescriptionList" ? [] : part.definitions.map(([span, definition]) => {
@@ -64,20 +54,10 @@ const usageOf = (node: Commands.Node, args: ReadonlyArray<Definition>, options: 
   ].join(" ")
 }
 
-/**
- * The options that a command takes, without their values.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The options that a command takes, without their values. */
 export const takenBy = (node: Commands.Node): ReadonlyArray<string> => definitions(Options.getHelp(node.options)).map(({ name }) => name.split(" ")[0] ?? name)
 
-/**
- * The page of a command, and those of all below it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The page of a command, with the pages of its subcommands. */
 export const page = (node: Commands.Node): Page => {
   const description = parts(node.description)
   const args = definitions(Args.getHelp(node.args))
@@ -93,12 +73,7 @@ export const page = (node: Commands.Node): Page => {
   }
 }
 
-/**
- * All that a program tells of its commands.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The manual of a program. */
 export const manual = <Name extends string, R, E, A>(
   command: Command.Command<Name, R, E, A>,
   { grammar, name, version }: Pick<Manual, "name" | "version" | "grammar">

@@ -1,20 +1,11 @@
-/**
- * The help page of a command as text that fits a width. Knows nothing of any command, and loads nothing, so that help is there at once.
- *
- * @since 0.1.0
- */
+/** Renders the help page of a command as text of a given width. Imports no library, so that help prints at once. */
 import type { Entry, Page } from "./Manual.js"
 
 const gap = 2
-/** With less room beside the names, what is said of them goes below them. */
+/** With less room beside the names, descriptions go below them. */
 const leastRoom = 20
 
-/**
- * A text broken between words; a word that is longer than the line stays whole, for a part of it can't be copied.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Wraps text between words. A word that is longer than the line stays whole. */
 export const wrap = (text: string, width: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   for (const word of text.split(" ")) {
@@ -38,20 +29,10 @@ const entryLines = (entries: ReadonlyArray<Entry>, width: number): ReadonlyArray
 const everywhere: Entry = { name: "--help", said: "Show this." }
 const atTheTop: Entry = { name: "--version", said: "Show the version." }
 
-/**
- * The options of a page as they are shown: those of the command, and those that every command has.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The options that a page shows: the command's own and the global ones. */
 export const optionsOf = (page: Page): ReadonlyArray<Entry> => [...page.options, everywhere, ...(page.commands.length > 0 ? [atTheTop] : [])]
 
-/**
- * The lines of a page; `path` are the words by which the command is called, the program's name first.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Renders a page. `path` is the command path, the program's name first. */
 export const render = (page: Page, path: ReadonlyArray<string>, width: number): string => {
   const [program = ""] = path
   const section = (head: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> => entries.length === 0 ? [] : ["", `${head}:`, ...entryLines(entries, width)]

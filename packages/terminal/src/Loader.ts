@@ -1,24 +1,16 @@
 /**
- * Loads a bundled program from the folder that it lies in, as quickly as this Node can: with the code that V8 compiled when the bundle
- * was made, where it was made by the same Node; with Node's own cache of compiled code where it has one; or plainly. Knows nothing of
- * what is loaded.
- *
- * @since 0.1.0
+ * Loads a bundled program as fast as Node can: with the code that V8 compiled for this version when the bundle was
+ * made, else with Node's compile cache, else plainly.
  */
 import { readFileSync } from "node:fs"
 import * as Module from "node:module"
 import * as Path from "node:path"
 import * as Vm from "node:vm"
 
-/** Compiled code is good for one version of Node on one kind of machine only. @since 0.1.0 @category caching */
+/** Compiled code is valid for one version of Node on one platform. */
 export const tag = `${process.version}-${process.platform}-${process.arch}`
 
-/**
- * Where the compiled code of a file lies.
- *
- * @since 0.1.0
- * @category caching
- */
+/** Where the compiled code of a file lies. */
 export const cacheOf = (folder: string, file: string): string => Path.join(folder, "compiled", tag, `${Path.basename(file)}.bin`)
 
 const read = (path: string): Buffer | undefined => {
@@ -32,12 +24,7 @@ const read = (path: string): Buffer | undefined => {
 type Require = (id: string) => unknown
 type Wrapped = (exports: unknown, require: Require, module: { readonly exports: unknown }, filename: string, dirname: string) => void
 
-/**
- * Loads a file of a bundle and what it requires of it. What V8 refuses of the compiled code is compiled anew, by V8 itself.
- *
- * @since 0.1.0
- * @category loading
- */
+/** Loads a file of a bundle and the files that it requires. V8 recompiles what it rejects of the compiled code. */
 export const load = (folder: string, entry: string, compiled: (file: string, script: Vm.Script) => void = () => {}): void => {
   const elsewhere: Require = Module.createRequire(Path.join(folder, entry))
   const modules = new Map<string, { readonly exports: unknown }>()
@@ -63,7 +50,7 @@ export const load = (folder: string, entry: string, compiled: (file: string, scr
   require(Path.join(folder, entry))
 }
 
-/** Where a user's programs may keep what can be made again; nothing if this user has no such place. */
+/** The user's cache folder, if there is one. */
 const cacheHome = (): string | undefined => {
   const { HOME, XDG_CACHE_HOME } = process.env
   if (XDG_CACHE_HOME !== undefined && Path.isAbsolute(XDG_CACHE_HOME)) return XDG_CACHE_HOME
@@ -73,12 +60,7 @@ const cacheHome = (): string | undefined => {
 // In Node from 22.8 on; the types are those of Node 20.
 const enableCompileCache: unknown = Reflect.get(Module, "enableCompileCache")
 
-/**
- * Loads the program whose entry it is, in the quickest way there is.
- *
- * @since 0.1.0
- * @category loading
- */
+/** Loads the program with this entry file in the fastest way available. */
 export const loadProgram = (folder: string, name: string, entry: string): void => {
   if (read(cacheOf(folder, entry)) !== undefined) return load(folder, entry)
   const home = cacheHome()

@@ -1,37 +1,28 @@
-/**
- * The page of the manual, in the language of man, from what the program's help is made from. Knows nothing of any command.
- *
- * @since 0.1.0
- */
+/** Renders a `Manual` as a man page. */
 import { optionsOf, wrap } from "./HelpText.js"
 import { allPages, type Entry, type Manual, type Page } from "./Manual.js"
 
-/** A line that man shows as it is: its dashes can be copied, and it doesn't begin like a request. */
+/** Escapes a line for man: dashes stay dashes, and a leading dot is no request. */
 const line = (plain: string): string => plain.replace(/\\/g, "\\e").replace(/-/g, "\\-").replace(/^([.'])/, "\\&$1")
 
 const text = (plain: string): string => wrap(plain, 72).map(line).join("\n")
 
 const entry = ({ name, said }: Entry): string => [".TP", `.B ${line(name)}`, text(said === "" ? name : said)].join("\n")
 
-/** What help doesn't have, such as what the statuses mean. @since 0.1.0 @category models */
+/** A section that help doesn't have, for example the exit codes. */
 export interface Section {
   readonly head: string
   readonly entries: ReadonlyArray<Entry>
 }
 
-/** Options that mean the same in most commands, which are told once. */
+/** Options that most commands share; the page describes them once. */
 const commonOf = (commands: ReadonlyArray<Page>): ReadonlyArray<Entry> => {
   const all = commands.flatMap(({ options }) => options)
   const isSame = (one: Entry) => ({ name, said }: Entry) => name === one.name && said === one.said
   return all.filter((option, index) => all.findIndex(isSame(option)) === index && all.filter(isSame(option)).length > commands.length / 2)
 }
 
-/**
- * The whole page. It has no date, so that the same source makes the same page.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Renders the page. It has no date, so that builds are reproducible. */
 export const render = (manual: Manual, sections: ReadonlyArray<Section> = []): string => {
   const { name, page, version } = manual
   const [sentence = ""] = page.about.split(/[.:](?:\s|$)/)

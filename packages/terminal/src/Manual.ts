@@ -1,18 +1,15 @@
 /**
- * What a program tells of its commands, as plain data: made from the commands once, and from then on all that help, completions and
- * the page of the manual need. Knows neither the parser nor how anything of it is shown, and loads nothing.
- *
- * @since 0.1.0
+ * The commands of a program as plain data. Help, completions and the man page are made from it. Imports nothing.
  */
 
-/** Something with what is said of it. @since 0.1.0 @category models */
+/** An argument or option with its description. */
 export interface Entry {
   /** An argument as `FILE`, an option as `--json` or `--limit N`. */
   readonly name: string
   readonly said: string
 }
 
-/** Every option of every command, and whether it has a value. @since 0.1.0 @category models */
+/** Every option of every command, and whether it has a value. */
 export interface Grammar {
   /** Options with a value, as `--limit`; the same in every command. */
   readonly valued: ReadonlyArray<string>
@@ -24,22 +21,20 @@ export interface Grammar {
   readonly global?: ReadonlyArray<Entry>
 }
 
-/** @since 0.1.0 @category models */
 export interface Page {
-  /** The last word that calls the command. */
+  /** The last word of the command. */
   readonly name: string
-  /** What it does, in a sentence or some. */
+  /** What the command does, in one or more sentences. */
   readonly about: string
-  /** What stands behind the words that call it. */
+  /** The usage line behind the command's name. */
   readonly usage: string
   readonly args: ReadonlyArray<Entry>
   readonly options: ReadonlyArray<Entry>
-  /** Without the program's name. */
+  /** Command lines without the program's name. */
   readonly examples: ReadonlyArray<string>
   readonly commands: ReadonlyArray<Page>
 }
 
-/** @since 0.1.0 @category models */
 export interface Manual {
   readonly name: string
   readonly version: string
@@ -47,21 +42,11 @@ export interface Manual {
   readonly page: Page
 }
 
-/**
- * The page that some words lead to, as far as they are commands.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The page of a command path; words that are no commands are ignored. */
 export const pageAt = (page: Page, path: ReadonlyArray<string>): Page =>
   path.reduce((page, name) => page.commands.find((command) => command.name === name) ?? page, page)
 
-/**
- * Every page from one on, with the words that lead there, the program's name first.
- *
- * @since 0.1.0
- * @category reading
- */
+/** A page and all pages below it, each with its command path, the program's name first. */
 export const allPages = (page: Page, before: ReadonlyArray<string> = []): ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly page: Page }> => {
   const path = [...before, page.name]
   return [{ path, page }, ...page.commands.flatMap((command) => allPages(command, path))]

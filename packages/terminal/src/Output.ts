@@ -1,9 +1,4 @@
-/**
- * Results on standard output: one value or a list, as text for people or as JSON for programs. Everything that isn't a result goes
- * to standard error. Knows nothing of what the results are.
- *
- * @since 0.1.0
- */
+/** Writes results to standard output: one value or a list, as text or as JSON. Notes go to standard error. */
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,40 +8,38 @@ import { type OutputError, Streams } from "./Streams.js"
 import * as Table from "./Table.js"
 import * as Text from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export interface Settings {
   /** One JSON value, or a JSON value a line for lists, instead of text. */
   readonly json: boolean
-  /** No notes; results and failures are told all the same. */
+  /** Suppresses notes, but not results and failures. */
   readonly quiet: boolean
 }
 
-/** How a thing reads as text. @since 0.1.0 @category models */
+/** Names and values of a result as text. */
 export type Entries = ReadonlyArray<readonly [name: string, value: Table.Cell]>
 
-/** @since 0.1.0 @category services */
 export class Output extends Context.Tag("@plaza/terminal/Output")<Output, Settings & {
-  /** Writes a value as JSON: on one line with `--json` and in a pipe, indented for eyes. */
+  /** Writes a value as JSON: on one line with `--json` or in a pipe, else indented. */
   readonly value: (value: unknown) => Effect.Effect<void, OutputError>
-  /** Writes each item as JSON on a line of its own, as fast as the reader takes them. */
+  /** Writes each item as one line of JSON, with back-pressure from the reader. */
   readonly ndjson: <A, E, R>(items: Stream.Stream<A, E, R>) => Effect.Effect<void, E | OutputError, R>
-  /** Writes text as it is, with a line feed at its end. It has to be safe already: see `Text.visible`. */
+  /** Writes text unchanged and a line feed. Escape it with `Text.visible` first. */
   readonly text: (text: string) => Effect.Effect<void, OutputError>
-  /** Writes one thing: JSON if asked for, else its entries, a line each. */
+  /** Writes one result: as JSON with `--json`, else its entries, a line each. */
   readonly one: (value: unknown, entries: Entries) => Effect.Effect<void, OutputError>
-  /** Writes what was done: JSON if asked for, else a sentence. */
+  /** Writes what was done: as JSON with `--json`, else as a sentence. */
   readonly done: (value: unknown, sentence: string) => Effect.Effect<void, OutputError>
-  /** Writes a list: JSON lines if asked for, else a table, drawn as the items come. */
+  /** Writes a list: as NDJSON with `--json`, else as a table, both while items arrive. */
   readonly list: <A, E, R>(
     items: Stream.Stream<A, E, R>,
     columns: ReadonlyArray<Table.Column>,
     row: (item: A) => Table.Row,
-    /** What every write is done in, as a bar that steps aside. */
+    /** Wraps every write, for example to hide a progress bar. */
     around?: (write: Effect.Effect<void, OutputError>) => Effect.Effect<void, OutputError>
   ) => Effect.Effect<void, E | OutputError, R>
-  /** Writes a table, whole. */
+  /** Writes a whole table. */
   readonly table: (columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) => Effect.Effect<void, OutputError>
-  /** Says something on standard error that isn't a result, unless told to be quiet. A reader that is gone misses it. */
+  /** Writes a note to standard error, except with `--quiet`. Ignores a closed stream. */
   readonly note: (text: string) => Effect.Effect<void>
 }>() {}
 
@@ -54,7 +47,7 @@ const make = (settings: Settings) =>
   Effect.map(Streams, ({ stderr, stdout }): Output["Type"] => {
     const json: Output["Type"]["value"] = (value) => stdout.write(`${Text.json(value, settings.json || !stdout.isTerminal ? undefined : 2)}\n`)
     const ndjson: Output["Type"]["ndjson"] = (items) =>
-      // A write for each chunk, not for each item: a page is one.
+      // One write for each chunk (a page of the list), not for each item.
       Stream.runForEachChunk(items, (chunk) =>
         Chunk.isEmpty(chunk) ? Effect.void : stdout.write(Chunk.toReadonlyArray(chunk).map((item) => `${Text.json(item)}\n`).join("")))
     return {
@@ -66,7 +59,7 @@ const make = (settings: Settings) =>
       done: (value, sentence) => settings.json ? json(value) : stdout.write(`${Text.visible(sentence)}\n`),
       list: (items, columns, row, around = (write) => write) => {
         if (settings.json) return ndjson(items)
-        // The first chunk decides the widths, so that a list of any length needs the memory of one.
+        // The first chunk decides the widths, so that memory doesn't grow with the list.
         let widths: ReadonlyArray<number> | undefined
         return Stream.runForEachChunk(items, (chunk) => {
           if (Chunk.isEmpty(chunk)) return Effect.void
@@ -81,5 +74,4 @@ const make = (settings: Settings) =>
     }
   })
 
-/** @since 0.1.0 @category layers */
 export const layer = (settings: Settings): Layer.Layer<Output, never, Streams> => Layer.effect(Output, make(settings))

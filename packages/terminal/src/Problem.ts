@@ -1,18 +1,11 @@
 /**
- * Failures of our own programs, beside those of the client: what a program is told wrongly, and what is to be added to a
- * failure that came from below. Knows nothing of how they are shown; that is `Report`.
- *
- * @since 0.1.0
+ * Errors of the programs beside those of the client: wrong usage, and a failure with added context. `Report` renders
+ * them.
  */
 import type { ClientError } from "@plaza/client"
 import * as Data from "effect/Data"
 
-/**
- * Told wrongly, by an argument, an option, a variable or a file: nothing was done.
- *
- * @since 0.1.0
- * @category errors
- */
+/** An invalid argument, option, variable or file. Nothing was done. */
 export class UsageError extends Data.TaggedError("UsageError")<{
   /** One sentence that names what to change. */
   readonly message: string
@@ -20,18 +13,12 @@ export class UsageError extends Data.TaggedError("UsageError")<{
   readonly exitCode: ClientError.ExitCode = 2
 }
 
-/**
- * A failure with what the program knows beyond it: what had already happened, and what to do now. It keeps the tag and the
- * exit code of its cause.
- *
- * @since 0.1.0
- * @category errors
- */
+/** A failure with added context: what had already happened, and what to do now. It keeps the tag and the exit code of its cause. */
 export class Explained extends Data.TaggedError("Explained")<{
   readonly cause: unknown
-  /** A sentence beside the one of the cause. */
+  /** A sentence in addition to the cause's. */
   readonly advice: string
-  /** Facts for programs, beside those of the cause. */
+  /** Fields for programs, in addition to the cause's. */
   readonly details?: Readonly<Record<string, unknown>>
 }> {
   override get message(): string {

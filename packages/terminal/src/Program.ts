@@ -1,6 +1,6 @@
 /**
- * The outermost part of a program on Node: starts its main effect, stops it on a signal, tells of its failure once and ends with the
- * status of the table. Knows nothing of what the program does.
+ * Runs the main effect of a program on Node: interrupts it on a signal, reports its failure once and exits with a
+ * status of the table.
  *
  * | status | when |
  * |---|---|
@@ -14,8 +14,6 @@
  * | 7 | service or network fault |
  * | 8 | outcome unknown |
  * | 130, 143 | interrupted by SIGINT, SIGTERM |
- *
- * @since 0.1.0
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
@@ -34,11 +32,10 @@ import * as Report from "./Report.js"
 import { layer as layerStreams, Streams } from "./Streams.js"
 import type { Medium } from "./Table.js"
 
-/** @since 0.1.0 @category models */
 export interface Options {
-  /** The program's name, which begins what it says of a failure. */
+  /** The program's name, the prefix of its error messages. */
   readonly name: string
-  /** Failures as one JSON object instead of sentences. */
+  /** Reports failures as one JSON object. */
   readonly json: boolean
 }
 
@@ -46,16 +43,10 @@ const unfitted: Medium = { isTerminal: false, colour: false, columns: () => 80 }
 
 const runsUntilStopped = globalValue("@plaza/terminal/runsUntilStopped", () => FiberRef.unsafeMake(false))
 
-/**
- * To be said by what runs until it is stopped, as a server does: a signal is then its end and not an interruption, and the status is
- * 0.
- *
- * @since 0.1.0
- * @category running
- */
+/** Marks a program that runs until it is stopped, as a server does: a signal then ends it with exit code 0. */
 export const untilStopped: Effect.Effect<void> = FiberRef.set(runsUntilStopped, true)
 
-/** Log lines go to standard error, and only when PLAZA_LOG_LEVEL names a level: results and failures are no log lines. */
+/** Logs to standard error if PLAZA_LOG_LEVEL names a level. Results and failures are not logged. */
 const layerLogger: Layer.Layer<never, ConfigError.ConfigError, Streams> = Layer.unwrapEffect(Effect.gen(function*() {
   const { stderr } = yield* Streams
   const level = yield* Config.withDefault(Config.logLevel("PLAZA_LOG_LEVEL"), LogLevel.None)
@@ -71,7 +62,7 @@ const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Optio
     if (Option.isNone(report)) return 0
     const { exitCode, tag } = report.value
     const { stderr } = yield* Streams
-    // Who pressed the keys knows; a program that reads JSON does not.
+    // A person who pressed Ctrl-C knows; a program that reads JSON does not.
     const text = options.json ? Report.toJson(report.value) : tag === "Interrupted" ? "" : Report.toText(options.name, report.value, stderr)
     yield* Effect.ignore(stderr.write(text))
     const debug = yield* Effect.orElseSucceed(Config.withDefault(Config.string("PLAZA_DEBUG"), ""), () => "")
@@ -79,12 +70,7 @@ const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Optio
     return exitCode
   })
 
-/**
- * The status that an effect ends with, after its failure was told. Never fails, and can't be interrupted in telling.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs an effect, reports its failure and returns the exit code. Never fails; the report can't be interrupted. */
 export const exitCodeOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   options: Options & { readonly signal: () => Report.Signal }
@@ -97,29 +83,24 @@ export const exitCodeOf = <A, E, R>(
           stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : tell(exit.cause, options.signal(), options)))
   )
 
-/**
- * Runs a main effect and ends the process.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs a main effect and ends the process. */
 export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options): void => {
   let signal: Report.Signal = "SIGINT"
   process.once("SIGTERM", () => {
     signal = "SIGTERM"
   })
-  // What a library throws outside of every fiber would print its stack.
+  // An exception of a library outside of any fiber would print its stack.
   process.on("uncaughtException", (error: Error & { readonly code?: unknown }) => {
     if (error.code === "EPIPE") process.exit(0)
-    const told = Report.ofCause(Cause.die(error), signal)
-    const text = Option.match(told, { onNone: () => "", onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted) })
+    const crash = Report.ofCause(Cause.die(error), signal)
+    const text = Option.match(crash, { onNone: () => "", onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted) })
     process.stderr.write(text, () => process.exit(1))
   })
   const main = exitCodeOf(Effect.provide(effect, layerLogger), { ...options, signal: () => signal }).pipe(
     Effect.provide(layerStreams),
-    // Everything was written and taken, so nothing is lost by not waiting for what a library may still hold open.
+    // All output is flushed, so exit without waiting for handles that a library may hold open.
     Effect.tap((code) => Effect.sync(() => process.exit(code))),
-    // An interruption has been answered by then; what follows it must not be cut off by the same one.
+    // The interruption is handled by then and must not cut off what follows.
     Effect.uninterruptible
   )
   NodeRuntime.runMain(main, { disableErrorReporting: true, disablePrettyLogger: true })

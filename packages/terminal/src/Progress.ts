@@ -1,9 +1,4 @@
-/**
- * How far a long piece of work has come, as a bar on standard error: only when that is a terminal, and never when told to be
- * quiet or when JSON is asked for. Knows nothing of the work.
- *
- * @since 0.1.0
- */
+/** A progress bar on standard error. It is shown only on a terminal, and not with `--quiet` or `--json`. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,35 +7,32 @@ import CliProgress from "cli-progress"
 import { Streams } from "./Streams.js"
 import { oneLine } from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export interface BarOptions {
-  /** What is being done, as `Uploading`. */
+  /** The label, for example `Uploading`. */
   readonly label: string
-  /** How much there is to do; 0 while it isn't known. */
+  /** The total; 0 while it is unknown. */
   readonly total: number
-  /** Written as sizes (`bytes`) or as a count. */
+  /** The unit (default: `count`). */
   readonly unit?: "bytes" | "count"
-  /** Whether the time left is told by the pace of late, as it is unless told; not where work comes in bursts. */
+  /** Whether to show the estimated time left (default: true). Set to false for work that comes in bursts. */
   readonly estimate?: boolean
 }
 
-/** @since 0.1.0 @category models */
 export interface Bar {
-  /** So much more is done; one unless told. */
+  /** Adds to the amount done (default: 1). */
   readonly tick: (by?: number) => Effect.Effect<void>
-  /** So much is done in all. */
+  /** Sets the amount done. */
   readonly set: (done: number) => Effect.Effect<void>
-  /** There is so much to do in all. */
+  /** Sets the total. */
   readonly total: (total: number) => Effect.Effect<void>
-  /** A few words on what is happening, behind the bar. */
+  /** Sets the text behind the bar. */
   readonly status: (text: string) => Effect.Effect<void>
-  /** Takes the bar away while something else is written, so that the two don't run into one another. */
+  /** Hides the bar while something else is written. */
   readonly beside: <A, E, R>(writing: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** @since 0.1.0 @category services */
 export class Progress extends Context.Tag("@plaza/terminal/Progress")<Progress, {
-  /** Shows a bar until the scope closes; then its line is cleared. One at a time. */
+  /** Shows a bar until the scope closes, then clears its line. One bar at a time. */
   readonly bar: (options: BarOptions) => Effect.Effect<Bar, never, Scope.Scope>
 }>() {}
 
@@ -52,22 +44,12 @@ const unseen: Bar = {
   beside: (writing) => writing
 }
 
-/**
- * Shows nothing.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Shows nothing. */
 export const layerSilent: Layer.Layer<Progress> = Layer.succeed(Progress, { bar: () => Effect.succeed(unseen) })
 
 const units = ["B", "kB", "MB", "GB", "TB"]
 
-/**
- * A size for eyes, in powers of a thousand: `12.3 MB`.
- *
- * @since 0.1.0
- * @category text
- */
+/** Formats a size in powers of a thousand: `12.3 MB`. */
 export const size = (bytes: number): string => {
   const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`
@@ -83,7 +65,7 @@ const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => n
     format: (_, { eta, progress, total, value }, payload: { readonly status?: string }) => {
       const amount = options.unit === "bytes" ? size : String
       const counts = total === 0 ? amount(value) : `${amount(value)} of ${amount(total)}`
-      // The estimate is made by the library from its own clock: it is for eyes, and nothing depends on it.
+      // The library estimates by its own clock. Nothing depends on the estimate.
       const left = options.estimate !== false && total > value && Number.isFinite(eta) && eta > 0 ? ` · ${Math.ceil(eta)} s left` : ""
       const words = payload.status === undefined ? "" : ` · ${payload.status}`
       const tail = ` ${counts}${left}${words}`
@@ -94,7 +76,6 @@ const draw = (options: BarOptions, node: NodeJS.WritableStream, columns: () => n
   })
 }
 
-/** @since 0.1.0 @category layers */
 export const layer = (settings: { readonly json: boolean; readonly quiet: boolean }): Layer.Layer<Progress, never, Streams> =>
   Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
     const { node } = stderr
@@ -109,7 +90,7 @@ export const layer = (settings: { readonly json: boolean; readonly quiet: boolea
           }),
           (bar) => Effect.sync(() => bar.stop())
         ).pipe(Effect.map((bar): Bar => {
-          // A bar that is away takes no news, and is told them when it comes back.
+          // A hidden bar ignores updates, so they are applied when it is shown again.
           let done = 0
           let { total } = options
           const set = (value: number) =>

@@ -1,8 +1,6 @@
 /**
- * What a program says of a failure, and the status it ends with: for people what happened, why and what to do, a line each; for
- * programs one JSON object. Knows nothing of where it is written.
- *
- * @since 0.1.0
+ * The report of a failure and its exit code: for people what happened, why and what to do, a line each; for programs
+ * one JSON object.
  */
 import * as Cause from "effect/Cause"
 import type * as ConfigError from "effect/ConfigError"
@@ -15,7 +13,6 @@ import { factsOf, report, type Report } from "./Report/Model.js"
 import { lines, type Medium } from "./Table.js"
 import { json } from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export type { Report } from "./Report/Model.js"
 
 const indent = "  "
@@ -24,7 +21,7 @@ const isConfigError = (error: unknown): error is ConfigError.ConfigError =>
   Predicate.isTagged(error, "ConfigError") && Predicate.hasProperty(error, "_op")
 
 const ofConfig = (error: ConfigError.ConfigError): Report => {
-  // The left one is the first that was asked for; one thing to change at a time is enough.
+  // The left error is the first one; report one thing to change at a time.
   if (error._op === "And") return ofConfig(error.left)
   if (error._op === "Or") return ofConfig(error.left._op === "MissingData" && error.right._op !== "MissingData" ? error.right : error.left)
   const variable = error.path.join("_")
@@ -53,12 +50,7 @@ const messageOf = (error: unknown): string => {
   return message === "" ? Predicate.isString(error) ? error : "an error without a message" : message
 }
 
-/**
- * The report of something that a program failed with. `now`, in milliseconds since the epoch, lets it tell until when to wait.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** The report of a failure. With `now`, in milliseconds since the epoch, it says until when to wait. */
 export const ofFailure = (error: unknown, now?: number): Report => {
   if (isServiceError(error)) return ofService(error, now)
   if (isClientFailure(error)) return ofClient(error)
@@ -78,17 +70,13 @@ export const ofFailure = (error: unknown, now?: number): Report => {
 
 const isExplained = (error: unknown): error is Explained => Predicate.isTagged(error, "Explained") && Predicate.hasProperty(error, "advice")
 
-/** @since 0.1.0 @category models */
 export type Signal = "SIGINT" | "SIGTERM"
 
 const bySignal: Readonly<Record<Signal, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 /**
- * The report of what a program ended in; nothing when the reader of its output went away, which isn't a failure. A defect is ours,
- * so its report says how to find out more.
- *
- * @since 0.1.0
- * @category reporting
+ * The report of a cause; none if the reader of the output closed it, which isn't a failure. The report of a defect says how to find out
+ * more.
  */
 export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal, now?: number): Option.Option<Report> => {
   if (Cause.isInterruptedOnly(cause)) {
@@ -104,12 +92,7 @@ export const ofCause = (cause: Cause.Cause<unknown>, signal: Signal, now?: numbe
   })
 }
 
-/**
- * For people: `plaza: what happened`, why, and what to do, a line each. On a terminal, broken between words.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** For people: `plaza: what happened`, why, and what to do, a line each. On a terminal, broken between words. */
 export const toText = (program: string, { advice, sentence, why }: Report, medium: Medium): string => {
   const inside: Medium = { ...medium, columns: () => medium.columns() - indent.length }
   const broken = (text: string) => lines([{ head: "", overflow: "wrap" }], [[text]], inside, { head: false })
@@ -118,11 +101,6 @@ export const toText = (program: string, { advice, sentence, why }: Report, mediu
     .join("")
 }
 
-/**
- * For programs: `{ "error": { "tag", "code", "status", "message", "details" } }` on one line.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** For programs: `{ "error": { "tag", "code", "status", "message", "details" } }` on one line. */
 export const toJson = ({ code, details, message, status, tag }: Report): string =>
   `${json({ error: { tag, code, status, message, details } })}\n`

@@ -1,8 +1,6 @@
 /**
  * Reads secrets from the files that variables such as `PLAZA_API_KEY_FILE` name, as systemd credentials and Kubernetes secrets are
  * mounted. No message contains a secret or a path, because a secret is easily put where its path belongs.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -17,7 +15,7 @@ import * as Redacted from "effect/Redacted"
 
 const key = "PLAZA_API_KEY"
 
-// More than any secret has, so that a path to a device or a log does no harm.
+// The maximum size, so that a path to a device or a log does no harm.
 const mostBytes = 64 * 1024
 
 const complaints: Readonly<Record<string, string>> = {
@@ -36,7 +34,7 @@ const read = (variable: string, path: string): Effect.Effect<string, ConfigError
     const files = yield* FileSystem.FileSystem
     const { size, type } = yield* files.stat(path)
     if (type === "Directory") return yield* Effect.fail(refuse("it names a folder: name the file in it"))
-    // A pipe, as a shell's <(command) makes it, has no size.
+    // A pipe, for example from a shell's <(command), reports no size.
     if (size > mostBytes) return yield* Effect.fail(refuse("the file that it names is too long for a secret"))
     const text = (yield* files.readFileString(path)).replace(/[\r\n]+$/, "")
     return text.trim() === "" ? yield* Effect.fail(refuse("the file that it names is empty")) : text
@@ -49,12 +47,7 @@ const read = (variable: string, path: string): Effect.Effect<string, ConfigError
 const nonBlank = (variable: string) =>
   Effect.map(Config.option(Config.string(variable)), Option.filter((text) => text.trim() !== ""))
 
-/**
- * The secret in a variable, or in the file that the variable with `_FILE` behind its name names. Both together are refused.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The secret in a variable, or in the file that the variable with the suffix `_FILE` names. Fails if both are set. */
 export const secret = (variable: string): Effect.Effect<Option.Option<Redacted.Redacted>, ConfigError.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const [plain, path] = yield* Effect.all([nonBlank(variable), nonBlank(fileVariableOf(variable))])
@@ -65,15 +58,10 @@ export const secret = (variable: string): Effect.Effect<Option.Option<Redacted.R
     return Option.some(Redacted.make(yield* read(variable, path.value)))
   })
 
-/**
- * The variable that the API key comes from, where one is set.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The variable that the API key comes from, if one is set. */
 export const keyVariable: Effect.Effect<Option.Option<string>, ConfigError.ConfigError> = Effect.flatMap(
   nonBlank(fileVariableOf(key)),
-  // The file is not read for this.
+  // This doesn't read the file.
   (path) => Option.isSome(path) ? Effect.succeedSome(fileVariableOf(key)) : Effect.map(Config.option(Config.string(key)), Option.as(key))
 )
 
@@ -87,9 +75,6 @@ const keyFromFile = Effect.flatMap(nonBlank(fileVariableOf(key)), (path) =>
 /**
  * The configuration with `PLAZA_API_KEY` from the file that `PLAZA_API_KEY_FILE` names, where that is set. The file is read once, when the
  * key is first needed.
- *
- * @since 0.1.0
- * @category config
  */
 export const withKeyFile = (environment: ConfigProvider.ConfigProvider): Effect.Effect<ConfigProvider.ConfigProvider, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {

@@ -1,49 +1,32 @@
 /**
- * What a program can say before any of it is loaded: its version, its help, and what may be typed next. Knows what the manual tells, and
- * loads nothing else.
- *
- * @since 0.1.0
+ * What a program answers before it is loaded: its version, its help and completions. Depends only on the manual's
+ * data.
  */
 import * as Complete from "./Complete.js"
 import * as HelpText from "./HelpText.js"
 import { type Manual, type Page, pageAt } from "./Manual.js"
 import * as Words from "./Words.js"
 
-/** Where none is told: in a pipe, and at a terminal that knows no width of its own. */
-const usualWidth = 80
+/** The width in a pipe and on a terminal that reports none. */
+const defaultWidth = 80
 
-const wishes = ["--help", "-h", "--version"]
+const requests = ["--help", "-h", "--version"]
 
-/**
- * Whether these words may be answered from the manual alone; only then it has to be read.
- *
- * @since 0.1.0
- * @category answering
- */
+/** Whether the manual alone can answer these arguments. */
 export const mayAnswer = (argv: ReadonlyArray<string>): boolean =>
-  argv.length === 0 || argv[0] === "help" || argv[0] === Complete.command || argv.some((word) => wishes.includes(word))
+  argv.length === 0 || argv[0] === "help" || argv[0] === Complete.command || argv.some((word) => requests.includes(word))
 
-/**
- * The commands of a page, as the reader of words wants them.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The commands of a page for the parser of `Words`. */
 export const commandsOf = (page: Page): Words.Commands =>
   new Map(page.commands.map((command) => [command.name, {
     children: commandsOf(command),
     takes: () => command.options.map(({ name }) => name.split(" ")[0] ?? name)
   }]))
 
-/**
- * The answer; nothing where the program itself has to be asked.
- *
- * @since 0.1.0
- * @category answering
- */
+/** The text to print; undefined if the program itself has to run. */
 export const answer = (manual: Manual, argv: ReadonlyArray<string>, width: () => number): string | undefined => {
   if (argv[0] === Complete.command) return Complete.answer(manual, argv.slice(1))
   const request = Words.request(manual.name, argv, manual.grammar, commandsOf(manual.page))
   if (request._tag === "Version") return `${manual.version}\n`
-  return request._tag === "Help" ? HelpText.render(pageAt(manual.page, request.path), [manual.name, ...request.path], width() || usualWidth) : undefined
+  return request._tag === "Help" ? HelpText.render(pageAt(manual.page, request.path), [manual.name, ...request.path], width() || defaultWidth) : undefined
 }

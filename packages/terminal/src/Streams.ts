@@ -1,9 +1,4 @@
-/**
- * Standard output and standard error as a service, so that everything that speaks can be tested. Knows nothing of what
- * is said.
- *
- * @since 0.1.0
- */
+/** Standard output and standard error as a service, with a layer for tests. */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -11,43 +6,30 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { isatty } from "node:tty"
 
-/**
- * The reader went away, as `head` does when it has enough. Nobody is left to tell; a program ends silently.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The reader closed the stream, as `head` does. The program ends silently. */
 export class OutputClosed extends Data.TaggedError("OutputClosed")<{}> {
   override get message(): string {
     return "the reader of the output went away"
   }
 }
 
-/**
- * The output can't be written: a full disk, for example.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The output can't be written: a full disk, for example. */
 export class OutputFailed extends Data.TaggedError("OutputFailed")<{ readonly message: string }> {}
 
-/** @since 0.1.0 @category models */
 export type OutputError = OutputClosed | OutputFailed
 
-/** @since 0.1.0 @category models */
 export interface Stream {
   readonly isTerminal: boolean
-  /** Whether colours are welcome: on a terminal, without `NO_COLOR`. */
+  /** Whether to use colours: on a terminal, without `NO_COLOR`. */
   readonly colour: boolean
-  /** Characters in a line, at this moment. */
+  /** The current width in characters. */
   readonly columns: () => number
-  /** Ends when the reader has taken the text, so that a slow reader slows the writer. */
+  /** Completes when the stream accepts the text, which gives back-pressure. */
   readonly write: (text: string) => Effect.Effect<void, OutputError>
-  /** Where a library draws by itself; undefined when nothing can draw. */
+  /** The Node stream, for a library that draws itself; undefined if nothing can draw. */
   readonly node: NodeJS.WritableStream | undefined
 }
 
-/** @since 0.1.0 @category services */
 export class Streams extends Context.Tag("@plaza/terminal/Streams")<Streams, {
   readonly stdout: Stream
   readonly stderr: Stream
@@ -57,7 +39,7 @@ const isClosed = (error: Error): boolean =>
   "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")
 
 const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWelcome: boolean): Stream => {
-  // A failed write also comes as an event, which would end the process when nobody listens.
+  // A failed write also emits an event, which would end the process without a listener.
   node.on("error", () => {})
   const isTerminal = isatty(node.fd)
   return {
@@ -80,27 +62,17 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
 const variable = (name: string) => Effect.orElseSucceed(Config.string(name), () => "")
 const colourWelcome = Effect.zipWith(variable("NO_COLOR"), variable("TERM"), (noColour, terminal) => noColour === "" && terminal !== "dumb")
 
-/**
- * The streams of this process.
- *
- * @since 0.1.0
- * @category layers
- */
+/** The streams of this process. */
 export const layer: Layer.Layer<Streams> = Layer.effect(
   Streams,
   Effect.map(colourWelcome, (colour) => ({ stdout: fromNode(process.stdout, colour), stderr: fromNode(process.stderr, colour) }))
 )
 
-/**
- * Streams that keep what is written, for tests.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Streams that record their output, for tests. */
 export const layerTest = (options: {
   readonly stdout: Array<string>
   readonly stderr: Array<string>
-  /** Characters in a line; without it the streams are no terminal. */
+  /** The width in characters. Without it the streams are not a terminal. */
   readonly columns?: number
   readonly colour?: boolean
 }): Layer.Layer<Streams> => {

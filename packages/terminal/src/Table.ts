@@ -1,31 +1,26 @@
 /**
- * Rows for eyes or for tools: on a terminal, columns fitted to its width; in a pipe, lines with tabs between the cells and no
- * head. Knows nothing of what the rows mean, and writes nothing.
- *
- * @since 0.1.0
+ * Renders rows: on a terminal as columns fitted to its width, elsewhere as lines with tabs between the cells and no
+ * header.
  */
 import CliTable3 from "cli-table3"
 import { oneLine, withoutColour } from "./Text.js"
 
-/** @since 0.1.0 @category models */
 export interface Column {
   readonly head: string
   readonly align?: "left" | "right"
-  /** Too long for its column: cut with an ellipsis (unless told), or continued on further lines. */
+  /** How to show a cell that is wider than its column: cut with an ellipsis, or wrapped (default: `cut`). */
   readonly overflow?: "cut" | "wrap"
-  /** Never cut, for a part of it is of no use: an id, which is to be copied. */
+  /** Never cut, for ids, which people copy. */
   readonly whole?: boolean
-  /** Space at the beginning of a cell is meant. */
+  /** Keeps leading spaces of a cell. */
   readonly keepIndent?: boolean
 }
 
-/** @since 0.1.0 @category models */
 export type Cell = string | number | boolean | null | undefined
 
-/** @since 0.1.0 @category models */
 export type Row = ReadonlyArray<Cell>
 
-/** Where a table goes; `Streams.Stream` is one. @since 0.1.0 @category models */
+/** Properties of the output that decide the layout; a `Streams.Stream` has them. */
 export interface Medium {
   readonly isTerminal: boolean
   readonly colour: boolean
@@ -47,7 +42,7 @@ const frameless = {
 }
 const style = { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true }
 
-/** The width of a column as the terminal shows it, which is not its count of characters. */
+/** The display width of a text on a terminal, which differs from its length. */
 const naturalWidth = (cells: ReadonlyArray<string>): number => {
   const probe = new CliTable3({ chars: frameless, style })
   // An empty table or cell has no line to measure.
@@ -57,7 +52,7 @@ const naturalWidth = (cells: ReadonlyArray<string>): number => {
 
 const sum = (widths: ReadonlyArray<number>): number => widths.reduce((total, width) => total + width, 0)
 
-/** Takes from the widest columns that may be cut, evenly, until the line fits; none gets less than a few characters. */
+/** Narrows the widest columns that may be cut, evenly, until the line fits or they reach a minimum. */
 const fit = (columns: ReadonlyArray<Column>, natural: ReadonlyArray<number>, room: number): ReadonlyArray<number> => {
   const cappedAt = (cap: number) => natural.map((width, index) => columns[index]?.whole === true ? width : Math.min(width, cap))
   let cap = Math.max(leastWidth, ...natural)
@@ -65,12 +60,7 @@ const fit = (columns: ReadonlyArray<Column>, natural: ReadonlyArray<number>, roo
   return cappedAt(cap)
 }
 
-/**
- * The widths at which these rows fit the medium; rows that come later can be drawn with the same.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** The column widths at which these rows fit the medium. Later rows can use the same widths. */
 export const widthsOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): ReadonlyArray<number> =>
   fit(columns, columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])), medium.columns())
 
@@ -82,7 +72,7 @@ const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, row
       content: row[index] ?? "",
       hAlign: column.align ?? "left",
       wordWrap: column.overflow === "wrap",
-      // A word that is longer than its column would be cut otherwise, and with it an address or an id.
+      // Otherwise a word that is longer than its column would be cut, for example an address or an id.
       wrapOnWordBoundary: naturalWidth((row[index] ?? "").split(" ")) <= (widths[index] ?? 0)
     }))
   ))
@@ -90,11 +80,8 @@ const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, row
 }
 
 /**
- * The lines of rows. On a terminal, with `widths` from {@link widthsOf} and a head if asked; elsewhere tabs between the
- * cells, and no head, so that tools see data alone.
- *
- * @since 0.1.0
- * @category rendering
+ * The lines of rows: on a terminal with `widths` from {@link widthsOf} and an optional header, elsewhere with tabs between the cells and
+ * no header.
  */
 export const lines = (
   columns: ReadonlyArray<Column>,
@@ -114,21 +101,11 @@ export const lines = (
   ].map((line) => medium.colour ? line : withoutColour(line))
 }
 
-/**
- * A table as one text, each line with its line feed; empty for no rows.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Renders a table, each line with a line feed. Empty if there are no rows. */
 export const render = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): string =>
   rows.length === 0 ? "" : `${lines(columns, rows, medium).join("\n")}\n`
 
-/**
- * Names and values of one thing, a line each.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Renders names and values, a line each. */
 export const record = (entries: ReadonlyArray<readonly [name: string, value: Cell]>, medium: Medium): string => {
   const drawn = lines([{ head: "" }, { head: "", overflow: "wrap" }], entries, medium, { head: false })
   return drawn.length === 0 ? "" : `${drawn.join("\n")}\n`

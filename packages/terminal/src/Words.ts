@@ -1,42 +1,29 @@
 /**
- * The words of a command line, told apart: commands, options with their values, flags and arguments. Knows which options there are, and
- * nothing of what they mean; loads nothing, so that it can be asked before anything else is there.
- *
- * @since 0.1.0
+ * Parses the words of a command line: commands, options with their values, flags and arguments. Depends only on the
+ * grammar, so that it runs before the program is loaded.
  */
 import { distance } from "fastest-levenshtein"
 import type { Grammar } from "./Manual.js"
 
-/**
- * The commands below a command, by name, each with the options that it takes. Those are asked for only where one is misspelt.
- *
- * @since 0.1.0
- * @category models
- */
+/** The commands below a command, by name. `takes` gives the options of a command; it is called only for suggestions. */
 export type Commands = ReadonlyMap<string, { readonly children: Commands; readonly takes: () => ReadonlyArray<string> }>
 
-/** What is wrong, in a sentence. @since 0.1.0 @category models */
+/** A usage error as one sentence. */
 export interface Refused {
   readonly _tag: "Refused"
   readonly message: string
 }
 
-/**
- * What a command line asks for: help on a command, the version, or that the parser runs these words.
- *
- * @since 0.1.0
- * @category models
- */
+/** The request of a command line: help on a command, the version, or a command to run. */
 export type Request =
   | { readonly _tag: "Help"; readonly path: ReadonlyArray<string> }
   | { readonly _tag: "Version" }
   | { readonly _tag: "Run"; readonly path: ReadonlyArray<string>; readonly words: ReadonlyArray<string> }
 
-/** @since 0.1.0 @category models */
 export interface Read {
   readonly _tag: "Read"
   readonly path: ReadonlyArray<string>
-  /** What the command that was found still needs behind it. */
+  /** The commands below the one that was found. */
   readonly below: Commands
   readonly takes: () => ReadonlyArray<string>
   readonly options: ReadonlyMap<string, ReadonlyArray<string>>
@@ -55,12 +42,7 @@ const globalsOf = (grammar: Grammar): ReadonlyArray<string> => (grammar.global ?
 
 const refuse = (message: string): Refused => ({ _tag: "Refused", message })
 
-/**
- * Tells the words apart.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Sorts the words into commands, options, flags and arguments. */
 export const read = (argv: ReadonlyArray<string>, grammar: Grammar, commands: Commands): Read | Refused => {
   const { valued } = grammar
   const flags = [...grammar.flags, ...globalsOf(grammar), ...help, ...version]
@@ -113,16 +95,11 @@ export const read = (argv: ReadonlyArray<string>, grammar: Grammar, commands: Co
   return { _tag: "Read", path, below, takes, options, flags: given, words, unknown }
 }
 
-/**
- * The one of some names that was probably meant; nothing if none is near, for a guess that is far off misleads.
- *
- * @since 0.1.0
- * @category suggestions
- */
+/** The name that is nearest to a misspelt one; undefined if none is near. */
 export const nearest = (written: string, names: Iterable<string>): string | undefined => {
   const [best] = [...names]
     .map((name) => ({ name, away: name.startsWith(written) && written.length > 2 ? 0 : distance(written, name) }))
-    // A letter or two, and never more than half of the word.
+    // At most two letters differ, and at most half of the word.
     .filter(({ away, name }) => away <= 2 && away * 2 <= name.replace(/^-+/, "").length)
     .toSorted((one, other) => one.away - other.away)
   return best?.name
@@ -143,11 +120,8 @@ const noOption = (command: string, option: string, known: Iterable<string>): str
 }
 
 /**
- * What a command line asks for. A wish for help or for the version goes before everything else; the program's name alone is a wish for
- * help, and so is the word `help` in front. Otherwise the words are put into the one order that the parser reads without doubt.
- *
- * @since 0.1.0
- * @category parsing
+ * Parses a command line. `--help` and `--version` win over everything else; no arguments and a leading `help` mean help. Otherwise the
+ * words are returned in the one order that the parser reads unambiguously.
  */
 export const request = (
   program: string,

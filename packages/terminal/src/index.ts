@@ -1,8 +1,6 @@
 /**
- * How the programs of Plaza speak: results on standard output, everything else on standard error, failures in one sentence with a
- * status of their own.
- *
- * @since 0.1.0
+ * Terminal output of Plaza's programs: results on standard output, everything else on standard error, failures in one
+ * sentence with an exit code.
  */
 export * as Arguments from "./Arguments.js"
 export * as CommandLine from "./CommandLine.js"

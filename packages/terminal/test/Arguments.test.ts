@@ -1,5 +1,5 @@
 /**
- * The words of a command line reach their commands wherever they stand, and what can't be told apart is refused.
+ * The words of a command line reach their commands wherever they stand, and ambiguous words are refused.
  */
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"

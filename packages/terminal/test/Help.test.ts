@@ -96,7 +96,7 @@ describe("a command", () => {
       expect(said.pop()).toEqual({ ids: ["-1", "--json"], text: "create", media: ["a", "b"], json: true })
     }))
 
-  it.effect("that is told wrongly says so once, on standard error", () =>
+  it.effect("with wrong usage reports it once, on standard error", () =>
     Effect.gen(function*() {
       const help = "see shop things deep create --help"
       const create = (...argv: ReadonlyArray<string>) => run("things", "deep", "create", ...argv)

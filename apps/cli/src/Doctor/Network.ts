@@ -1,8 +1,6 @@
 /**
  * What lies between here and the service: the host's name, and the certificate that answers for it. Nothing is sent over the connection
  * that is looked at. Knows nothing of the interface.
- *
- * @since 0.1.0
  */
 import { TransportReason } from "@plaza/client"
 import * as Advice from "@plaza/terminal/Advice"
@@ -28,7 +26,6 @@ const inTime = <A>(effect: Effect.Effect<A, Unreached>, limit: Duration.Duration
 /** The host as the system wants it: an address of IPv6 without its brackets. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")
 
-/** @since 0.1.0 @category checks */
 export const dns = (url: URL): Effect.Effect<Check> => {
   const host = hostOf(url)
   if (isIP(host) !== 0) return Effect.succeed(ok("dns", `${host} needs no look-up`))
@@ -40,7 +37,6 @@ export const dns = (url: URL): Effect.Effect<Check> => {
   )
 }
 
-/** @since 0.1.0 @category models */
 export interface Seen {
   /** Why the certificate is not accepted, as a code of Node's. */
   readonly refused: string | undefined
@@ -76,12 +72,7 @@ const certificate = (url: URL): Effect.Effect<Seen, Unreached> =>
 
 const soon = Duration.days(14)
 
-/**
- * What a certificate is worth.
- *
- * @since 0.1.0
- * @category judging
- */
+/** What a certificate is worth. */
 export const judge = ({ refused, subject, validTo }: Seen, now: number, isUnchecked: boolean): Check => {
   const until = Number.isNaN(validTo) ? "an unknown day" : DateTime.formatIso(DateTime.unsafeMake(validTo))
   const told = `certificate of ${subject}, valid until ${until}`
@@ -94,7 +85,6 @@ export const judge = ({ refused, subject, validTo }: Seen, now: number, isUnchec
 
 const uncheckedVariable = Effect.orElseSucceed(Effect.map(Config.option(Config.string("NODE_TLS_REJECT_UNAUTHORIZED")), Option.contains("0")), () => false)
 
-/** @since 0.1.0 @category checks */
 export const tls = (url: URL): Effect.Effect<Check> =>
   Effect.matchEffect(inTime(certificate(url), "10 seconds"), {
     onFailure: ({ reason }) =>

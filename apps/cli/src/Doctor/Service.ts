@@ -3,8 +3,6 @@
  * Nothing is sent again.
  *
  * Source: interface v1, "Endpoints", GET /me.
- *
- * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
@@ -73,10 +71,8 @@ const account = (answer: Answer): Check => {
   })
 }
 
-/** @since 0.1.0 @category checks */
 export const names = { service: "service", clock: "clock", account: "account" } as const
 
-/** @since 0.1.0 @category checks */
 export const service = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<readonly [service: Check, clock: Check, account: Check]> =>
   ask(url, key).pipe(
     Effect.mapError((error) => TransportReason.reasonOf(error).reason),

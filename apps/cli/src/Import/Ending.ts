@@ -1,8 +1,4 @@
-/**
- * What is told of an import when it ends, and what it ends in. Knows nothing of how it was run.
- *
- * @since 0.1.0
- */
+/** What is told of an import when it ends, and what it ends in. Knows nothing of how it was run. */
 import { Explained } from "@plaza/terminal/Problem"
 import * as Data from "effect/Data"
 import type { ClientError as Failures } from "@plaza/client"
@@ -10,19 +6,13 @@ import type { Kind } from "./Item.js"
 import type { Tally } from "./Run.js"
 import * as Verdict from "./Verdict.js"
 
-/**
- * Some rows were tried and are not known to be in place. The status is that of the worst of them.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Some rows were tried and are not known to be in place. The status is that of the worst of them. */
 export class RowsFailed extends Data.TaggedError("RowsFailed")<{
   readonly failed: number
   readonly exitCode: Failures.ExitCode
   readonly message: string
 }> {}
 
-/** @since 0.1.0 @category models */
 export interface Summary {
   readonly import: Kind["name"]
   readonly rows: number
@@ -41,7 +31,6 @@ export interface Summary {
   readonly report: string | null
 }
 
-/** @since 0.1.0 @category constructors */
 export const summary = (kind: Kind, rows: number, inPlace: number, tally: Tally, report: string | undefined): Summary => {
   const { already, failed, sent, unverified } = tally
   return {
@@ -60,12 +49,7 @@ export const summary = (kind: Kind, rows: number, inPlace: number, tally: Tally,
 const grouped = (count: number): string => count.toLocaleString("en-US")
 const counted = (count: number): string => count === 1 ? "1 row" : `${grouped(count)} rows`
 
-/**
- * The numbers in a sentence.
- *
- * @since 0.1.0
- * @category text
- */
+/** The numbers in a sentence. */
 export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, unverified }: Summary): string => {
   const parts = [
     `${grouped(sent)} of ${counted(rows)} sent`,
@@ -78,22 +62,12 @@ export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, un
   return `${parts.join(", ")}.`
 }
 
-/**
- * How it goes on after a run that was cut off or stopped.
- *
- * @since 0.1.0
- * @category text
- */
+/** How it goes on after a run that was cut off or stopped. */
 export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: Summary): string =>
   `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${counted(rows)} are in place: run the same command to go on.` +
   (report === null ? "" : ` What failed until then (${counted(failed)}) is in ${report}.`)
 
-/**
- * What a run ends in, where not every row is in place.
- *
- * @since 0.1.0
- * @category errors
- */
+/** What a run ends in, where not every row is in place. */
 export const failureOf = (summary: Summary, { failed, stop }: Tally): Explained | undefined => {
   if (stop !== undefined) return new Explained({ cause: stop, advice: resumption(summary), details: { ...summary } })
   if (failed.length === 0) return undefined

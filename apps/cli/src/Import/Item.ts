@@ -1,7 +1,5 @@
 /**
  * What can be imported: the rows of a kind, and what a row asks of the service. Knows nothing of files, nor of how often a row is sent.
- *
- * @since 0.1.0
  */
 import { StockPriority } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
@@ -13,15 +11,9 @@ import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Client } from "../Connection.js"
 
-/** @since 0.1.0 @category models */
 export type Failure = FailureOf<"setStock"> | FailureOf<"shipOrder">
 
-/**
- * A row that can be sent.
- *
- * @since 0.1.0
- * @category models
- */
+/** A row that can be sent. */
 export interface Item {
   readonly _tag: "Good"
   readonly line: number
@@ -34,14 +26,12 @@ export interface Item {
   readonly send: (store: Client["store"]) => Effect.Effect<unknown, Failure>
 }
 
-/** @since 0.1.0 @category models */
 export interface BadItem {
   readonly _tag: "Bad"
   readonly line: number
   readonly reason: string
 }
 
-/** @since 0.1.0 @category models */
 export interface Kind {
   readonly name: "stock" | "orders"
   readonly columns: readonly [id: string, ...rest: ReadonlyArray<string>]
@@ -71,7 +61,6 @@ const stockItem = (row: Stock.Row): Item | BadItem => {
   }
 }
 
-/** @since 0.1.0 @category kinds */
 export const stock: Kind = {
   name: "stock",
   columns: ["productId", "stock"],
@@ -93,7 +82,6 @@ const orderItem = (row: Orders.Row): Item | BadItem => {
   }
 }
 
-/** @since 0.1.0 @category kinds */
 export const orders: Kind = {
   name: "orders",
   columns: ["orderId", "carrier", "trackingNumber"],

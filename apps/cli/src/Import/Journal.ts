@@ -4,8 +4,6 @@
  *
  * A line goes to the system at once, which keeps it when the program is killed, and to the disk once a second. What a power cut takes
  * with it is sent again, which does no harm: a stock is the same a second time, and an order is shipped once.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -23,9 +21,6 @@ import type * as Scope from "effect/Scope"
  * - `unverified`: it is shipped, by an attempt of unknown outcome or by somebody else.
  * - `failed`: it has not happened.
  * - `unknown`: it may have happened.
- *
- * @since 0.1.0
- * @category models
  */
 export type Word = "sending" | "sent" | "already" | "unverified" | "failed" | "unknown"
 
@@ -39,28 +34,18 @@ const encode = Schema.encodeSync(Entry)
  * - `open`: it has not happened.
  * - `doubtful`: it may have happened.
  * - `sent`, `already`, `unverified`: it is in place.
- *
- * @since 0.1.0
- * @category models
  */
 export type Standing = "open" | "doubtful" | "sent" | "already" | "unverified"
 
-/**
- * Whether a row needs no further request.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Whether a row needs no further request. */
 export const isSettled = (standing: Standing): boolean => standing !== "open" && standing !== "doubtful"
 
-/** @since 0.1.0 @category models */
 export interface Past {
   readonly of: (id: string) => Standing
   /** When the last word was written. */
   readonly last: Option.Option<Date>
 }
 
-/** @since 0.1.0 @category models */
 export interface Journal {
   readonly past: Past
   readonly note: (id: string, is: Word) => Effect.Effect<void, PlatformError>
@@ -97,20 +82,10 @@ const pastOf = (text: string): Past => {
   }
 }
 
-/**
- * What is known before there is a journal.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** What is known before there is a journal. */
 export const nothing: Past = pastOf("")
 
-/**
- * What a journal tells; nothing where there is none.
- *
- * @since 0.1.0
- * @category reading
- */
+/** What a journal tells; nothing where there is none. */
 export const read = (path: string): Effect.Effect<Past, PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -119,12 +94,7 @@ export const read = (path: string): Effect.Effect<Past, PlatformError, FileSyste
 
 const syncEvery = 1_000
 
-/**
- * Opens a journal to go on with it. What it said at that moment is its past.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Opens a journal to go on with it. What it said at that moment is its past. */
 export const open = (path: string): Effect.Effect<Journal, PlatformError, FileSystem.FileSystem | Scope.Scope> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

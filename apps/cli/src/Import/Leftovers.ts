@@ -1,7 +1,5 @@
 /**
  * The file of the rows that were not taken: as they were, and why. It is an import itself, as it is. Knows nothing of how rows are sent.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -27,12 +25,7 @@ const write = (format: Format.Format, columns: ReadonlyArray<string>, rows: Read
   }
 }
 
-/**
- * Writes the rows that were not taken, in the order of their lines and in the format that the path's ending tells.
- *
- * @since 0.1.0
- * @category writing
- */
+/** Writes the rows that were not taken, in the order of their lines and in the format that the path's ending tells. */
 export const save = (path: string, kind: Kind, failed: ReadonlyArray<Failed>): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => {
     const rows = failed.toSorted((one, other) => one.item.line - other.item.line).map(({ failure, item }) => {

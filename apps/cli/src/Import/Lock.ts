@@ -2,8 +2,6 @@
  * One import of a kind at a time for an account: two would send into the same allowance, and one might take back what the other does.
  * An exclusive transaction on a database of its own, which the system releases with the process, however that ends; no file with a
  * process number in it can offer that. Loading this module loads the native database.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { PlatformError } from "@effect/platform/Error"
@@ -27,12 +25,7 @@ const isBusy = (cause: unknown): boolean => Predicate.hasProperty(cause, "rawCod
 /** Where who holds the lock is told to those who are turned away. */
 const holderOf = ({ folder }: Place): string => Path.join(folder, "holder")
 
-/**
- * Holds the folder until the scope closes.
- *
- * @since 0.1.0
- * @category locking
- */
+/** Holds the folder until the scope closes. */
 export const hold = (place: Place): Effect.Effect<void, UsageError | PlatformError, FileSystem.FileSystem | Scope.Scope> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

@@ -1,22 +1,14 @@
 /**
  * How fast an import goes and how long it still takes, in a few words. An estimate for eyes, of what goes in bursts of a whole window.
  * Knows nothing of what is sent.
- *
- * @since 0.1.0
  */
 
-/** @since 0.1.0 @category models */
 export interface Allowance {
   readonly limit: number
   readonly windowMillis: number
 }
 
-/**
- * How long a time is, with no more of it than counts: `45 s`, `12 min`, `1 h 23 min`.
- *
- * @since 0.1.0
- * @category text
- */
+/** How long a time is, with no more of it than counts: `45 s`, `12 min`, `1 h 23 min`. */
 export const span = (millis: number): string => {
   const seconds = Math.ceil(millis / 1_000)
   if (seconds < 90) return `${seconds} s`
@@ -24,12 +16,7 @@ export const span = (millis: number): string => {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/**
- * The time that so many rows still take: as the rows until now did, and no less than the allowance lets go.
- *
- * @since 0.1.0
- * @category estimates
- */
+/** The time that so many rows still take: as the rows until now did, and no less than the allowance lets go. */
 export const left = (rows: number, done: number, elapsedMillis: number, { limit, windowMillis }: Allowance): number => {
   const allowed = Math.max(0, Math.ceil((rows + done) / limit) - 1) * windowMillis - elapsedMillis
   const asUntilNow = done === 0 ? 0 : elapsedMillis / done * rows
@@ -37,12 +24,7 @@ export const left = (rows: number, done: number, elapsedMillis: number, { limit,
   return Math.max(0, allowed, elapsedMillis > windowMillis ? asUntilNow : 0)
 }
 
-/**
- * What stands behind a bar.
- *
- * @since 0.1.0
- * @category text
- */
+/** What stands behind a bar. */
 export const words = (rows: number, done: number, failed: number, elapsedMillis: number, allowance: Allowance): string => {
   const perMinute = done / Math.max(elapsedMillis, allowance.windowMillis) * 60_000
   const still = left(rows - done, done, elapsedMillis, allowance)

@@ -2,8 +2,6 @@
  * Where the journals of imports are: a folder for each account and kind, in it a file for each import that is named by its rows. So the
  * same rows go on where they stopped, whatever file, format or order they come in and whichever key of the account sends them, and other
  * rows never do. Knows nothing of what is in a journal.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -28,15 +26,9 @@ const root: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function
   return Path.join(Option.getOrElse(told, () => Path.join(home, ".local", "state")), "plaza", "imports")
 })
 
-/**
- * Equal for equal texts alone; 128 bits, so that nobody meets two by chance.
- *
- * @since 0.1.0
- * @category text
- */
+/** Equal for equal texts alone; 128 bits, so that nobody meets two by chance. */
 export const digest = (parts: ReadonlyArray<string>): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
-/** @since 0.1.0 @category models */
 export interface Place {
   /** What one program at a time may work with. */
   readonly folder: string
@@ -45,7 +37,6 @@ export interface Place {
   readonly report: string
 }
 
-/** @since 0.1.0 @category models */
 export interface Import {
   readonly kind: Kind
   readonly items: ReadonlyArray<Item>
@@ -54,12 +45,7 @@ export interface Import {
   readonly account: string
 }
 
-/**
- * Where the journal of an import is. Nothing is made.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Where the journal of an import is. Nothing is made. */
 export const of = ({ account, baseUrl, items, kind }: Import): Effect.Effect<Place, ConfigError.ConfigError> =>
   Effect.map(root, (root) => {
     const folder = Path.join(root, `${kind.name}-${digest([baseUrl, account])}`)
@@ -70,12 +56,7 @@ export const of = ({ account, baseUrl, items, kind }: Import): Effect.Effect<Pla
 // Long enough for a quota of some days and a holiday.
 const kept = Duration.days(30)
 
-/**
- * Removes journals and reports that nobody has touched for a month, of all accounts and kinds.
- *
- * @since 0.1.0
- * @category pruning
- */
+/** Removes journals and reports that nobody has touched for a month, of all accounts and kinds. */
 export const prune = ({ folder }: Place): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -89,12 +70,7 @@ export const prune = ({ folder }: Place): Effect.Effect<void, PlatformError, Fil
     }
   })
 
-/**
- * The other journals of the folder.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The other journals of the folder. */
 export const others = ({ folder, journal }: Place): Effect.Effect<ReadonlyArray<string>, PlatformError, FileSystem.FileSystem> =>
   Effect.map(Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(folder)), (names) =>
     names.filter((name) => name.endsWith(".ndjson")).map((name) => Path.join(folder, name)).filter((path) => path !== journal))

@@ -1,8 +1,6 @@
 /**
  * The rows of a file, checked whole: either every one of them can be sent, or all that is wrong is told and none is. Knows nothing of
  * the service.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -17,7 +15,6 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { BadItem, Item, Kind } from "./Item.js"
 
-/** @since 0.1.0 @category models */
 export interface Options {
   /** A path, or `-` for standard input. */
   readonly file: string
@@ -28,12 +25,7 @@ export interface Options {
   readonly json: boolean
 }
 
-/**
- * What is read, as it is called in messages.
- *
- * @since 0.1.0
- * @category text
- */
+/** What is read, as it is called in messages. */
 export const nameOf = (file: string): string => file === "-" ? "standard input" : file
 
 const bytesOf = (file: string): Stream.Stream<Uint8Array, PlatformError, FileSystem.FileSystem> =>
@@ -70,12 +62,7 @@ const refuse = (options: Options, rows: number, bad: ReadonlyArray<BadItem>) =>
     })
   })
 
-/**
- * Reads the rows of a file.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads the rows of a file. */
 export const items = (
   kind: Kind,
   options: Options

@@ -1,8 +1,6 @@
 /**
  * Sends the rows of an import that are not in place, the most urgent first and as fast as the key's allowance lets them go, each with a
  * line in the journal before and after it.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import { CircuitBreaker, FailureScope, Plaza, RateLimit } from "@plaza/client"
@@ -19,13 +17,11 @@ import type { Failure, Item } from "./Item.js"
 import { isSettled, type Journal } from "./Journal.js"
 import * as Verdict from "./Verdict.js"
 
-/** @since 0.1.0 @category models */
 export interface Failed {
   readonly item: Item
   readonly failure: Failure
 }
 
-/** @since 0.1.0 @category models */
 export interface Tally {
   /** Rows that the service confirmed in this run. */
   sent: number
@@ -39,10 +35,8 @@ export interface Tally {
   stop: Failures.Failure | undefined
 }
 
-/** @since 0.1.0 @category constructors */
 export const nothing = (): Tally => ({ sent: 0, already: [], unverified: [], failed: [], stop: undefined })
 
-/** @since 0.1.0 @category models */
 export interface Options {
   readonly items: ReadonlyArray<Item>
   readonly client: Pick<Client, "profiles" | "rateLimit" | "store">
@@ -100,9 +94,6 @@ const isEndOfAll = (stop: Failures.Failure, failure: Failure): boolean => {
 /**
  * Sends what isn't in place, until every row was tried or the circuit breaker shows that no other row would be accepted. A rate limit
  * is waited for, up to a quarter of an hour.
- *
- * @since 0.1.0
- * @category running
  */
 export const run = (options: Options): Effect.Effect<void, PlatformError> =>
   Effect.gen(function*() {

@@ -2,8 +2,6 @@
  * What the end of a send shows of its row.
  *
  * Source: interface v1, "Errors" and "Retry rules".
- *
- * @since 0.1.0
  */
 import { ClientError as Failures, FailureScope } from "@plaza/client"
 import type { Failure } from "./Item.js"
@@ -13,9 +11,6 @@ import type { Failure } from "./Item.js"
  * - `unverified`: the order is shipped, by an earlier attempt of this import or by somebody else.
  * - `failed`: it has not happened.
  * - `unknown`: it may have happened.
- *
- * @since 0.1.0
- * @category models
  */
 export type Verdict =
   | { readonly is: "already" | "unverified" }
@@ -23,9 +18,6 @@ export type Verdict =
 
 /**
  * Judges a failed send. `doubtful` says that an earlier one may have happened: a conflict then shows that the order is shipped, not by whom.
- *
- * @since 0.1.0
- * @category judging
  */
 export const of = (failure: Failure, doubtful: boolean): Verdict => {
   const isUnknown = failure._tag === "OutcomeUnknown"
@@ -38,9 +30,6 @@ const worstFirst = [8, 7, 6, 4, 2, 3, 5, 1] as const
 /**
  * The status that an import with these failures ends with: that of the worst. Worse is what leaves a doubt, then what goes by itself,
  * then what somebody has to change.
- *
- * @since 0.1.0
- * @category reporting
  */
 export const exitCode = (failures: ReadonlyArray<Failure>): Failures.ExitCode => {
   const codes = new Set(failures.map(Failures.exitCode))

@@ -1,8 +1,6 @@
 /**
  * `plaza api`: any request, for what the document names without showing it. The key, the allowance, the delivery rules and the errors
  * are those of every other command.
- *
- * @since 0.1.0
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -43,7 +41,6 @@ const listOf = ({ cursor, limit, ...query }: Readonly<Record<string, string>>) =
     ? Effect.map(limit === undefined ? Effect.succeed(undefined) : count("the limit of a page", limit), (pageSize) => ({ query, pageSize }))
     : Effect.fail(new UsageError({ message: "--paginate begins with the first page: leave the cursor out, or read that page without --paginate" }))
 
-/** @since 0.1.0 @category commands */
 export const api = Command.make("api", {
   writtenMethod: Args.text({ name: "METHOD" }).pipe(Args.withDescription("GET, POST, PUT, PATCH or DELETE.")),
   writtenPath: Args.text({ name: "PATH" }).pipe(Args.withDescription("A path under the base address; ids in it percent-encoded.")),

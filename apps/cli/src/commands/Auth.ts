@@ -1,8 +1,4 @@
-/**
- * `plaza auth`: which accounts this user can act on, and which one is acted on.
- *
- * @since 0.1.0
- */
+/** `plaza auth`: which accounts this user can act on, and which one is acted on. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
@@ -116,7 +112,6 @@ const logout = Command.make("logout", flags, (flags) =>
     if (next === undefined) yield* output.note("No profile is the default now: plaza auth use chooses one.")
   }))).pipe(Command.withDescription(about("Remove a profile and its key from this machine.", "auth logout", "auth logout --profile shop")))
 
-/** @since 0.1.0 @category commands */
 export const auth = Command.make("auth").pipe(
   Command.withDescription(about("Log in to accounts of the service, and choose between them.", "auth login", "auth status")),
   Command.withSubcommands([login, status, list, use, logout])

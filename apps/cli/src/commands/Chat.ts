@@ -1,8 +1,4 @@
-/**
- * `plaza chat`: conversations and messages.
- *
- * @since 0.1.0
- */
+/** `plaza chat`: conversations and messages. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { ConversationId } from "@plaza/domain/Ids"
@@ -34,7 +30,6 @@ const send = Command.make(
     }))
 ).pipe(Command.withDescription(about("Send a message. It is not sent again after a failure that leaves its outcome open.", `chat send conv_301 --text "It is on its way"`)))
 
-/** @since 0.1.0 @category commands */
 export const chat = Command.make("chat").pipe(
   Command.withDescription(about("List conversations and send messages.", "chat list")),
   Command.withSubcommands([list, send])

@@ -1,8 +1,4 @@
-/**
- * `plaza completions`: what makes a shell complete the commands and options of `plaza`.
- *
- * @since 0.1.0
- */
+/** `plaza completions`: what makes a shell complete the commands and options of `plaza`. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as CompletionScript from "@plaza/terminal/CompletionScript"
@@ -14,7 +10,6 @@ import { name } from "../version.js"
 
 const shell = Args.choice(CompletionScript.shells.map((shell) => [shell, shell] as const), { name: "SHELL" })
 
-/** @since 0.1.0 @category commands */
 export const completions = Command.make("completions", { shell, ...output }, ({ shell, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     const output = yield* Output

@@ -1,8 +1,4 @@
-/**
- * `plaza doctor`: what is in the way of a command that fails.
- *
- * @since 0.1.0
- */
+/** `plaza doctor`: what is in the way of a command that fails. */
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
@@ -10,7 +6,6 @@ import * as Effect from "effect/Effect"
 import { ChecksFailed } from "../Doctor/Check.js"
 import { flags, withOutput } from "../Flags.js"
 
-/** @since 0.1.0 @category commands */
 export const doctor = Command.make("doctor", flags, (flags) =>
   withOutput(flags, Effect.gen(function*() {
     const { run } = yield* Effect.promise(() => import("../Doctor.js"))

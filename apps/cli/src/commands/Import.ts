@@ -1,8 +1,4 @@
-/**
- * The command that imports rows of a kind: `plaza stock import` and `plaza orders import`.
- *
- * @since 0.1.0
- */
+/** The command that imports rows of a kind: `plaza stock import` and `plaza orders import`. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -34,12 +30,7 @@ const ifTold = <A, E>(option: Option.Option<string>, parse: (written: string) =>
 // Many answers of a slow service fit into the pause between two windows; more would only be on their way when something breaks.
 const defaultConcurrency = 16
 
-/**
- * The import of a kind of rows.
- *
- * @since 0.1.0
- * @category commands
- */
+/** The import of a kind of rows. */
 export const importOf = (kind: "stock" | "orders", columns: string, ...examples: readonly [string, ...ReadonlyArray<string>]) =>
   Command.make("import", {
     file: Args.text({ name: "FILE" }).pipe(Args.withDescription(`A CSV, JSON or NDJSON file with ${columns}; - for standard input.`)),

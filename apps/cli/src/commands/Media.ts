@@ -1,8 +1,4 @@
-/**
- * `plaza media`: uploads.
- *
- * @since 0.1.0
- */
+/** `plaza media`: uploads. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
@@ -24,7 +20,6 @@ const upload = Command.make("upload", { files, ...flags }, ({ files, ...flags })
     yield* Option.match(uploads.failure(""), { onNone: () => Effect.void, onSome: Effect.fail })
   }))).pipe(Command.withDescription(about("Upload files, some at a time, and print the id of each as soon as it is there, to be named in a post.", "media upload front.jpg back.jpg")))
 
-/** @since 0.1.0 @category commands */
 export const media = Command.make("media").pipe(
   Command.withDescription(about("Upload files.", "media upload front.jpg")),
   Command.withSubcommands([upload])

@@ -1,8 +1,4 @@
-/**
- * `plaza posts`: the account's posts, and likes and comments on any.
- *
- * @since 0.1.0
- */
+/** `plaza posts`: the account's posts, and likes and comments on any. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -92,7 +88,6 @@ const comment = Command.make(
     }))
 ).pipe(Command.withDescription(about("Comment on a post. It is not sent again after a failure that leaves its outcome open.", `posts comment 9007199254741005 --text "Lovely"`)))
 
-/** @since 0.1.0 @category commands */
 export const posts = Command.make("posts").pipe(
   Command.withDescription(about("Create and list posts, like them and comment on them.", `posts create --text "New mugs"`)),
   Command.withSubcommands([create, list, like, comment])

@@ -1,8 +1,6 @@
 /**
  * `plaza sandbox`: the service on this machine, with state and with faults on request. Starting one loads it; steering one that runs
  * goes over its control address.
- *
- * @since 0.1.0
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -136,8 +134,8 @@ const seed = Command.make("seed", {
     if (wanted.flat().length === 0) {
       return yield* new UsageError({ message: `nothing is wanted: give one of ${written.map(([name]) => `--${name}`).join(", ")}` })
     }
-    const { plant } = yield* control(flags)
-    yield* plant({ generate })
+    const { addFixtures } = yield* control(flags)
+    yield* addFixtures({ generate })
     const output = yield* Output
     yield* output.done({ generated: generate }, `Added to the sandbox: ${wanted.flat().map(([name, count]) => `${count} ${name}`).join(", ")}.`)
   }))).pipe(Command.withDescription(about(
@@ -191,7 +189,6 @@ const faults = Command.make("faults").pipe(
   Command.withSubcommands([list, add, clear])
 )
 
-/** @since 0.1.0 @category commands */
 export const sandbox = Command.make("sandbox").pipe(
   Command.withDescription(about("The service on this machine, without an account: start it, fill it, reset it, make it go wrong.", "sandbox start")),
   Command.withSubcommands([start, reset, seed, faults])

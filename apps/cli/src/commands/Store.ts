@@ -1,8 +1,4 @@
-/**
- * `plaza stock` and `plaza orders`: the store.
- *
- * @since 0.1.0
- */
+/** `plaza stock` and `plaza orders`: the store. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
@@ -34,7 +30,6 @@ const set = Command.make("set", { product, written: stockArgument, ...flags }, (
     yield* output.one(updated, [["id", updated.id], ["stock", updated.stock ?? stock]])
   }))).pipe(Command.withDescription(about("Set how many pieces of a product there are.", "stock set MUG-BLUE-350 12")))
 
-/** @since 0.1.0 @category commands */
 export const stock = Command.make("stock").pipe(
   Command.withDescription(about("Set the stock of products.", "stock set MUG-BLUE-350 12")),
   Command.withSubcommands([set, importOf("stock", "productId and stock", "stock import stock.csv", "stock import - --format ndjson --json")])
@@ -58,7 +53,6 @@ const ship = Command.make("ship", {
     "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557"
   )))
 
-/** @since 0.1.0 @category commands */
 export const orders = Command.make("orders").pipe(
   Command.withDescription(about("Ship orders.", "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557")),
   Command.withSubcommands([ship, importOf("orders", "orderId, carrier and trackingNumber", "orders import shipments.csv", "orders import shipments.csv --dry-run")])

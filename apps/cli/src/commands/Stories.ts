@@ -1,8 +1,4 @@
-/**
- * `plaza stories`: their creation, from JSON, for the document shows nothing of what a story is made of.
- *
- * @since 0.1.0
- */
+/** `plaza stories`: their creation, from JSON, for the document shows nothing of what a story is made of. */
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
@@ -23,7 +19,6 @@ const create = Command.make("create", { input: text("input", "FILE", "A file tha
     "stories create --input story.json"
   )))
 
-/** @since 0.1.0 @category commands */
 export const stories = Command.make("stories").pipe(
   Command.withDescription(about("Create stories.", "stories create --input story.json")),
   Command.withSubcommands([create])

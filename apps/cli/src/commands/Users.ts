@@ -1,8 +1,4 @@
-/**
- * `plaza me` and `plaza users`: profiles and follows.
- *
- * @since 0.1.0
- */
+/** `plaza me` and `plaza users`: profiles and follows. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { ProfileId, Username } from "@plaza/domain/Ids"
@@ -17,7 +13,6 @@ const show = (profile: Profile) => Effect.flatMap(Output, (output) => output.one
 
 const id = Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the user."))
 
-/** @since 0.1.0 @category commands */
 export const me = Command.make("me", flags, (flags) =>
   withOutput(flags, Effect.gen(function*() {
     const { profiles } = yield* connect(flags)
@@ -46,7 +41,6 @@ const follow = Command.make("follow", { id, ...flags }, ({ id, ...flags }) =>
     yield* output.done({ userId: id, following: true }, `The account follows user ${id}.`)
   }))).pipe(Command.withDescription(about("Follow a user. Sent again after a fault of the service.", "users follow 1002")))
 
-/** @since 0.1.0 @category commands */
 export const users = Command.make("users").pipe(
   Command.withDescription(about("Find users and follow them.", "users find corner-shop")),
   Command.withSubcommands([get, find, follow])

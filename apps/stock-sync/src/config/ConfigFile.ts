@@ -1,8 +1,6 @@
 /**
  * Reads the settings of a TOML or JSON file. Which of its settings are in effect is available to the checks of settings, so that a wrong
  * value is reported with the place where it is to be corrected.
- *
- * @since 0.1.0
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -12,24 +10,17 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
 export interface Entry {
   /** The name in the file, such as `source-timeout`. */
   readonly name: string
   readonly text: string
 }
 
-/**
- * The settings of the config file that no variable overrides, by the names of their variables.
- *
- * @since 0.1.0
- * @category services
- */
+/** The settings of the config file that no variable overrides, by the names of their variables. */
 export class ConfigFile extends Context.Reference<ConfigFile>()("@plaza/stock-sync/config/ConfigFile", {
   defaultValue: (): { readonly path: string; readonly entries: ReadonlyMap<string, Entry> } => ({ path: "", entries: new Map() })
 }) {}
 
-/** @since 0.1.0 @category models */
 export interface Names {
   /** The variable of each name that a file may use. */
   readonly variables: ReadonlyMap<string, string>
@@ -83,12 +74,7 @@ const entryOf = (path: string, names: Names, [name, value]: readonly [string, un
     : refuse(`${name} in the config file ${path} is ${kindOf(value)}: it must be a text, a number, true or false`)
 }
 
-/**
- * The settings of a file, by the names of their variables.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The settings of a file, by the names of their variables. */
 export const read = (path: string, names: Names): Effect.Effect<ReadonlyMap<string, Entry>, UsageError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem

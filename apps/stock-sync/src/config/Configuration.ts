@@ -1,8 +1,4 @@
-/**
- * Puts the config file under the environment, and refuses variables and names that are not settings.
- *
- * @since 0.1.0
- */
+/** Puts the config file under the environment, and refuses variables and names that are not settings. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as SecretFile from "@plaza/terminal/SecretFile"
@@ -21,12 +17,7 @@ import * as SnapshotSettings from "./SnapshotSettings.js"
 import * as SourceSettings from "./SourceSettings.js"
 import * as SyncSettings from "./SyncSettings.js"
 
-/**
- * An option of every command.
- *
- * @since 0.1.0
- * @category options
- */
+/** An option of every command. */
 export const config = given("config", "STOCK_SYNC_CONFIG", "A TOML or JSON file with settings, named like the options without the leading dashes (default: none).")
 
 const options: ReadonlyArray<Setting> = [
@@ -70,12 +61,7 @@ const names: Names = {
   ])
 }
 
-/**
- * Every `STOCK_SYNC_*` variable that some command reads.
- *
- * @since 0.1.0
- * @category metadata
- */
+/** Every `STOCK_SYNC_*` variable that some command reads. */
 export const variables: ReadonlySet<string> = new Set([
   ...options.map(({ variable }) => variable),
   config.setting.variable,
@@ -132,9 +118,6 @@ const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error
 /**
  * Runs a command with the config file under the environment. Paths in the file are relative to the working directory, as those of options
  * and variables are.
- *
- * @since 0.1.0
- * @category running
  */
 export const configured = (options: { readonly config: Given }) =>
 <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError | UsageError, R | FileSystem.FileSystem> =>

@@ -1,8 +1,4 @@
-/**
- * Options of `run` for its log, its status page, its webhook and OTLP.
- *
- * @since 0.1.0
- */
+/** Options of `run` for its log, its status page, its webhook and OTLP. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { Settings } from "@plaza/client"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -37,12 +33,9 @@ const webhook = given(
     "Signed with STOCK_SYNC_WEBHOOK_SECRET or STOCK_SYNC_WEBHOOK_SECRET_FILE (default: none)."
 )
 
-/** @since 0.1.0 @category options */
 export const options = { port, host, logFormat, logLevel, webhook }
 
-/** @since 0.1.0 @category options */
 export const webhookSecretVariable = "STOCK_SYNC_WEBHOOK_SECRET"
-/** @since 0.1.0 @category options */
 export const webhookSecretFileVariable = "STOCK_SYNC_WEBHOOK_SECRET_FILE"
 
 const isFormat = (text: string): text is Logs.Format => Logs.formats.some((format) => format === text)
@@ -97,7 +90,6 @@ const resolveWebhook = (option: Given): Effect.Effect<Option.Option<WebhookSetti
       : yield* refuse(`${webhookSecretVariable} must be at least ${leastSecretBytes} characters, such as the output of openssl rand -base64 32, or whsec_ and base64`)
   })
 
-/** @since 0.1.0 @category resolving */
 export const resolveSeen = (
   chosen: Readonly<Record<keyof typeof options, Given>>
 ): Effect.Effect<Told, UsageError | ConfigError, FileSystem.FileSystem> =>

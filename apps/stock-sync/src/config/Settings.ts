@@ -1,8 +1,4 @@
-/**
- * Options that a variable or the config file can stand in for, and the checks of their texts.
- *
- * @since 0.1.0
- */
+/** Options that a variable or the config file can stand in for, and the checks of their texts. */
 import * as Options from "@effect/cli/Options"
 import { Durations } from "@plaza/client"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -13,53 +9,34 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { ConfigFile } from "./ConfigFile.js"
 
-/** @since 0.1.0 @category models */
 export interface Setting {
   /** The option without its dashes, and the name in the config file. */
   readonly flag: string
   readonly variable: string
 }
 
-/**
- * An option that a variable or the config file can stand in for.
- *
- * @since 0.1.0
- * @category options
- */
+/** An option that a variable or the config file can stand in for. */
 export const given = (flag: string, variable: string, description: string): Options.Options<Given> & { readonly setting: Setting } =>
   Object.assign(Options.text(flag).pipe(Options.withDescription(`${description} [${variable}]`), Options.optional), { setting: { flag, variable } })
 
-/**
- * A flag that a variable or the config file can stand in for, as `true` or `false`.
- *
- * @since 0.1.0
- * @category options
- */
+/** A flag that a variable or the config file can stand in for, as `true` or `false`. */
 export const givenFlag = (flag: string, variable: string, description: string): Options.Options<boolean> & { readonly setting: Setting } =>
   Object.assign(Options.boolean(flag).pipe(Options.withDescription(`${description} [${variable}]`)), { setting: { flag, variable } })
 
-/** @since 0.1.0 @category options */
 export const ledger = given(
   "ledger",
   "STOCK_SYNC_LEDGER",
   "The record of wanted and confirmed stock: an SQLite file, or postgres://host/database (default: plaza-stock-sync.sqlite in the working directory)."
 )
-/** @since 0.1.0 @category options */
 export const concurrency = given("concurrency", "STOCK_SYNC_CONCURRENCY", "Requests in flight at the same time, 1 to 100 (default: 8).")
-/** @since 0.1.0 @category options */
 export const json = Options.boolean("json").pipe(Options.withDescription("Print the result as JSON, and a failure as one JSON object on standard error."))
-/** @since 0.1.0 @category options */
 export const quiet = Options.boolean("quiet").pipe(Options.withDescription("Print no progress and no notes."))
 
-/** @since 0.1.0 @category models */
 export type Given = Option.Option<string>
 
 /**
  * The text of an option, else of its variable or the config file. A blank text counts as not set, because many deployments leave a variable
  * out in this way.
- *
- * @since 0.1.0
- * @category resolving
  */
 export const resolve = (option: Given, variable: string): Effect.Effect<Given, ConfigError> =>
   Effect.map(
@@ -67,20 +44,13 @@ export const resolve = (option: Given, variable: string): Effect.Effect<Given, C
     Option.filter((text) => text.trim() !== "")
   )
 
-/** @since 0.1.0 @category resolving */
 export const withDefault = (option: Given, variable: string, otherwise: string) =>
   Effect.map(resolve(option, variable), Option.getOrElse(() => otherwise))
 
-/**
- * The path or the address of the ledger.
- *
- * @since 0.1.0
- * @category resolving
- */
+/** The path or the address of the ledger. */
 export const resolveLedger = (option: Given): Effect.Effect<string, ConfigError> =>
   withDefault(option, "STOCK_SYNC_LEDGER", "plaza-stock-sync.sqlite")
 
-/** @since 0.1.0 @category resolving */
 export const wrong = (message: string): Effect.Effect<never, UsageError> => Effect.fail(new UsageError({ message }))
 
 const variableOf = (flag: string): string => `STOCK_SYNC_${flag.toUpperCase().replaceAll("-", "_")}`
@@ -93,12 +63,7 @@ const placeOf = (flag: string, text: string): Effect.Effect<string> =>
     return entry?.text === text ? `${entry.name} in the config file ${path}` : `--${flag} or ${variable}`
   })
 
-/**
- * The value of a text, or undefined where nothing is set.
- *
- * @since 0.1.0
- * @category resolving
- */
+/** The value of a text, or undefined where nothing is set. */
 export const checked = <A>(
   given: Effect.Effect<Given, ConfigError>,
   read: (text: string) => Option.Option<A>,
@@ -114,35 +79,20 @@ export const checked = <A>(
       })
   }))
 
-/**
- * A share, as 5% or 0.05.
- *
- * @since 0.1.0
- * @category resolving
- */
+/** A share, as 5% or 0.05. */
 export const shareOf = (text: string): Option.Option<number> => {
   const [, digits, percent] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(text) ?? []
   const share = Number(digits) / (percent === "%" ? 100 : 1)
   return share >= 0 && share <= 1 ? Option.some(share) : Option.none()
 }
 
-/**
- * A duration above zero, such as `30s`, `1h30m` or `30 seconds`.
- *
- * @since 0.1.0
- * @category resolving
- */
+/** A duration above zero, such as `30s`, `1h30m` or `30 seconds`. */
 export const durationOf = (text: string): Option.Option<Duration.Duration> =>
   Option.filter(Durations.fromText(text), Duration.greaterThan(Duration.zero))
 
 const mostConcurrency = 100
 
-/**
- * How many products are sent at the same time.
- *
- * @since 0.1.0
- * @category resolving
- */
+/** How many products are sent at the same time. */
 export const resolveConcurrency = (option: Given): Effect.Effect<number, UsageError | ConfigError> =>
   checked(
     resolve(option, "STOCK_SYNC_CONCURRENCY"),

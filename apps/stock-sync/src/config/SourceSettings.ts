@@ -1,8 +1,4 @@
-/**
- * The options and variables that say which source is read and how.
- *
- * @since 0.1.0
- */
+/** The options and variables that say which source is read and how. */
 import * as Format from "@plaza/rows/Format"
 import type { UsageError } from "@plaza/terminal/Problem"
 import { Durations } from "@plaza/client"
@@ -18,12 +14,7 @@ import * as RequestHeaders from "../source/http/RequestHeaders.js"
 import type { SourceOptions } from "../source/Open.js"
 import type { RuleOptions } from "../source/Ruled.js"
 
-/**
- * The options of every command that reads a source.
- *
- * @since 0.1.0
- * @category options
- */
+/** The options of every command that reads a source. */
 export const options = {
   source: given(
     "source",
@@ -76,12 +67,7 @@ export interface SourceSettings extends SourceOptions {
   readonly maxBadRows: number | undefined
 }
 
-/**
- * The source that is read, and how.
- *
- * @since 0.1.0
- * @category resolving
- */
+/** The source that is read, and how. */
 export const resolveSource = (texts: Texts): Effect.Effect<SourceSettings, UsageError | ConfigError.ConfigError> =>
   Effect.gen(function*() {
     const found = yield* resolve(texts.source, "STOCK_SYNC_SOURCE")

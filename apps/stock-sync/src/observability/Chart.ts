@@ -1,11 +1,8 @@
 /**
  * A line over time as SVG, drawn on the server. Its colours are those of the stylesheet. Knows nothing of what it shows.
- *
- * @since 0.1.0
  */
 import { html, type Html } from "./Html.js"
 
-/** @since 0.1.0 @category models */
 export interface Chart {
   /** Unique on the page. */
   readonly id: string
@@ -27,12 +24,7 @@ const right = 8
 const top = 8
 const bottom = 22
 
-/**
- * The end of an axis that reaches a value: one, two or five times a power of ten.
- *
- * @since 0.1.0
- * @category axes
- */
+/** The end of an axis that reaches a value: one, two or five times a power of ten. */
 export const reach = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)))
   return [1, 2, 5, 10].map((step) => step * power).find((end) => end >= value) ?? 10 * power
@@ -45,7 +37,6 @@ const figure = (value: number): string => {
 
 const clock = (at: number): string => new Date(at).toISOString().slice(11, 16)
 
-/** @since 0.1.0 @category rendering */
 export const svg = ({ description, from, id, least, points, title, to }: Chart): Html => {
   const end = reach(Math.max(least, ...points.map(({ value }) => value)))
   const x = (at: number) => left + (width - left - right) * (at - from) / (to - from)

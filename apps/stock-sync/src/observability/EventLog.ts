@@ -1,8 +1,6 @@
 /**
  * Writes a log line for each event of a running worker that is worth one, and counts. A line is the event's name and fields; sends are lines
  * at debug only.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"
@@ -14,7 +12,6 @@ import { type AccountState, after, type Failure, type LedgerState, Standing, typ
 import * as Measures from "./Metrics.js"
 import * as Words from "./Texts.js"
 
-/** @since 0.1.0 @category models */
 export interface Line {
   readonly level: LogLevel.LogLevel
   /** Such as `snapshot.accepted`. */
@@ -22,7 +19,6 @@ export interface Line {
   readonly fields: Readonly<Record<string, string | number>>
 }
 
-/** @since 0.1.0 @category models */
 export interface Before extends State {
   /** The failure of the last reconciliation; absent after one that succeeded. */
   readonly reconciliation?: Failure | undefined
@@ -71,12 +67,7 @@ const ledger = (now: LedgerState, before: LedgerState): Line => {
   }
 }
 
-/**
- * The line of an event. Pure.
- *
- * @since 0.1.0
- * @category lines
- */
+/** The line of an event. Pure. */
 export const lineOf = (told: Told, before: Before): Line => {
   switch (told._tag) {
     case "Bound":
@@ -141,12 +132,7 @@ const count = (told: Told): Effect.Effect<void> => {
     : sent
 }
 
-/**
- * Writes until the scope closes, the last events included.
- *
- * @since 0.1.0
- * @category running
- */
+/** Writes until the scope closes, the last events included. */
 export const keep: Effect.Effect<void, never, Standing | Scope.Scope> = Effect.gen(function*() {
   const standing = yield* Standing
   const events = yield* standing.subscribe

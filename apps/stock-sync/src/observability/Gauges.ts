@@ -1,7 +1,5 @@
 /**
  * Sets the gauges to what was seen, and has the counters there before anything was counted. Knows nothing of when that is.
- *
- * @since 0.1.0
  */
 import { Metrics as ClientMeasures } from "@plaza/client"
 import * as Duration from "effect/Duration"
@@ -46,7 +44,6 @@ const ofFigures = ({ backlog, counts }: Figures, now: number): ReadonlyArray<Set
   ]
 }
 
-/** @since 0.1.0 @category metrics */
 export const update = ({ figures, now, rateInUse, reasons, state: { account, source } }: Look, options: Options): Effect.Effect<void> =>
   Effect.all([
     ...accounts.map(([tag, name]) => set(Metric.tagged(Measures.account, "state", name), tag === account._tag ? 1 : 0)),
@@ -62,12 +59,7 @@ export const update = ({ figures, now, rateInUse, reasons, state: { account, sou
     set(Metric.tagged(Measures.build, "version", version), 1)
   ], { discard: true })
 
-/**
- * Has every counter stand at zero: an alert on its growth would miss the first event else.
- *
- * @since 0.1.0
- * @category metrics
- */
+/** Has every counter stand at zero: an alert on its growth would miss the first event else. */
 export const announce: Effect.Effect<void> = Effect.all([
   ...outcomes.map((outcome) => Metric.value(Metric.tagged(Measures.sends, "outcome", outcome))),
   ...classes.map((urgency) => Metric.value(Metric.tagged(Measures.timeToShelf, "priority", urgency))),

@@ -1,12 +1,9 @@
 /**
  * The last hour of figures, for the chart: how much waited, and how many products had been sent. Pure; knows nothing of where they come
  * from nor of how they are drawn.
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 
-/** @since 0.1.0 @category models */
 export interface Point {
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -18,10 +15,9 @@ export interface Point {
   readonly requests: number
 }
 
-/** @since 0.1.0 @category models */
 export type History = ReadonlyArray<Point>
 
-/** How far back it goes. @since 0.1.0 @category constants */
+/** How far back it goes. */
 export const span: Duration.Duration = Duration.hours(1)
 
 const minute = Duration.toMillis("1 minute")
@@ -29,36 +25,22 @@ const minute = Duration.toMillis("1 minute")
 /**
  * With one point more, and without what is too old by then. A clock that was set back makes what came after it the past's future:
  * that is dropped too.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const add = (history: History, point: Point): History => [
   ...history.filter(({ at }) => at < point.at && at >= point.at - Duration.toMillis(span)),
   point
 ]
 
-/**
- * Requests since a moment, as far as it goes back.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Requests since a moment, as far as it goes back. */
 export const requestsSince = (history: History, from: number): number =>
   (history.at(-1)?.requests ?? 0) - (history.find(({ at }) => at >= from)?.requests ?? 0)
 
-/** @since 0.1.0 @category models */
 export interface Rate {
   readonly at: number
   readonly perMinute: number
 }
 
-/**
- * Sends in the minute before each point. The first point has nothing before it.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Sends in the minute before each point. The first point has nothing before it. */
 export const rates = (history: History): ReadonlyArray<Rate> =>
   history.flatMap((point, index) => {
     if (index === 0) return []
@@ -66,7 +48,6 @@ export const rates = (history: History): ReadonlyArray<Rate> =>
     return from === undefined ? [] : [{ at: point.at, perMinute: (point.sends - from.sends) * minute / Math.max(minute, point.at - from.at) }]
   })
 
-/** @since 0.1.0 @category models */
 export interface Step {
   /** Where it ends. */
   readonly at: number
@@ -77,9 +58,6 @@ export interface Step {
 /**
  * The hour in steps of five minutes that end now, the latest first: what waited at the end of each, and how many were sent in it. Steps
  * without a point are left out.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const steps = (history: History, length: Duration.Duration = Duration.minutes(5)): ReadonlyArray<Step> => {
   const last = history.at(-1)

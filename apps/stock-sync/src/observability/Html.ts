@@ -1,8 +1,6 @@
 /**
  * HTML that can't be broken by what is put into it: a template whose values are escaped unless they are HTML already, which the type
  * tells. Attributes have to be written in double quotes. Knows nothing of pages.
- *
- * @since 0.1.0
  */
 
 /** Not exported as a value, so that nothing but {@link html} makes one. */
@@ -16,10 +14,10 @@ class Html {
   }
 }
 
-/** Text that is HTML: everything in it was written in a template or escaped. @since 0.1.0 @category models */
+/** Text that is HTML: everything in it was written in a template or escaped. */
 export type { Html }
 
-/** What may stand in a template; `false` leaves nothing. @since 0.1.0 @category models */
+/** What may stand in a template; `false` leaves nothing. */
 export type Piece = Html | string | number | false | ReadonlyArray<Piece>
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
@@ -30,6 +28,5 @@ const write = (piece: Piece): string => {
   return typeof piece === "object" ? piece.map(write).join("") : String(piece).replace(/[&<>"']/g, (character) => entities[character] ?? "")
 }
 
-/** @since 0.1.0 @category constructors */
 export const html = (strings: TemplateStringsArray, ...pieces: ReadonlyArray<Piece>): Html =>
   new Html(String.raw({ raw: strings }, ...pieces.map(write)))

@@ -1,8 +1,4 @@
-/**
- * The log: a line for each event on standard error, as text or as JSON. Knows nothing of what is written there.
- *
- * @since 0.1.0
- */
+/** The log: a line for each event on standard error, as text or as JSON. Knows nothing of what is written there. */
 import { Streams } from "@plaza/terminal/Streams"
 import * as Text from "@plaza/terminal/Text"
 import * as Effect from "effect/Effect"
@@ -12,12 +8,9 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import type * as LogLevel from "effect/LogLevel"
 
-/** @since 0.1.0 @category models */
 export const formats = ["text", "json"] as const
-/** @since 0.1.0 @category models */
 export type Format = (typeof formats)[number]
 
-/** @since 0.1.0 @category models */
 export interface Options {
   readonly format: Format
   /** Nothing below it is written. */
@@ -26,12 +19,7 @@ export interface Options {
 
 const loggers = { text: Logger.logfmtLogger, json: Logger.jsonLogger }
 
-/**
- * In the place of every other log: a line is written once.
- *
- * @since 0.1.0
- * @category layers
- */
+/** In the place of every other log: a line is written once. */
 export const layer = ({ format, level }: Options): Layer.Layer<never, never, Streams> =>
   Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
     const logger = Logger.map(loggers[format], (line) => {

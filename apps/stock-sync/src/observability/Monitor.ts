@@ -1,8 +1,6 @@
 /**
  * Looks at a running loop and its ledger from time to time, keeps what it saw, and sets the gauges. Whoever asks is answered from there:
  * however many ask, the ledger is asked no more often. Knows nothing of who asks.
- *
- * @since 0.1.0
  */
 import { Metrics as Measures } from "@plaza/client"
 import * as Cause from "effect/Cause"
@@ -25,12 +23,7 @@ import * as Gauges from "./Gauges.js"
 import * as History from "./History.js"
 import * as Readiness from "./Readiness.js"
 
-/**
- * What the ledger said when it was last asked.
- *
- * @since 0.1.0
- * @category models
- */
+/** What the ledger said when it was last asked. */
 export interface Figures {
   readonly at: number
   readonly backlog: Backlog
@@ -45,7 +38,6 @@ export interface Figures {
   readonly heldChanges: ReadonlyArray<HeldChange>
 }
 
-/** @since 0.1.0 @category models */
 export interface Look {
   readonly now: number
   readonly state: State
@@ -58,7 +50,6 @@ export interface Look {
   readonly history: History.History
 }
 
-/** @since 0.1.0 @category models */
 export interface Options {
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
@@ -66,18 +57,17 @@ export interface Options {
   readonly sourcePatience: Duration.Duration | undefined
 }
 
-/** @since 0.1.0 @category services */
 export class Lookout extends Context.Tag("@plaza/stock-sync/Lookout")<Lookout, {
   readonly look: Effect.Effect<Look>
 }>() {}
 
-/** How many products and rows a page lists. @since 0.1.0 @category constants */
+/** How many products and rows a page lists. */
 export const listed = 50
 
-/** How many changes of a held snapshot a page lists. @since 0.1.0 @category constants */
+/** How many changes of a held snapshot a page lists. */
 export const heldListed = 500
 
-/** How often it looks. @since 0.1.0 @category constants */
+/** How often it looks. */
 export const interval: Duration.Duration = Duration.seconds(10)
 
 // A million products take a second or more to count, in which nothing else is done: at most a twentieth of the time is spent on it.
@@ -102,7 +92,6 @@ const readFigures = (ledger: Ledger["Type"], at: number): Effect.Effect<Figures,
 
 const waitingOf = ({ backlog }: Figures): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
 
-/** @since 0.1.0 @category layers */
 export const layer = (options: Options): Layer.Layer<Lookout, never, Standing> =>
   Layer.scoped(
     Lookout,

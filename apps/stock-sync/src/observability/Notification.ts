@@ -1,14 +1,9 @@
-/**
- * Decides which events of a running worker are worth a notification, and batches them. Pure.
- *
- * @since 0.1.0
- */
+/** Decides which events of a running worker are worth a notification, and batches them. Pure. */
 import type { ProductId } from "@plaza/domain/Ids"
 import type { Account } from "../ledger/Ledger.js"
 import type * as DropGuard from "../sync/DropGuard.js"
 import type { Told } from "../sync/WorkerState.js"
 
-/** @since 0.1.0 @category models */
 export interface Product {
   readonly productId: ProductId
   readonly value: number
@@ -21,9 +16,6 @@ export interface Product {
  * - `product.quarantined`, `product.healed`: the service refuses a product's value, and takes one of it again.
  * - `snapshot.held`, `snapshot.healed`: the drop guard holds a snapshot, and one is taken again.
  * - `account.paused`, `account.healed`: the service refuses everything, and takes values again.
- *
- * @since 0.1.0
- * @category models
  */
 export type Facts =
   | { readonly type: "product.quarantined" | "product.healed"; readonly products: ReadonlyArray<Product>; readonly more: number }
@@ -32,7 +24,6 @@ export type Facts =
   | { readonly type: "account.paused"; readonly code: string; readonly message: string }
   | { readonly type: "account.healed" }
 
-/** @since 0.1.0 @category models */
 export type Notification = Facts & {
   /** Milliseconds since the epoch; of a batch, of its first event. */
   readonly at: number
@@ -40,12 +31,7 @@ export type Notification = Facts & {
   readonly account: Account | undefined
 }
 
-/**
- * What was notified and has not ended.
- *
- * @since 0.1.0
- * @category models
- */
+/** What was notified and has not ended. */
 export interface Before {
   readonly account: Account | undefined
   /** The number of the held snapshot. */
@@ -53,7 +39,6 @@ export interface Before {
   readonly paused: boolean
 }
 
-/** @since 0.1.0 @category constructors */
 export const initial: Before = { account: undefined, held: undefined, paused: false }
 
 const longestMessage = 300
@@ -92,23 +77,13 @@ const factsOf = (event: Told, before: Before): Facts | undefined => {
   }
 }
 
-/**
- * The notification of an event, or undefined where it is not worth one or repeats an earlier one.
- *
- * @since 0.1.0
- * @category notifications
- */
+/** The notification of an event, or undefined where it is not worth one or repeats an earlier one. */
 export const notificationOf = (event: Told, before: Before): Notification | undefined => {
   const facts = factsOf(event, before)
   return facts === undefined ? undefined : { ...facts, at: event.at, account: before.account }
 }
 
-/**
- * What stands after an event and its notification.
- *
- * @since 0.1.0
- * @category notifications
- */
+/** What stands after an event and its notification. */
 export const after = (before: Before, event: Told, notification: Notification | undefined): Before => {
   const bound = event._tag === "Bound" ? { ...before, account: event.owner } : before
   switch (notification?.type) {
@@ -126,9 +101,9 @@ export const after = (before: Before, event: Told, notification: Notification | 
   }
 }
 
-/** How many products one delivery names. @since 0.1.0 @category constants */
+/** How many products one delivery names. */
 export const mostProducts = 50
-/** How many deliveries wait at most. @since 0.1.0 @category constants */
+/** How many deliveries wait at most. */
 export const mostWaiting = 100
 
 const batched = (last: Notification, next: Notification): Notification | undefined => {
@@ -140,9 +115,6 @@ const batched = (last: Notification, next: Notification): Notification | undefin
 /**
  * Adds a notification to those that wait: to the last one where both are about products in the same way. The oldest is dropped when too
  * many wait.
- *
- * @since 0.1.0
- * @category notifications
  */
 export const add = (
   waiting: ReadonlyArray<Notification>,
@@ -158,12 +130,7 @@ export const add = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/**
- * The body of a delivery.
- *
- * @since 0.1.0
- * @category notifications
- */
+/** The body of a delivery. */
 export const toJson = ({ account, at, type, ...facts }: Notification): string =>
   JSON.stringify({
     type,

@@ -1,8 +1,6 @@
 /**
  * Everything that shows a running worker to the outside: its log, the page with health, readiness and metrics, the webhook and OTLP. Reads the
  * worker's state and its ledger, and changes neither.
- *
- * @since 0.1.0
  */
 import type { UsageError } from "@plaza/terminal/Problem"
 import type { Streams } from "@plaza/terminal/Streams"
@@ -16,7 +14,6 @@ import type { OtlpSettings } from "./OtlpSettings.js"
 import type { WebhookSettings } from "./Webhook.js"
 import type { Standing } from "../sync/WorkerState.js"
 
-/** @since 0.1.0 @category models */
 export interface Told {
   readonly logs: Logs.Options
   /** Where the page listens; none: no page. */
@@ -25,7 +22,6 @@ export interface Told {
   readonly otlp: Option.Option<OtlpSettings>
 }
 
-/** @since 0.1.0 @category models */
 export interface Options extends Told {
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
@@ -70,12 +66,7 @@ const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, n
       ))
   })
 
-/**
- * Around everything that is to be seen: the log and the spans are those of what runs inside.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Around everything that is to be seen: the log and the spans are those of what runs inside. */
 export const layer = (options: Options): Layer.Layer<never, UsageError, Standing | Streams> =>
   watched(options).pipe(
     Layer.provideMerge(webhook(options.webhook)),

@@ -1,8 +1,6 @@
 /**
  * Sends spans, metrics and logs to a collector of OpenTelemetry, in the background and once more at the end. Loaded only where there is
  * one. Knows nothing of what they tell.
- *
- * @since 0.1.0
  */
 import * as Otlp from "@effect/opentelemetry/Otlp"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -12,7 +10,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { OtlpSettings } from "./OtlpSettings.js"
 
-/** @since 0.1.0 @category layers */
 export const layer = (settings: OtlpSettings): Layer.Layer<never> => {
   const { attributes, endpoint, headers, metricsInterval, protocol, serviceName, serviceVersion } = settings
   const exporting = (protocol === "http/json" ? Otlp.layerJson : Otlp.layerProtobuf)({

@@ -1,8 +1,6 @@
 /**
  * Where traces, metrics and logs are sent to, as the standard variables of OpenTelemetry tell it; nowhere unless they do. Loads nothing
  * of what sends them.
- *
- * @since 0.1.0
  */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
@@ -13,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { name, version } from "../version.js"
 
-/** @since 0.1.0 @category models */
 export interface OtlpSettings {
   /** `/v1/traces`, `/v1/metrics` and `/v1/logs` come behind it. */
   readonly endpoint: string
@@ -56,7 +53,6 @@ const milliseconds = (text: string) =>
     ? Effect.succeed(Duration.millis(text === "" ? 60_000 : Number(text)))
     : refuse("OTEL_METRIC_EXPORT_INTERVAL", "must be a number of milliseconds")
 
-/** @since 0.1.0 @category resolving */
 export const resolve: Effect.Effect<Option.Option<OtlpSettings>, UsageError | ConfigError> = Effect.gen(function*() {
   const told = yield* variable("OTEL_EXPORTER_OTLP_ENDPOINT")
   const disabled = yield* variable("OTEL_SDK_DISABLED")

@@ -1,8 +1,6 @@
 /**
  * The status page: what stands, what waits, what is refused and what somebody has to do about it. Made on the server, it works without
  * scripts. Knows nothing of how it is asked for.
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -16,7 +14,6 @@ import { html, type Html, type Piece } from "./Html.js"
 import { type Figures, heldListed, listed, type Look } from "./Monitor.js"
 import * as Words from "./Texts.js"
 
-/** @since 0.1.0 @category constants */
 export const paths = { page: "/", style: "/assets/status.css", script: "/assets/status.js", icon: "/assets/icon.svg" } as const
 
 const moment = (at: number): Html => html`<time datetime="${Words.iso(at)}">${Words.moment(at)}</time>`
@@ -188,12 +185,7 @@ ${table(
     "None since the start."
   )}</section>`
 
-/**
- * The whole page.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** The whole page. */
 export const page = (look: Look, options: { readonly rateLimit: number; readonly rateWindow: Duration.Duration }): string => {
   const { figures, now, reasons, state: { owner, startedAt } } = look
   // A bundler would rewrite a template that has this end tag in it, by a helper that the program then lacks.

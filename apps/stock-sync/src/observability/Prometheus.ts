@@ -1,14 +1,11 @@
 /**
  * Effect's metrics as Prometheus reads them: its text format, version 0.0.4. Knows nothing of which metrics there are.
- *
- * @since 0.1.0
  */
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricKeyType from "effect/MetricKeyType"
 import * as MetricState from "effect/MetricState"
 import * as Option from "effect/Option"
 
-/** @since 0.1.0 @category constants */
 export const contentType = "text/plain; version=0.0.4; charset=utf-8"
 
 type Labels = ReadonlyArray<readonly [name: string, value: string]>
@@ -82,9 +79,6 @@ const line = (name: string, { labels, suffix, value }: Sample): string => {
 /**
  * The text of a snapshot. The samples of a name stand together; a metric under a name that one of another kind has taken is left out,
  * since a reader would refuse the whole text.
- *
- * @since 0.1.0
- * @category rendering
  */
 export const text = (snapshot: Iterable<MetricPair.MetricPair.Untyped>): string => {
   const families = new Map<string, Family>()

@@ -1,13 +1,10 @@
 /**
  * Whether a running loop does its work, and if not, why: for whoever watches it from outside. Pure; knows nothing of HTTP.
- *
- * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
 import type { State } from "../sync/WorkerState.js"
 import * as Words from "./Texts.js"
 
-/** @since 0.1.0 @category models */
 export interface Reason {
   readonly reason:
     | "accountPaused"
@@ -29,9 +26,6 @@ const shortest = Duration.minutes(5)
 
 /**
  * For how long a source that is looked at so often may go without having been read: one look may fail, and reading takes its time.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const patienceWith = (poll: Duration.Duration): Duration.Duration => Duration.max(Duration.times(poll, 3), shortest)
 
@@ -74,12 +68,7 @@ const source = ({ source }: State, now: number, patience: Duration.Duration | un
   ]
 }
 
-/**
- * Why it isn't ready; nothing if it is. Without a patience the source is read once and never too old.
- *
- * @since 0.1.0
- * @category checks
- */
+/** Why it isn't ready; nothing if it is. Without a patience the source is read once and never too old. */
 export const reasons = (state: State, now: number, patience: Duration.Duration | undefined): ReadonlyArray<Reason> => [
   ...(state.stopping ? [{ reason: "stopping", message: "it was told to stop" } as const] : []),
   ...account(state),

@@ -1,7 +1,5 @@
 /**
  * What is answered to whom: the status page, health, readiness and metrics, for reading alone. Knows nothing of sockets.
- *
- * @since 0.1.0
  */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -13,7 +11,6 @@ import * as Page from "./Page.js"
 import * as Prometheus from "./Prometheus.js"
 import { icon, script, style } from "./Style.js"
 
-/** @since 0.1.0 @category models */
 export interface Options {
   /** Listens on a loopback address: then it is asked for under a name of this machine alone. */
   readonly loopback: boolean
@@ -36,9 +33,6 @@ const text = (body: string, contentType = "text/plain; charset=utf-8", status = 
 
 /**
  * Whether a name is one of this machine. A page elsewhere can make its own name point here; the browser then asks for that name.
- *
- * @since 0.1.0
- * @category checks
  */
 export const isLoopback = (host: string): boolean => {
   if (!URL.canParse(`http://${host}`)) return false
@@ -70,12 +64,7 @@ const answerTo = (path: string, options: Options): Effect.Effect<HttpServerRespo
   }
 }
 
-/**
- * The answer to the request at hand.
- *
- * @since 0.1.0
- * @category handlers
- */
+/** The answer to the request at hand. */
 export const handle = (
   options: Options
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Lookout> =>

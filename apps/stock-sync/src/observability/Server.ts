@@ -1,7 +1,5 @@
 /**
  * The way in by a socket: where it listens, how long anyone is waited for, and how it ends. Knows nothing of what is answered.
- *
- * @since 0.1.0
  */
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
@@ -15,7 +13,6 @@ import * as Http from "node:http"
 import * as Answers from "./Routes.js"
 import type { Lookout } from "./Monitor.js"
 
-/** @since 0.1.0 @category models */
 export interface Options extends Omit<Answers.Options, "loopback"> {
   readonly host: string
   /** 0 for any that is free. */
@@ -56,12 +53,7 @@ const reasonOf = ({ cause }: ServeError, { host, port }: Options): string => {
   }
 }
 
-/**
- * Answers until the scope closes. Gives the address to ask.
- *
- * @since 0.1.0
- * @category running
- */
+/** Answers until the scope closes. Gives the address to ask. */
 export const listen = (options: Options): Effect.Effect<string, UsageError, Lookout | Scope.Scope> =>
   Effect.gen(function*() {
     const server = makeServer()

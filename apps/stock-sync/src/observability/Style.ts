@@ -1,11 +1,8 @@
 /**
  * The one stylesheet of the page, light and dark as the reader's system is, and what it can do only with a script: follow what happens.
  * Strings, so that a bundle carries them. Every colour of text has a contrast of at least 4.5 to 1 with what it stands on.
- *
- * @since 0.1.0
  */
 
-/** @since 0.1.0 @category constants */
 export const style = `
 :root {
   color-scheme: light dark;
@@ -76,7 +73,6 @@ li { overflow-wrap: anywhere; }
 @media (max-width: 30rem) { section { padding: 1rem; } }
 `
 
-/** @since 0.1.0 @category constants */
 export const script = `"use strict"
 const every = 10000
 const button = document.getElementById("follow")
@@ -113,6 +109,5 @@ show()
 setTimeout(look, every)
 `
 
-/** @since 0.1.0 @category constants */
 export const icon =
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1b54c4"/><path d="M3 12V8m5 4V4m5 8V6" fill="none" stroke="#fff" stroke-width="2"/></svg>`

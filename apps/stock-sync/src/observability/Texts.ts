@@ -1,30 +1,19 @@
-/**
- * Sentences about the state of a running worker, for readiness, logs and the page.
- *
- * @since 0.1.0
- */
+/** Sentences about the state of a running worker, for readiness, logs and the page. */
 import type { Held } from "../ledger/Ledger.js"
 import * as Receive from "../ledger/Receive.js"
 import type { AccountState, Failure, State } from "../sync/WorkerState.js"
 
-/** @since 0.1.0 @category parts */
 export const iso = (at: number): string => new Date(at).toISOString()
 
-/** For eyes. @since 0.1.0 @category parts */
+/** For eyes. */
 export const moment = (at: number): string => `${iso(at).slice(0, 10)} ${iso(at).slice(11, 19)} UTC`
 
-/** Without the end of a sentence, as messages of services have it or not. @since 0.1.0 @category parts */
+/** Without the end of a sentence, as messages of services have it or not. */
 export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
 
-/** @since 0.1.0 @category parts */
 export const held = (each: Held): string => `the source is held as snapshot ${each.number} since ${moment(each.since)}: ${Receive.heldText(each.figures)}`
 
-/**
- * For how long, in the two largest units that matter.
- *
- * @since 0.1.0
- * @category parts
- */
+/** For how long, in the two largest units that matter. */
 export const lasting = (millis: number): string => {
   const seconds = Math.max(0, Math.floor(millis / 1_000))
   const parts = [[Math.floor(seconds / 86_400), "d"], [Math.floor(seconds / 3_600) % 24, "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]] as const
@@ -32,7 +21,6 @@ export const lasting = (millis: number): string => {
   return first === -1 ? "0 s" : parts.slice(first, first + 2).flatMap(([count, unit]) => count > 0 ? [`${count} ${unit}`] : []).join(" ")
 }
 
-/** @since 0.1.0 @category models */
 export interface Told {
   readonly tone: "good" | "note" | "bad"
   readonly name: string
@@ -53,12 +41,7 @@ const mending: Readonly<Record<string, string>> = {
   STORE_BLOCKED: `Ask the owner of the store to lift the block. ${byItself}`
 }
 
-/**
- * The account's state in words, with what to do about it.
- *
- * @since 0.1.0
- * @category states
- */
+/** The account's state in words, with what to do about it. */
 export const account = (state: AccountState): Told => {
   switch (state._tag) {
     case "Starting":
@@ -89,12 +72,7 @@ export const account = (state: AccountState): Told => {
   }
 }
 
-/**
- * The source's state in words.
- *
- * @since 0.1.0
- * @category states
- */
+/** The source's state in words. */
 export const source = ({ source: { failing, held: kept, readAt } }: State): Told => {
   if (kept !== undefined) {
     return {
@@ -117,12 +95,7 @@ export const source = ({ source: { failing, held: kept, readAt } }: State): Told
     : { tone: "good", name: "Read", what: `Last at ${moment(readAt)}.`, todo: "" }
 }
 
-/**
- * The ledger's state in words.
- *
- * @since 0.1.0
- * @category states
- */
+/** The ledger's state in words. */
 export const ledger = ({ ledger: state }: State): Told => {
   switch (state._tag) {
     case "Opening":

@@ -1,8 +1,6 @@
 /**
  * Posts notifications to an address, signed as Standard Webhooks (https://www.standardwebhooks.com) describes. Deliveries never hold up or
  * fail the worker.
- *
- * @since 0.1.0
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
@@ -26,7 +24,6 @@ import { name, version } from "../version.js"
 import * as Metrics from "./Metrics.js"
 import * as Notification from "./Notification.js"
 
-/** @since 0.1.0 @category models */
 export interface WebhookSettings {
   /** The path or query may hold a token. */
   readonly url: Redacted.Redacted<URL>
@@ -58,12 +55,7 @@ interface Delivery {
 const hexadecimal = (digits: number) =>
   Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, 16), digits), (numbers) => numbers.map((each) => each.toString(16)).join(""))
 
-/**
- * The signature of a delivery, as the header `webhook-signature` carries it.
- *
- * @since 0.1.0
- * @category signing
- */
+/** The signature of a delivery, as the header `webhook-signature` carries it. */
 export const signature = (secret: Uint8Array, id: string, timestamp: number, body: string): string =>
   `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`
 
@@ -105,12 +97,7 @@ const count = (outcome: Metrics.WebhookOutcome, number = 1) => Metric.incrementB
 const log = (level: LogLevel.LogLevel, event: string, fields: Readonly<Record<string, string | number>>) =>
   Effect.annotateLogs(Effect.logWithLevel(level, event), fields)
 
-/**
- * Delivers until the scope closes; then what waits gets one attempt each, and a few seconds in all.
- *
- * @since 0.1.0
- * @category layers
- */
+/** Delivers until the scope closes; then what waits gets one attempt each, and a few seconds in all. */
 export const layer = (settings: WebhookSettings): Layer.Layer<never, never, HttpClient.HttpClient | Standing> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const standing = yield* Standing

@@ -1,10 +1,5 @@
-/**
- * The kind of source that a text names, and how an address is printed without its secrets.
- *
- * @since 0.1.0
- */
+/** The kind of source that a text names, and how an address is printed without its secrets. */
 
-/** @since 0.1.0 @category models */
 export type Kind = "stdin" | "file" | "http" | "postgres" | "mysql" | "sqlite"
 
 const schemes: ReadonlyArray<readonly [RegExp, Kind]> = [
@@ -14,16 +9,10 @@ const schemes: ReadonlyArray<readonly [RegExp, Kind]> = [
   [/^sqlite:/i, "sqlite"]
 ]
 
-/** @since 0.1.0 @category constructors */
 export const kindOf = (source: string): Kind =>
   source === "-" ? "stdin" : schemes.find(([scheme]) => scheme.test(source))?.[1] ?? "file"
 
-/**
- * An address for messages: without user, password and parameters, which may hold signatures.
- *
- * @since 0.1.0
- * @category printing
- */
+/** An address for messages: without user, password and parameters, which may hold signatures. */
 export const shown = (source: string): string => {
   if (kindOf(source) === "sqlite") return source
   const url = URL.canParse(source) ? new URL(source) : undefined

@@ -1,8 +1,4 @@
-/**
- * A file as a source: read whole or not at all, and opened again when it changes.
- *
- * @since 0.1.0
- */
+/** A file as a source: read whole or not at all, and opened again when it changes. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Format from "@plaza/rows/Format"
@@ -15,14 +11,12 @@ import * as Rows from "./Rows.js"
 import * as Watch from "./Watch.js"
 import * as WholeFile from "./WholeFile.js"
 
-/** @since 0.1.0 @category models */
 export interface FileOptions extends Rows.RowOptions, WholeFile.FinishedOptions {
   readonly path: string
   /** How often the file is looked at without a notification. Network drives send none. */
   readonly poll: Duration.Duration
 }
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: FileOptions): Effect.Effect<Source["Type"], never, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem

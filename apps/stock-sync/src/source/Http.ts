@@ -1,8 +1,4 @@
-/**
- * An `http` or `https` address as a source: one document, or pages that are read as one snapshot.
- *
- * @since 0.1.0
- */
+/** An `http` or `https` address as a source: one document, or pages that are read as one snapshot. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -29,7 +25,6 @@ import * as Requests from "./http/Requests.js"
 import * as Rows from "./Rows.js"
 import * as Validators from "./http/Validators.js"
 
-/** @since 0.1.0 @category models */
 export interface HttpOptions extends Rows.RowOptions {
   readonly source: string
   readonly authorization?: Redacted.Redacted | undefined
@@ -42,7 +37,6 @@ export interface HttpOptions extends Rows.RowOptions {
 // Far more than a catalogue has. Without a bound, a server that always names another page would be read for ever.
 const mostPages = 20_000
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refused.SourceRefused, HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const name = Address.shown(options.source)
@@ -163,11 +157,6 @@ const encodingOf = (header: string | undefined): string => {
   return encoding === "" ? "identity" : encoding === "x-gzip" ? "gzip" : encoding
 }
 
-/**
- * The source on Node's HTTP client, until the scope ends.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The source on Node's HTTP client, until the scope ends. */
 export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], Refused.SourceRefused, Scope.Scope> =>
   Effect.flatMap(Layer.build(NodeClient.layer), (context) => Effect.provide(make(options), context))

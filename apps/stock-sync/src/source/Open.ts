@@ -1,7 +1,5 @@
 /**
  * Opens the source that `--source` names: a file, standard input, an address or a database. Loads each kind's modules on demand.
- *
- * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
@@ -22,7 +20,6 @@ import * as File from "./File.js"
 import * as Rows from "./Rows.js"
 import * as Ruled from "./Ruled.js"
 
-/** @since 0.1.0 @category models */
 export interface SourceOptions extends Rows.RowOptions {
   /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
   readonly source: string
@@ -56,25 +53,16 @@ const finished = (options: SourceOptions) => ({
   unfinishedWait: options.unfinishedWait ?? defaultUnfinishedWait
 })
 
-/**
- * The source of the options, until the scope ends.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The source of the options, until the scope ends. */
 export const make = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
   Effect.flatMap(origin(options), (source) =>
     options.rules === undefined ? Effect.succeed(source) : Ruled.make(source, { ...options.rules, ...finished(options) }))
 
-/** @since 0.1.0 @category layers */
 export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, make(options))
 
 /**
  * The source of the options for one reading. A source that says when it will be ready, as an unfinished file does, is waited for, for up to
  * `unfinishedWait`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
@@ -90,15 +78,9 @@ export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"
     return { ...source, open }
   })
 
-/** @since 0.1.0 @category layers */
 export const layerWaiting = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, makeWaiting(options))
 
-/**
- * The rows of a source as it is now.
- *
- * @since 0.1.0
- * @category streams
- */
+/** The rows of a source as it is now. */
 export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const source = yield* makeWaiting(options)

@@ -1,17 +1,10 @@
 /**
  * Rules that change rows between the source and the ledger: safety stock, caps, the mapping of ids, excluded products. Pure.
- *
- * @since 0.1.0
  */
 import type { ProductId } from "@plaza/domain/Ids"
 import type { BadRow, GoodRow, Row } from "@plaza/rows/Stock"
 
-/**
- * How a stock value is reduced.
- *
- * @since 0.1.0
- * @category models
- */
+/** How a stock value is reduced. */
 export interface Adjustment {
   /** Pieces that are kept back. Never makes a stock negative. */
   readonly buffer?: number | undefined
@@ -19,19 +12,13 @@ export interface Adjustment {
   readonly max?: number | undefined
 }
 
-/**
- * The rules for one product. What is undefined is taken from the rules for all.
- *
- * @since 0.1.0
- * @category models
- */
+/** The rules for one product. What is undefined is taken from the rules for all. */
 export interface ProductRule extends Adjustment {
   /** The id at the service (default: the id in the source). */
   readonly productId?: ProductId | undefined
   readonly exclude: boolean
 }
 
-/** @since 0.1.0 @category models */
 export interface ProductRules {
   readonly all: Adjustment
   /** By the id in the source. */
@@ -40,20 +27,10 @@ export interface ProductRules {
   readonly unmapped: "pass" | "reject"
 }
 
-/**
- * The stock that is offered: 0 or more, at most `max`, never more than `stock`.
- *
- * @since 0.1.0
- * @category rules
- */
+/** The stock that is offered: 0 or more, at most `max`, never more than `stock`. */
 export const adjust = (stock: number, { buffer = 0, max = Infinity }: Adjustment): number => Math.min(Math.max(0, stock - buffer), max)
 
-/**
- * A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped.
- *
- * @since 0.1.0
- * @category rules
- */
+/** A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped. */
 export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): Row | undefined => {
   const rule = row.productId === undefined ? undefined : products.get(row.productId)
   if (rule === undefined) {
@@ -76,12 +53,7 @@ const rejected = ({ line, productId }: GoodRow): BadRow => ({
   reason: `${JSON.stringify(productId)} is not in the rules: add it there, or set --unmapped (STOCK_SYNC_UNMAPPED) to pass`
 })
 
-/**
- * The excluded products, by their id at the service.
- *
- * @since 0.1.0
- * @category rules
- */
+/** The excluded products, by their id at the service. */
 export const excluded = ({ products }: ProductRules): ReadonlySet<string> => {
   const ids = new Set<string>()
   for (const [id, rule] of products) if (rule.exclude) ids.add(rule.productId ?? id)

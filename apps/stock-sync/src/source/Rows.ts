@@ -1,8 +1,4 @@
-/**
- * Reads rows of products and their stock from bytes, by the options of this program.
- *
- * @since 0.1.0
- */
+/** Reads rows of products and their stock from bytes, by the options of this program. */
 import type * as ByPieces from "@plaza/rows/ByPieces"
 import * as Format from "@plaza/rows/Format"
 import type { JsonOptions } from "@plaza/rows/Json"
@@ -10,18 +6,12 @@ import type { Shape } from "@plaza/rows/Shape"
 import * as Stock from "@plaza/rows/Stock"
 import type { Unit } from "./Source.js"
 
-/**
- * How a row is read, whatever it comes from.
- *
- * @since 0.1.0
- * @category models
- */
+/** How a row is read, whatever it comes from. */
 export interface ShapeOptions extends Stock.Columns {
   /** What a stock below zero becomes (default: a rejected row). */
   readonly negative?: Stock.Negative | undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface RowOptions extends ShapeOptions {
   /** Default: by the content type, else by the ending. */
   readonly format?: Format.Format | undefined
@@ -29,26 +19,18 @@ export interface RowOptions extends ShapeOptions {
   readonly items?: string | undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onNextCursor"> {
   readonly source: string
   /** Whether no rows are fine, as on the last page of several. */
   readonly mayBeEmpty?: boolean
 }
 
-/** @since 0.1.0 @category shapes */
 export const shape = (options: ShapeOptions): Shape<Stock.Row> =>
   Stock.shape(options, { id: "--id-column", stock: "--stock-column" }, { negative: options.negative ?? "reject" })
 
-/** @since 0.1.0 @category models */
 export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
 
-/**
- * The rows of bytes in a format.
- *
- * @since 0.1.0
- * @category streams
- */
+/** The rows of bytes in a format. */
 export const rows = (format: Format.Format, options: ReadOptions): ByPieces.Read<Stock.Row> =>
   Format.rows(format, options.mayBeEmpty === true ? { ...shape(options), empty: undefined } : shape(options), {
     ...options,

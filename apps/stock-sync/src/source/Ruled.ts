@@ -1,8 +1,4 @@
-/**
- * A source whose rows go through product rules. An edit of the rules file holds for the next snapshot.
- *
- * @since 0.1.0
- */
+/** A source whose rows go through product rules. An edit of the rules file holds for the next snapshot. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Row } from "@plaza/rows/Stock"
 import * as Effect from "effect/Effect"
@@ -13,7 +9,6 @@ import * as RulesFile from "./RulesFile.js"
 import type { Source, SourceFailure } from "./Source.js"
 import * as WholeFile from "./WholeFile.js"
 
-/** @since 0.1.0 @category models */
 export interface RuleOptions {
   readonly all: ProductRules.Adjustment
   readonly unmapped: ProductRules.ProductRules["unmapped"]
@@ -48,12 +43,7 @@ const fromFile = (path: string, { all, settle, unfinishedWait, unmapped }: Optio
 
 type Options = RuleOptions & Pick<WholeFile.FinishedOptions, "settle" | "unfinishedWait">
 
-/**
- * The source with the rules applied to its rows. A broken rules file fails the whole snapshot.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The source with the rules applied to its rows. A broken rules file fails the whole snapshot. */
 export const make = (
   source: Source["Type"],
   options: Options

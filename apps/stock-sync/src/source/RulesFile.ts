@@ -1,8 +1,4 @@
-/**
- * Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`.
- *
- * @since 0.1.0
- */
+/** Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`. */
 import { ProductId } from "@plaza/domain/Ids"
 import * as Csv from "@plaza/rows/Csv"
 import * as Identity from "@plaza/rows/Identity"
@@ -79,9 +75,6 @@ const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).tr
 
 /**
  * The rules in the bytes of a file, by the id in the source. Fails with the line and the reason at the first mistake. Runs `bytes` twice.
- *
- * @since 0.1.0
- * @category reading
  */
 export const read = <E>(path: string, bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<ReadonlyMap<string, ProductRule>, E | Refused.SourceRefused> =>
   Effect.gen(function*() {

@@ -1,7 +1,5 @@
 /**
  * The `Source` service: where stock values come from. A source opens snapshots of rows and reports when to open the next one.
- *
- * @since 0.1.0
  */
 import type { SourceRefused } from "@plaza/rows/Refused"
 import type { Row } from "@plaza/rows/Stock"
@@ -16,9 +14,6 @@ import type * as Stream from "effect/Stream"
 /**
  * The source can't be read now, or not to its end, or is not finished yet. Nothing of it is taken. No setting has to change: a later
  * attempt may succeed.
- *
- * @since 0.1.0
- * @category errors
  */
 export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   readonly source: string
@@ -29,23 +24,14 @@ export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   readonly exitCode = 7
 }
 
-/** @since 0.1.0 @category errors */
 export type SourceFailure = SourceRefused | SourceUnreachable
 
 /**
  * What the number of a row counts: lines of CSV and NDJSON (from 1, with the header), items of a JSON array, rows of a query.
- *
- * @since 0.1.0
- * @category models
  */
 export type Unit = "line" | "item" | "row"
 
-/**
- * The contents of a source at one moment.
- *
- * @since 0.1.0
- * @category models
- */
+/** The contents of a source at one moment. */
 export interface Snapshot {
   /** Equal versions mean equal rows. None where the source has no version. Valid within one process. */
   readonly version: Option.Option<string>
@@ -60,7 +46,6 @@ export interface Snapshot {
   readonly rows: Stream.Stream<Row, SourceFailure>
 }
 
-/** @since 0.1.0 @category services */
 export class Source extends Context.Tag("@plaza/stock-sync/source/Source")<Source, {
   /** The name for messages; it holds no secrets. */
   readonly name: string

@@ -1,20 +1,10 @@
-/**
- * File system errors as failures of a source.
- *
- * @since 0.1.0
- */
+/** File system errors as failures of a source. */
 import type { PlatformError } from "@effect/platform/Error"
 import { SourceRefused } from "@plaza/rows/Refused"
 
-/** @since 0.1.0 @category predicates */
 export const isMissing = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "NotFound"
 
-/**
- * The failure for a file that can't be read. `advice` says what to change.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The failure for a file that can't be read. `advice` says what to change. */
 export const unreadable = (path: string, advice: string) => (error: PlatformError): SourceRefused => {
   const why = isMissing(error)
     ? "there is no such file"

@@ -1,7 +1,5 @@
 /**
  * When to open a file again: when its version differs from the last one seen, and after each poll interval in any case.
- *
- * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,7 +8,6 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Poll from "./Poll.js"
 
-/** @since 0.1.0 @category models */
 export interface WatchOptions<E> {
   /** The version of the file; none where there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
@@ -24,9 +21,6 @@ const same = Option.getEquivalence((one: string, other: string) => one === other
 /**
  * Emits when the file is worth opening: after a signal if its version differs, and after each `poll` always, so that the listener can
  * tell a file that is there from one that is gone.
- *
- * @since 0.1.0
- * @category streams
  */
 export const changes = <E>({ poll, signals, version }: WatchOptions<E>): Stream.Stream<void> => {
   // Without its folder, or with too many watchers on the machine, only polling is left, and another attempt with each poll. The defects

@@ -1,7 +1,5 @@
 /**
  * Reads a file only when its writer has finished: once it has settled, its last line has a line end, and its done marker exists.
- *
- * @since 0.1.0
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -15,7 +13,6 @@ import * as Stream from "effect/Stream"
 import { type SourceFailure, SourceUnreachable } from "./Source.js"
 import { isMissing, unreadable } from "./Unreadable.js"
 
-/** @since 0.1.0 @category models */
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */
   readonly settle: Duration.Duration
@@ -25,7 +22,6 @@ export interface FinishedOptions {
   readonly doneMarker?: string | undefined
 }
 
-/** @since 0.1.0 @category models */
 export interface WholeFileOptions extends FinishedOptions {
   readonly path: string
   /** Whether a missing line end behind the last line means that the file may be unfinished. */
@@ -34,7 +30,6 @@ export interface WholeFileOptions extends FinishedOptions {
   readonly advice: string
 }
 
-/** @since 0.1.0 @category models */
 export interface WholeFile {
   /** The version of the file and of its done marker; none where there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
@@ -61,7 +56,6 @@ interface Look {
   readonly now: number
 }
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem

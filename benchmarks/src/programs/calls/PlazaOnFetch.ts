@@ -1,8 +1,4 @@
-/**
- * Calls by Plaza on the platform's fetch: slot, delivery rules, schemas, spans and all.
- *
- * @since 0.1.0
- */
+/** Calls by Plaza on fetch, with rate limit, delivery rules, schemas and spans. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { onLayer } from "./plaza.js"
 

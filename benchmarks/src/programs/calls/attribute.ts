@@ -1,10 +1,6 @@
-/**
- * Whose code the samples of a CPU profile fell into. Knows nothing of how it was taken.
- *
- * @since 0.1.0
- */
+/** Attributes the samples of a CPU profile to packages. */
 
-/** The part of a profile of V8 that is read here. @since 0.1.0 @category models */
+/** The part of a profile of V8 that is read here. */
 export interface Profile {
   readonly nodes: ReadonlyArray<{
     readonly id: number
@@ -14,7 +10,7 @@ export interface Profile {
   readonly timeDeltas?: ReadonlyArray<number> | undefined
 }
 
-/** Shares of the time in which something ran, largest first. @since 0.1.0 @category models */
+/** Shares of the time in which something ran, largest first. */
 export interface Shares {
   readonly parts: ReadonlyArray<readonly [part: string, share: number]>
   readonly functions: ReadonlyArray<readonly [name: string, share: number]>
@@ -30,12 +26,7 @@ const packageOf = (url: string): string | undefined => {
 // The two halves of effect that a client can do something about: fewer steps, or less to decode.
 const halfOfEffect = (url: string) => /\/(ParseResult|Schema|SchemaAST|schema\/[^/]*)\.js$/.test(url) ? "effect, schemas" : "effect, fibers and the rest"
 
-/**
- * The part that a frame belongs to.
- *
- * @since 0.1.0
- * @category attribution
- */
+/** The part that a frame belongs to. */
 export const partOf = ({ functionName, url }: Profile["nodes"][number]["callFrame"]): string => {
   if (url.startsWith("node:")) return "node itself"
   if (url === "") return functionName === "(garbage collector)" ? "garbage collector" : "system and natives"
@@ -52,7 +43,6 @@ const nameOf = ({ functionName, lineNumber, url }: Profile["nodes"][number]["cal
 const sorted = (times: ReadonlyMap<string, number>, total: number) =>
   [...times].map(([name, time]) => [name, time / total] as const).toSorted((a, b) => b[1] - a[1])
 
-/** @since 0.1.0 @category attribution */
 export const attribute = ({ nodes, samples = [], timeDeltas = [] }: Profile): Shares => {
   const frames = new Map(nodes.map(({ callFrame, id }) => [id, callFrame]))
   const parts = new Map<string, number>()

@@ -1,20 +1,17 @@
 /**
- * What every caller does alike: make so many calls, so many at a time, and tell what that cost this process; or tell
- * where the time of it went. Knows nothing of how a call is made.
- *
- * @since 0.1.0
+ * What all callers share: make a number of calls with a concurrency, and measure the cost of this process or take a
+ * CPU profile.
  */
 import { Session } from "node:inspector/promises"
 import { answering } from "../answering.js"
 import { attribute } from "./attribute.js"
 
-/** @since 0.1.0 @category models */
 export type CallName = "me" | "setStock"
 
-/** Makes calls, so many of them at a time. @since 0.1.0 @category models */
+/** Makes calls, so many of them at a time. */
 export type Run = (call: CallName, calls: number, concurrency: number) => Promise<void>
 
-/** What a caller is told. @since 0.1.0 @category models */
+/** The task of a caller. */
 export interface Task {
   readonly kind: "cost" | "profile"
   readonly address: string
@@ -23,15 +20,10 @@ export interface Task {
   readonly concurrency: number
 }
 
-/** What a product's stock is set to. @since 0.1.0 @category constants */
+/** What a product's stock is set to. */
 export const stock = { id: "sku_1", stock: 12 }
 
-/**
- * Makes calls with promises, by as many loops as there are calls at a time.
- *
- * @since 0.1.0
- * @category running
- */
+/** Makes calls with promises, by as many loops as there are calls at a time. */
 export const inLoops = (once: Readonly<Record<CallName, () => Promise<unknown>>>): Run => async (call, calls, concurrency) => {
   let left = calls
   const loop = async () => {
@@ -43,7 +35,6 @@ export const inLoops = (once: Readonly<Record<CallName, () => Promise<unknown>>>
   await Promise.all(Array.from({ length: concurrency }, loop))
 }
 
-/** @since 0.1.0 @category running */
 export const serve = (make: (baseUrl: string) => Run): void => {
   let run: Run | undefined
   answering(async (question) => {

@@ -1,8 +1,4 @@
-/**
- * Calls by Plaza, on a given HTTP client.
- *
- * @since 0.1.0
- */
+/** Calls by Plaza on a given HTTP client. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { Plaza, Profiles, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
@@ -20,7 +16,6 @@ const calls = {
   setStock: Effect.flatMap(Store, ({ setStock }) => setStock(id, stock.stock))
 }
 
-/** @since 0.1.0 @category running */
 export const onLayer = (http: Layer.Layer<HttpClient.HttpClient>): void =>
   serve((baseUrl) => {
     // Every slot is taken and accounted for, but none is waited for.

@@ -1,8 +1,6 @@
 /**
- * Takes a snapshot into a ledger of `plaza-stock-sync` and measures how long that, opening it and reading it take, and the size of the
- * process.
- *
- * @since 0.1.0
+ * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time of that, of opening and of reading,
+ * and the size of the process.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
@@ -15,7 +13,6 @@ import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sy
 import * as Open from "@plaza/stock-sync/ledger/Open"
 import { answering } from "../answering.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   /** As `--ledger` names it. */
   readonly place: string

@@ -1,8 +1,4 @@
-/**
- * A list read by Plaza, item by item.
- *
- * @since 0.1.0
- */
+/** A list read by Plaza, item by item. */
 import { Posts } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"

@@ -1,19 +1,15 @@
 /**
- * What every reader of a list does alike: go through all of it and tell what that took and how large the process became,
- * or do some work for each page and tell how long it all took. Knows nothing of how a list is read.
- *
- * @since 0.1.0
+ * What all readers of a list share: read it to the end and measure time and process size, or do some work for each
+ * page and measure the time.
  */
 import { answering } from "../answering.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   readonly baseUrl: string
   /** Pause for each page; undefined to go through the items as fast as can be. */
   readonly workMillis?: number
 }
 
-/** @since 0.1.0 @category models */
 export interface Reader {
   /** Calls back for each item. */
   readonly items: (baseUrl: string, onItem: (item: { readonly id: string; readonly createdAt?: unknown }) => void) => Promise<void>
@@ -24,7 +20,6 @@ export interface Reader {
 // The list is as long as its address says; where it begins to count is when the process has warmed up.
 const warmItems = 100_000
 
-/** @since 0.1.0 @category running */
 export const serve = ({ items, pages }: Reader): void =>
   answering(async (question) => {
     // The process that asks is ours and asks by this type.

@@ -1,8 +1,4 @@
-/**
- * Runs what reads a list by Plaza on undici.
- *
- * @since 0.1.0
- */
+/** Runs a list reader with Plaza on undici. */
 import { Plaza, type Posts } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import * as Effect from "effect/Effect"
@@ -10,7 +6,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { apiKey } from "../apiKey.js"
 
-/** @since 0.1.0 @category running */
 export const run = <A, E>(baseUrl: string, program: Effect.Effect<A, E, Posts>): Promise<A> => {
   const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey), rateLimit: 10_000_000 })
   return Effect.runPromise(Effect.provide(program, Layer.provide(client, NodeClient.layer)))

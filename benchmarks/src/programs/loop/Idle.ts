@@ -1,8 +1,4 @@
-/**
- * An hour of the loop in which nothing changes: what it costs. Knows nothing of what the figures are compared with.
- *
- * @since 0.1.0
- */
+/** Measures the cost of an hour of the engine without changes. */
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
@@ -12,7 +8,6 @@ import { runInNewContext } from "node:vm"
 import { answering } from "../answering.js"
 import * as Looping from "./Looping.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   readonly place: string
   readonly products: number

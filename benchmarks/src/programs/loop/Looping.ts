@@ -1,8 +1,6 @@
 /**
- * The loop of `plaza-stock-sync` in simulated time, over a real ledger and a service that takes everything after a moment. Knows nothing
- * of what is measured.
- *
- * @since 0.1.0
+ * The engine of `plaza-stock-sync` in simulated time, with a real ledger and a service that accepts everything after
+ * a delay.
  */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
@@ -17,14 +15,13 @@ import * as WorkerState from "@plaza/stock-sync/sync/WorkerState"
 import { Chunk, Clock, Context, Duration, Effect, Layer, Option, Queue, Random, Redacted, Ref, Stream } from "effect"
 import { apiKey } from "../apiKey.js"
 
-/** @since 0.1.0 @category models */
 export interface Request {
   readonly productId: string
   /** In milliseconds. */
   readonly sentAt: number
 }
 
-/** A service that answers after 20 to 400 ms, and notes what was asked of it. @since 0.1.0 @category constructors */
+/** A service that answers after 20 to 400 ms, and notes what was asked of it. */
 export const service = () => {
   const requests: Array<Request> = []
   const client = HttpClient.make((request, url) =>
@@ -41,14 +38,12 @@ export const service = () => {
   return { requests, layer }
 }
 
-/** @since 0.1.0 @category constructors */
 export const idOf = (product: number): ProductId => ProductId.make(`SKU-${String(product).padStart(6, "0")}`)
 
-/** @since 0.1.0 @category streams */
 export const rowsOf = (stocks: ReadonlyArray<number>): Stream.Stream<Row> =>
   Stream.fromChunk(Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Good", line: product + 2, productId: idOf(product), stock }))))
 
-/** A source that tells the stocks as they are when it is looked at; it has changed when it is told so. @since 0.1.0 @category constructors */
+/** A source with the current stocks. It reports a change when the benchmark signals one. */
 export const source = (stocks: ReadonlyArray<number>) =>
   Effect.gen(function*() {
     const version = yield* Ref.make(1)
@@ -67,24 +62,23 @@ const rateLimit = 120
 const rateWindow = Duration.minutes(1)
 const ledgerOptions: LedgerOptions = { rateWindow, lateWrites: Duration.minutes(1), historyLimit: 100_000 }
 
-/** Opened before the clock runs, which would go on while somebody looks for the file. @since 0.1.0 @category constructors */
+/** Opened before the clock runs, which would go on while somebody looks for the file. */
 export const opened = (place: string) =>
   Effect.map(Layer.build(Layer.provide(Open.layer(place, ledgerOptions), NodeContext.layer)), (context): Ledger["Type"] => ({
     ...Context.get(context, Ledger),
     check: Effect.void
   }))
 
-/** The defaults of the program. @since 0.1.0 @category constants */
+/** The defaults of the program. */
 export const policy: SnapshotPolicy = {
   gone: "leave",
   duplicates: "reject",
   guard: { share: 0.2, count: 10, window: Duration.days(1) },
   maxBadRows: undefined
 }
-/** @since 0.1.0 @category constants */
 export const concurrency = 8
 
-/** The engine with the defaults of the program, which sends confirmed stock again with a share of the allowance. @since 0.1.0 @category running */
+/** The engine with the defaults of the program, which sends confirmed stock again with a share of the allowance. */
 export const loop = (ledger: Ledger["Type"], from: Source["Type"], share: number) =>
   Engine.run({
     account: { baseUrl: "https://service/open/v1", keyFingerprint: "" },

@@ -1,8 +1,6 @@
 /**
- * Products that sell out while ten thousand others wait: how many are sent before each, and how long it takes. Once with the loop, and
- * once with as many workers that send what came first first.
- *
- * @since 0.1.0
+ * Products that sell out behind ten thousand waiting ones: how many are sent before each, and how long it takes, with
+ * the engine and with the same number of FIFO workers.
  */
 import { Store } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
@@ -10,7 +8,6 @@ import { Clock, Effect, Random } from "effect"
 import { answering } from "../answering.js"
 import * as Looping from "./Looping.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   readonly kind: "loop" | "fifo"
   /** Where the ledger lies. */
@@ -19,7 +16,6 @@ export interface Task {
   readonly changes: number
 }
 
-/** @since 0.1.0 @category models */
 export interface Change {
   readonly slotsBefore: number
   readonly seconds: number

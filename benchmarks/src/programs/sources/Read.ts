@@ -1,15 +1,9 @@
-/**
- * A source of `plaza-stock-sync` that is read to its end: how long that takes and how large the process became. Knows nothing of what
- * the figures are compared with.
- *
- * @since 0.1.0
- */
+/** Reads a source of `plaza-stock-sync` to its end, and measures time and process size. */
 import { NodeContext } from "@effect/platform-node"
 import { Duration, Effect, Stream } from "effect"
 import * as Open from "@plaza/stock-sync/source/Open"
 import { answering } from "../answering.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   /** As `--source` names it. */
   readonly source: string

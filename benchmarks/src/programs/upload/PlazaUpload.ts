@@ -1,8 +1,4 @@
-/**
- * A file uploaded by Plaza on undici.
- *
- * @since 0.1.0
- */
+/** A file uploaded by Plaza on undici. */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Media, Plaza, Profiles } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"

@@ -1,18 +1,12 @@
-/**
- * What every sender of a file measures of itself: how long it took, what it cost and how far its process grew. Knows
- * nothing of how the file is sent.
- *
- * @since 0.1.0
- */
+/** What all senders of a file measure: time, CPU and growth of the process. */
 import { answering } from "../answering.js"
 
-/** @since 0.1.0 @category models */
 export interface Task {
   readonly address: string
   readonly path: string
 }
 
-/** A sender that is ready, and what ends it. @since 0.1.0 @category models */
+/** A sender that is ready, and what ends it. */
 export interface Sender {
   /** Tells how many bytes arrived. */
   readonly upload: () => Promise<number>
@@ -23,7 +17,6 @@ const sampleMillis = 10
 
 const largest = (sizes: ReadonlyArray<number>) => sizes.reduce((most, size) => Math.max(most, size), 0)
 
-/** @since 0.1.0 @category running */
 export const sending = (make: (task: Task) => Promise<Sender>): void =>
   answering(async (question) => {
     // The process that asks is ours and asks by this type.

@@ -2,7 +2,7 @@
  * What has to hold after a program of the model: what the client claims agrees with what the service has done. The
  * rules read the sandbox's record of commits, which no latitude changes.
  */
-import { type Commit, Latitude, type State } from "@plaza/sandbox"
+import { type Commit, Latitude, type StateSnapshot } from "@plaza/sandbox"
 import { Predicate } from "effect"
 import { allowance, texts } from "./ModelProgram.js"
 import type { Observation, Observed } from "./ModelRun.js"
@@ -174,7 +174,7 @@ const flagRules = (
     return counted(`${kind} ${target}`, isThere(target) ? 1 : 0, [Math.min(1, least), Math.min(1, most)])
   })
 
-const stockIn = (state: State, target: number) =>
+const stockIn = (state: StateSnapshot, target: number) =>
   state.products.find(({ id }) => id === targets.stock(target))?.stock
 
 /** The value of the last call stands, unless the service carried out an attempt that it had given up on. */

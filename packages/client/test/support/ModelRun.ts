@@ -5,7 +5,7 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
-import { type Commit, type Latitude, type RequestRecord, Sandbox, type State } from "@plaza/sandbox"
+import { type Commit, type Latitude, type RequestRecord, Sandbox, type StateSnapshot } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
 import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.js"
 import { texts, timeoutMillis } from "./ModelProgram.js"
@@ -102,8 +102,8 @@ export interface Observation {
   /** What the service has really done, as it was sent. */
   readonly commits: ReadonlyArray<Commit>
   readonly calls: ReadonlyArray<Observed>
-  readonly before: State
-  readonly after: State
+  readonly before: StateSnapshot
+  readonly after: StateSnapshot
   readonly requests: ReadonlyArray<typeof RequestRecord.Type>
 }
 

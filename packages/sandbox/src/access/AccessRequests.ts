@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
+import type { AccessTransition, AccessState } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
 import { ProfileId } from "@plaza/domain/Ids"
@@ -20,7 +20,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { Assumed, type Assumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
-import { checkText } from "../areas/Fields.js"
+import { checkText } from "../areas/Validation.js"
 import { Sql } from "../storage/Sql.js"
 
 /**
@@ -72,7 +72,7 @@ export class AccessRequests extends Context.Tag("@plaza/sandbox/AccessRequests")
   /** The requests of one account, or of all: the newest first. */
   readonly list: (accountId?: string) => Effect.Effect<ReadonlyArray<AccessRequest>>
   /** Makes an operator's move on the access of an account. */
-  readonly move: (accountId: string, move: AccessMove) => Effect.Effect<void, NotFound | Conflict>
+  readonly move: (accountId: string, move: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
 }>() {}
 
 interface Row {
@@ -97,7 +97,7 @@ const fromRow = (row: Row): AccessRequest => ({
   decidedAt: row.decided_at === null ? null : DateTime.unsafeMake(row.decided_at)
 })
 
-const legal = <A>(moved: Either.Either<A, DeveloperAccess.IllegalMove>): Either.Either<A, Conflict> =>
+const legal = <A>(moved: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
   Either.mapLeft(moved, ({ message }) => new Conflict({ message }))
 
 const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -132,9 +132,9 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | Assumed> = Layer.ef
         ([row]) => row === undefined ? Effect.fail(Envelope.notFound("account", accountId)) : Effect.succeed(row.access)
       )
 
-    const move = (accountId: string, wanted: AccessMove) =>
+    const move = (accountId: string, wanted: AccessTransition) =>
       Effect.gen(function*() {
-        const moved = yield* legal(DeveloperAccess.moveAccess(yield* accessOf(accountId), wanted))
+        const moved = yield* legal(DeveloperAccess.transitionAccess(yield* accessOf(accountId), wanted))
         yield* sql`UPDATE accounts SET access = ${moved} WHERE id = ${accountId}`
       }).pipe(sql.withTransaction)
 

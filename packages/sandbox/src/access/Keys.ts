@@ -22,7 +22,7 @@ import { Assumed } from "../Assumptions.js"
 import type { Caller } from "./Callers.js"
 import * as Callers from "./Callers.js"
 import * as Envelope from "../http/Envelope.js"
-import { checkText } from "../areas/Fields.js"
+import { checkText } from "../areas/Validation.js"
 import { alphabet, KeySecrets, prefix } from "./KeySecrets.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { Sql } from "../storage/Sql.js"
@@ -164,7 +164,7 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed | CurrentLatitude | K
             return yield* new Conflict({ message: "keys can be created only while developer access is granted" })
           }
           const held = yield* sql<{ readonly state: ApiKey.KeyState }>`SELECT state FROM keys WHERE account_id = ${accountId}`
-          if (!ApiKey.mayCreate(held.map(({ state }) => state))) {
+          if (!ApiKey.canCreateKey(held.map(({ state }) => state))) {
             return yield* new Conflict({ message: `an account holds at most ${maxActiveKeys} active keys: revoke one first` })
           }
           const [{ next } = { next: 1 }] = yield* sql<{ readonly next: number }>`SELECT coalesce(max(seq), 0) + 1 AS next FROM keys`

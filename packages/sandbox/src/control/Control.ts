@@ -1,6 +1,6 @@
 /**
- * Answers the control interface: by default to programs on this machine and the sandbox's own pages only, since whoever
- * may call it may do anything.
+ * Serves the control API. By default only programs on this machine and the sandbox's own pages may call it, because
+ * it can do anything.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import type { ServerRequest } from "../http/ServerRequest.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 
 /**
- * Where the control interface begins.
+ * The path prefix of the control API.
  *
  * @since 0.1.0
  * @category constants
@@ -32,7 +32,7 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
   readonly respond: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
-/** The one operation whose response has a key in it. */
+/** The only operation whose response contains a key. */
 const creatingKeys = "createKey"
 
 /** @since 0.1.0 @category layers */
@@ -44,7 +44,7 @@ export const layer = (access: "loopback" | "anyone", local: Local) =>
       const run = yield* Router.make
 
       const mask = KeyMask.make(keyPrefixes)
-      /** What the sandbox holds is shown with keys masked, save the one key that has just been made. */
+      /** Masks keys in every response but the one that creates a key. */
       const withoutKeys = (response: HttpServerResponse.HttpServerResponse, operation: Operation | undefined) => {
         const text = Envelope.textOf(response)
         return operation?.name === creatingKeys || mask.text(text) === text

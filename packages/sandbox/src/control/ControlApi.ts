@@ -1,7 +1,6 @@
 /**
- * The sandbox's second interface, beside the service's own: looking into it and steering it. A value that clients can be
- * derived from; knows nothing of how it is answered. Its paths begin at the root of the sandbox, its failures leave in
- * the same envelope as the service's.
+ * The control API of the sandbox as an `HttpApi`: it inspects and controls a running sandbox. Paths start at the
+ * sandbox's root. Errors have the same envelope as the service's.
  *
  * @since 0.1.0
  */
@@ -11,13 +10,13 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { onWire } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
-import { SceneGroup } from "./SeedingApi.js"
+import { SeedingGroup } from "./SeedingApi.js"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
 import { Change, Latitude } from "../Latitude.js"
 import { RequestPage, RequestQuery } from "../http/RequestLog.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
-import { State } from "./StateSnapshot.js"
+import { StateSnapshot } from "./StateSnapshot.js"
 import { ClockState } from "../VirtualClock.js"
 
 /** @since 0.1.0 @category models */
@@ -26,11 +25,16 @@ export const Health = Schema.Struct({
   seed: Schema.Int
 }).annotations({ identifier: "Health" })
 
-/** @since 0.1.0 @category groups */
+/**
+ * The endpoints that inspect and control the sandbox.
+ *
+ * @since 0.1.0
+ * @category groups
+ */
 export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true })
   .add(HttpApiEndpoint.get("health", "/health").addSuccess(Health))
   .add(HttpApiEndpoint.post("reset", "/reset").addSuccess(HttpApiSchema.NoContent))
-  .add(HttpApiEndpoint.get("state", "/state").addSuccess(State))
+  .add(HttpApiEndpoint.get("state", "/state").addSuccess(StateSnapshot))
   .add(
     HttpApiEndpoint.get("requests", "/requests")
       .setUrlParams(RequestQuery)
@@ -76,5 +80,16 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
   .prefix("/sandbox")
 {}
 
-/** @since 0.1.0 @category api */
-export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup).add(SceneGroup) {}
+/**
+ * The control API.
+ *
+ * @example
+ * import { HttpApiClient } from "@effect/platform"
+ * import { ControlApi } from "@plaza/sandbox"
+ *
+ * const client = HttpApiClient.make(ControlApi, { baseUrl: "http://127.0.0.1:4010" })
+ *
+ * @since 0.1.0
+ * @category api
+ */
+export class ControlApi extends HttpApi.make("sandbox").add(ControlGroup).add(SeedingGroup) {}

@@ -1,5 +1,5 @@
 /**
- * Looking into the sandbox and steering it.
+ * Handlers of `ControlGroup`.
  *
  * @since 0.1.0
  */
@@ -10,23 +10,23 @@ import { Faults } from "../http/Faults.js"
 import { RequestLog } from "../http/RequestLog.js"
 import { toItsEnd } from "../http/RequiresAdmission.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import { Setup } from "../seeding/Seeding.js"
+import { Seeding } from "../seeding/Seeding.js"
 import { VirtualClock } from "../VirtualClock.js"
 import { ServedControlApi } from "./ServedControlApi.js"
 
 /** @since 0.1.0 @category layers */
 export const layer = HttpApiBuilder.group(ServedControlApi, "control", (handlers) =>
   Effect.gen(function*() {
-    const setup = yield* Setup
+    const seeding = yield* Seeding
     const faults = yield* Faults
     const log = yield* RequestLog
     const clock = yield* VirtualClock
     const commits = yield* Commits
     const latitude = yield* CurrentLatitude
     return handlers
-      .handle("health", () => Effect.map(setup.seed, (seed) => ({ status: "ok" as const, seed })), toItsEnd)
-      .handle("reset", () => setup.reset, toItsEnd)
-      .handle("state", () => setup.state, toItsEnd)
+      .handle("health", () => Effect.map(seeding.seed, (seed) => ({ status: "ok" as const, seed })), toItsEnd)
+      .handle("reset", () => seeding.reset, toItsEnd)
+      .handle("state", () => seeding.state, toItsEnd)
       .handle("requests", ({ urlParams }) => log.read(urlParams), toItsEnd)
       .handle("readClock", () => clock.read, toItsEnd)
       .handle("advanceClock", ({ payload }) => clock.advance(payload.millis), toItsEnd)

@@ -1,5 +1,5 @@
 /**
- * Reads everything a sandbox holds out of its database, in one transaction. Knows nothing of who asks.
+ * Reads the state snapshot from the database in one transaction.
  *
  * @since 0.1.0
  */
@@ -14,9 +14,9 @@ import * as Callers from "../access/Callers.js"
 import type { ConversationRow } from "../areas/chat/ChatHandlers.js"
 import type { PostRow } from "../areas/posts/PostsHandlers.js"
 import * as Posts from "../areas/posts/PostsHandlers.js"
-import * as Seed from "../seeding/SeedData.js"
+import * as SeedData from "../seeding/SeedData.js"
 import { Sql } from "../storage/Sql.js"
-import type { State } from "./StateSnapshot.js"
+import type { StateSnapshot } from "./StateSnapshot.js"
 import type { OrderRow, ProductRow } from "../areas/store/StoreHandlers.js"
 import { shippingState } from "../areas/store/StoreHandlers.js"
 import * as Stories from "../areas/stories/StoriesHandlers.js"
@@ -28,11 +28,11 @@ interface Written {
 }
 
 /** @since 0.1.0 @category reading */
-export const make: Effect.Effect<Effect.Effect<State>, never, Sql> = Effect.map(
+export const make: Effect.Effect<Effect.Effect<StateSnapshot>, never, Sql> = Effect.map(
   Sql,
   (sql) =>
     Effect.gen(function*() {
-      const seed = yield* Seed.recorded(sql)
+      const seed = yield* SeedData.storedSeed(sql)
       const accounts = yield* sql<Accounts.AccountRow>`SELECT * FROM accounts ORDER BY seq`
       const keys = yield* sql<Omit<Written, "created_at"> & {
         readonly id: string

@@ -1,12 +1,11 @@
 /**
- * One page of a numbered record that is kept in memory: the newest entries, or those that follow a known one, bounded in
- * number and in bytes.
+ * A page of a numbered in-memory log: the newest entries, or those after a known one, bounded in number and in bytes.
  *
  * @since 0.1.0
  */
 
 /**
- * Most entries of a page, and how many there are without a `limit`.
+ * The maximum and default number of entries of a page.
  *
  * @since 0.1.0
  * @category constants
@@ -14,7 +13,7 @@
 export const maxItems = 1_000
 
 /**
- * Most bytes of the entries of a page, beyond its first one.
+ * The maximum size of a page in bytes. A page has at least one entry, whatever its size.
  *
  * @since 0.1.0
  * @category constants
@@ -23,7 +22,7 @@ export const maxBytes = 4 * 1024 * 1024
 
 /** @since 0.1.0 @category models */
 export interface PageQuery {
-  /** The number of the entry before the first one; without it the page ends with the newest. */
+  /** Returns the entries after this number (default: the newest entries). */
   readonly after: number | undefined
   /** Default: {@link maxItems}. */
   readonly limit: number | undefined
@@ -33,7 +32,7 @@ export interface PageQuery {
 export interface Page<A> {
   /** Oldest first. */
   readonly data: ReadonlyArray<A>
-  /** The last entry of the page; undefined when no known entry follows. */
+  /** The last entry of the page; undefined if no entry follows. */
   readonly last: A | undefined
 }
 
@@ -46,8 +45,8 @@ export interface Page<A> {
 export const numberOf = (id: string): number => Number(id.slice(id.indexOf("_") + 1))
 
 /**
- * Takes a page of the entries that match, which are given oldest first. Numbers begin again with every start, so an
- * `after` above `newest`, the number that was given last, is of an earlier run and stands for the beginning.
+ * Returns a page of the matching entries, which are sorted oldest first. `newest` is the last number assigned. Numbers
+ * restart with the sandbox, so an `after` above `newest` is from an earlier run and means the beginning.
  *
  * @since 0.1.0
  * @category reading

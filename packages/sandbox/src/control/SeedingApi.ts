@@ -1,6 +1,5 @@
 /**
- * The part of the control interface that sets the scene: what `Setup` can do, over HTTP. Knows nothing of how it is
- * answered.
+ * The part of the control API that seeds the sandbox: the operations of `Seeding` over HTTP.
  *
  * @since 0.1.0
  */
@@ -15,10 +14,10 @@ import { AccessRequest } from "../access/AccessRequests.js"
 import { Fixtures } from "../seeding/Fixtures.js"
 import * as Models from "../seeding/SeedingModels.js"
 
-/** Encoded here, since a client that is derived from the contract puts a parameter into the path as it stands. */
+/** Encodes the segment here, because a derived client puts parameters into the path unchanged. */
 const Id = Schema.transform(Schema.String, PathSegment.inPath(Schema.String), {
   strict: true,
-  // Whoever finds the route has decoded its segments.
+  // The router has decoded the segment.
   decode: (segment) => segment,
   encode: PathSegment.encode
 })
@@ -27,11 +26,16 @@ const byId = Schema.Struct({ id: Id })
 const created = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id })
 const listOf = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ data: Schema.Array(item) })
 
-/** A key as it is made: the one time that its value is shown. */
+/** A new key. This is the only response with its value. */
 const CreatedKey = Schema.Struct({ id: Schema.String, apiKey: Schema.Redacted(Schema.String) })
 
-/** @since 0.1.0 @category groups */
-export class SceneGroup extends HttpApiGroup.make("scene")
+/**
+ * The endpoints that seed the sandbox.
+ *
+ * @since 0.1.0
+ * @category groups
+ */
+export class SeedingGroup extends HttpApiGroup.make("seeding")
   .add(
     HttpApiEndpoint.post("createAccount", "/accounts")
       .setPayload(Models.NewAccount)
@@ -86,7 +90,7 @@ export class SceneGroup extends HttpApiGroup.make("scene")
       .setPayload(Models.NewConversation)
       .addSuccess(created(ConversationId))
   )
-  .add(HttpApiEndpoint.post("plant", "/fixtures").setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent))
+  .add(HttpApiEndpoint.post("addFixtures", "/fixtures").setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent))
   .addError(onWire("FORBIDDEN"))
   .addError(onWire("INTERNAL_ERROR"))
   .addError(onWire("INVALID_JSON"))

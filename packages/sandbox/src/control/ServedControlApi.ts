@@ -19,7 +19,7 @@ import { byRoute, operationsOf } from "../http/Operation.js"
 import { served } from "../http/ServedApi.js"
 import { readBody, ServerRequest } from "../http/ServerRequest.js"
 import { ControlGroup } from "./ControlApi.js"
-import { SceneGroup } from "./SeedingApi.js"
+import { SeedingGroup } from "./SeedingApi.js"
 
 /**
  * Reads the body before an operation's schemas decode it.
@@ -34,7 +34,7 @@ export class ReadsBody extends HttpApiMiddleware.Tag<ReadsBody>()("@plaza/sandbo
 /** @since 0.1.0 @category api */
 export class ServedControlApi extends HttpApi.make("sandbox")
   .add(served(ControlGroup.middleware(ReadsBody), "ignore"))
-  .add(served(SceneGroup.middleware(ReadsBody), "ignore"))
+  .add(served(SeedingGroup.middleware(ReadsBody), "ignore"))
 {}
 
 const operationOf = byRoute(operationsOf(ServedControlApi))

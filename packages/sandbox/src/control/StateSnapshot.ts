@@ -1,6 +1,5 @@
 /**
- * Everything a sandbox holds, as a value and on the wire. Knows nothing of how it is kept. Keys stand without their
- * values, files without their bytes.
+ * The whole state of a sandbox as a value, and its schema. Keys are without their values, files without their bytes.
  *
  * @since 0.1.0
  */
@@ -11,8 +10,8 @@ import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 
 /**
- * Whether an account can be reached. What makes a user unavailable is the document's ("blocked, private or suspended");
- * that a private account stays visible to those who follow it already is assumed.
+ * The availability of an account to others. The document states what makes a user unavailable ("blocked, private or
+ * suspended"). Assumed: a private account stays visible to its followers.
  *
  * @since 0.1.0
  * @category models
@@ -33,8 +32,8 @@ export const AccountState = Schema.Struct({
 }).annotations({ identifier: "AccountState" })
 
 /** @since 0.1.0 @category models */
-export const State = Schema.Struct({
-  /** What the sandbox was seeded with. */
+export const StateSnapshot = Schema.Struct({
+  /** The seed of the sandbox. */
   seed: Schema.Int,
   accounts: Schema.Array(AccountState),
   keys: Schema.Array(Schema.Struct({
@@ -44,7 +43,7 @@ export const State = Schema.Struct({
     scopes: Schema.Array(Schema.String),
     state: KeyState
   })),
-  /** What one account does to another. Those who do nothing to each other don't stand here. */
+  /** The relation of one account to another. Accounts without any relation are not listed. */
   relations: Schema.Array(Schema.Struct({
     from: ProfileId,
     to: ProfileId,
@@ -60,10 +59,10 @@ export const State = Schema.Struct({
     contentType: Schema.String,
     /** In bytes. */
     size: Schema.NonNegativeInt,
-    /** Of the bytes, in hexadecimal. */
+    /** The SHA-256 of the bytes, in hexadecimal. */
     sha256: Schema.String
   })),
-  /** In the order in which they were created. */
+  /** In order of creation. */
   posts: Schema.Array(Schema.Struct({
     id: PostId,
     authorId: ProfileId,
@@ -87,16 +86,16 @@ export const State = Schema.Struct({
   })),
   products: Schema.Array(Schema.Struct({
     id: ProductId,
-    /** Whose store it is in. */
+    /** The owner of the store. */
     accountId: ProfileId,
     name: Schema.String,
     stock: Schema.Int
   })),
   orders: Schema.Array(Schema.Struct({
     id: OrderId,
-    /** Whose store it is in. */
+    /** The owner of the store. */
     accountId: ProfileId,
-    /** Null until it is shipped. */
+    /** Null until the order is shipped. */
     shipment: Schema.NullOr(Schema.Struct({ carrier: Schema.String, trackingNumber: Schema.String }))
   })),
   conversations: Schema.Array(Schema.Struct({ id: ConversationId, accountId: ProfileId, peerId: ProfileId })),
@@ -107,6 +106,6 @@ export const State = Schema.Struct({
     text: Schema.String,
     createdAt: Timestamp
   }))
-}).annotations({ identifier: "State" })
+}).annotations({ identifier: "StateSnapshot" })
 /** @since 0.1.0 @category models */
-export interface State extends Schema.Schema.Type<typeof State> {}
+export interface StateSnapshot extends Schema.Schema.Type<typeof StateSnapshot> {}

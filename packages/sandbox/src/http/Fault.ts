@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { choice } from "../Choice.js"
+import { allowedValues } from "../AllowedValues.js"
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
@@ -20,7 +20,7 @@ const target = {
   rate: optional(Schema.Number.pipe(Schema.between(0, 1)))
 }
 
-const When = choice(Schema.Literal("before", "after"))
+const When = allowedValues(Schema.Literal("before", "after"))
 /**
  * - `before`: the request does not reach its handler, or only later where the latitude has a `lateCommitMillis`.
  * - `after`: the handler has run and its effect stands; only the answer is different.

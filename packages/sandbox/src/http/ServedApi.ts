@@ -41,7 +41,7 @@ export type FurtherFields = "preserve" | "ignore"
  * @since 0.1.0
  * @category schemas
  */
-export const responseBody = (schema: Schema.Schema<unknown, unknown>, furtherFields: FurtherFields): Schema.Schema<unknown, unknown> => {
+export const responseBody = <A, I>(schema: Schema.Schema<A, I>, furtherFields: FurtherFields): Schema.Schema<unknown, unknown> => {
   // Compiled when it is needed, since all of them together take 10 ms and more.
   let encode: ((value: unknown) => unknown) | undefined
   return Schema.transformOrFail(Schema.Unknown, Schema.declare((value: unknown): value is unknown => value !== undefined), {

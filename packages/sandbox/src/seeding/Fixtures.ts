@@ -1,6 +1,5 @@
 /**
- * What a new sandbox holds beside its seed, as a value: so many of each generated, and things that are told one by one.
- * Knows nothing of files or of how it is kept.
+ * Fixtures: data that a new sandbox holds in addition to its seed, as generated quantities and as single items.
  *
  * @since 0.1.0
  */
@@ -11,12 +10,12 @@ import * as Models from "./SeedingModels.js"
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
-/** A sandbox answers at this size too; beyond it, planting takes minutes and more memory than a test should. */
-const most = 10_000_000
-const quantity = optional(Schema.Int.pipe(Schema.between(0, most)))
+/** A sandbox works at this size too. Beyond it, seeding takes minutes and much memory. */
+const maxQuantity = 10_000_000
+const quantity = optional(Schema.Int.pipe(Schema.between(0, maxQuantity)))
 
 /**
- * How many of each are generated, by the sandbox's seed (default: none).
+ * How many items of each kind to generate from the sandbox's seed (default: 0).
  *
  * @since 0.1.0
  * @category models
@@ -24,22 +23,22 @@ const quantity = optional(Schema.Int.pipe(Schema.between(0, most)))
 export const Quantities = Schema.Struct({
   /** Accounts, without keys. */
   people: quantity,
-  /** Follows among these people and of the shop: at most each of them everyone else. */
+  /** Follows among these people and of the shop; at most the square of `people`. */
   follows: quantity,
-  /** Posts: every other one the shop's, the others of these people. All of them the shop's where there are no people. */
+  /** Posts, half of them by the shop and half by these people. Without people, all by the shop. */
   posts: quantity,
   /** Products of the shop, one in ten sold out. */
   products: quantity,
   /** Orders of the shop, one in four shipped. */
   orders: quantity,
-  /** Conversations of the shop, each with another of these people. One in five has no answer yet. */
+  /** Conversations of the shop, each with a different one of these people; one in five has no reply. */
   conversations: quantity
 }).annotations({ identifier: "Quantities", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type Quantities = typeof Quantities.Type
 
 /**
- * Planted in the order in which they stand here, so that what is told can name what is generated.
+ * Data to seed. Items are inserted in the order of these fields, so later ones can refer to earlier and generated ones.
  *
  * @since 0.1.0
  * @category models
@@ -59,19 +58,19 @@ export type Fixtures = typeof Fixtures.Type
 const decodeUnknown = Schema.decodeUnknownEither(Fixtures)
 
 /**
- * The way to a field as it is read: `products[3].stock`.
+ * Formats the path of a field: `products[3].stock`.
  *
  * @since 0.1.0
  * @category errors
  */
-export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
+export const fieldPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>(
-    (place, part) => /^\d+$/.test(String(part)) ? `${place}[${String(part)}]` : place === "" ? String(part) : `${place}.${String(part)}`,
+    (prefix, part) => /^\d+$/.test(String(part)) ? `${prefix}[${String(part)}]` : prefix === "" ? String(part) : `${prefix}.${String(part)}`,
     ""
   )
 
 /**
- * Reads fixtures from plain data. What is wrong is told in one sentence that begins with the way to the field.
+ * Decodes fixtures from plain data. The error is one sentence that starts with the path of the field.
  *
  * @since 0.1.0
  * @category decoding
@@ -79,23 +78,23 @@ export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
 export const decode = (data: unknown): Either.Either<Fixtures, string> =>
   Either.mapLeft(decodeUnknown(data), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return `${placeOf(issue?.path ?? []) || "the whole"}: ${issue?.message ?? "is wrong"}`
+    return `${fieldPath(issue?.path ?? []) || "the whole"}: ${issue?.message ?? "is wrong"}`
   })
 
-const Stored = Schema.parseJson(Fixtures)
+const Json = Schema.parseJson(Fixtures)
 
 /**
- * The form in which a database remembers what it was planted with.
+ * Encodes fixtures as JSON, for the database.
  *
  * @since 0.1.0
- * @category storing
+ * @category encoding
  */
-export const store: (fixtures: Fixtures) => string = Schema.encodeSync(Stored)
+export const encodeJson: (fixtures: Fixtures) => string = Schema.encodeSync(Json)
 
 /**
- * Reads what {@link store} wrote.
+ * Decodes the JSON of {@link encodeJson}.
  *
  * @since 0.1.0
- * @category storing
+ * @category decoding
  */
-export const restore: (stored: string) => Fixtures = Schema.decodeSync(Stored)
+export const decodeJson: (json: string) => Fixtures = Schema.decodeSync(Json)

@@ -1,6 +1,6 @@
 /**
- * Reads fixtures from a file, JSON or YAML by its ending. Whatever is wrong with it is told in one sentence that names
- * the file and the way to the field. Knows nothing of what becomes of them.
+ * Reads fixtures from a JSON or YAML file, by its extension. An error is one sentence that names the file and the
+ * field.
  *
  * @since 0.1.0
  */
@@ -11,16 +11,21 @@ import type { Fixtures } from "./Fixtures.js"
 import { decode } from "./Fixtures.js"
 import { SandboxError } from "../SandboxError.js"
 
-/** The parser of YAML takes a while to load and is rarely needed. */
+/** Imports the YAML parser only when needed, because it takes a while to load. */
 const parserOf = (path: string): Effect.Effect<(text: string) => unknown> =>
   /\.ya?ml$/i.test(path)
     ? Effect.map(Effect.promise(() => import("yaml")), ({ parse }) => (text: string): unknown => parse(text))
-    // Some editors begin a file with a mark that JSON doesn't know.
+    // Some editors write a byte order mark, which JSON doesn't allow.
     : Effect.succeed((text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, "")))
 
 const firstLine = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).split("\n", 1)[0] ?? ""
 
-/** @since 0.1.0 @category reading */
+/**
+ * Reads fixtures from a file.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
 export const read = (path: string): Effect.Effect<Fixtures, SandboxError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
- * Generates any number of people, follows, posts, products, orders and conversations: the same for the same seed, in
- * batches, so that a hundred thousand take seconds. Knows nothing of requests.
+ * Generates people, follows, posts, products, orders and conversations. The same seed gives the same data. Rows are
+ * inserted in batches, so that 100,000 take seconds.
  *
  * @since 0.1.0
  */
@@ -13,49 +13,54 @@ import * as Chat from "../areas/chat/ChatHandlers.js"
 import { invalidField } from "../http/Envelope.js"
 import type { Quantities } from "./Fixtures.js"
 import * as Posts from "../areas/posts/PostsHandlers.js"
-import * as Seed from "./SeedData.js"
+import * as SeedData from "./SeedData.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Stored from "../latitude/Stored.js"
 import { Sql } from "../storage/Sql.js"
-import * as Names from "./Names.js"
+import * as SampleText from "./SampleText.js"
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const batch = 200
 
-/** Between two posts or messages. */
+/** Milliseconds between two posts or messages. */
 const interval = Duration.toMillis("1 minute")
 
 type Row = Record<string, string | number | null>
 
-/** @since 0.1.0 @category constructors */
+/**
+ * The generator: inserts rows for the quantities.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make: Effect.Effect<
   (quantities: Quantities, seed: number) => Effect.Effect<void, ValidationError>,
   never,
   Sql | CurrentLatitude
 > = Effect.map(Effect.all([Sql, CurrentLatitude]), ([sql, latitude]) => {
-  const made = (kind: Parameters<typeof Stored.id>[1], seq: number, plain: string) => Stored.id(latitude.value, kind, seq, plain)
+  const formatId = (kind: Parameters<typeof Stored.id>[1], seq: number, plain: string) => Stored.id(latitude.value, kind, seq, plain)
   const first = (query: Effect.Effect<ReadonlyArray<{ readonly value: number }>>) =>
     Effect.map(query, ([row]) => row?.value ?? 0)
   const next = (table: "accounts" | "products" | "orders" | "conversations") =>
     first(sql<{ readonly value: number }>`SELECT coalesce(max(seq), 0) + 1 AS value FROM ${sql.literal(table)}`)
-  /** Above every id that is a number. */
+  /** One more than the largest numeric account id. */
   const nextAccountNumber = first(sql<{ readonly value: number }>`
     SELECT coalesce(max(CAST(id AS INTEGER)), 0) + 1 AS value FROM accounts WHERE id NOT GLOB '*[^0-9]*' AND length(id) < 16`)
 
-  /** Writes rows in batches; a relation that is there already becomes one that has been written along. */
+  /** Inserts rows in batches. A relation that exists gets `has_written`. */
   const insert = (table: string, count: number, row: (index: number) => Effect.Effect<Row | undefined>) =>
     Effect.gen(function*() {
-      const added = sql.literal(table === "relations" ? "ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1" : "")
+      const onConflict = sql.literal(table === "relations" ? "ON CONFLICT (from_id, to_id) DO UPDATE SET has_written = 1" : "")
       for (let start = 0; start < count; start += batch) {
         const rows: Array<Row> = []
         for (let index = start; index < Math.min(start + batch, count); index++) {
-          const made = yield* row(index)
-          if (made !== undefined) {
-            rows.push(made)
+          const inserted = yield* row(index)
+          if (inserted !== undefined) {
+            rows.push(inserted)
           }
         }
         if (rows.length > 0) {
-          yield* sql`INSERT INTO ${sql.literal(table)} ${sql.insert(rows)} ${added}`
+          yield* sql`INSERT INTO ${sql.literal(table)} ${sql.insert(rows)} ${onConflict}`
         }
       }
     })
@@ -75,32 +80,32 @@ export const make: Effect.Effect<
 
       const firstNumber = yield* nextAccountNumber
       const accountSeq = yield* next("accounts")
-      const idOf = (index: number) => made("user", accountSeq + index, String(firstNumber + index))
+      const idOf = (index: number) => formatId("user", accountSeq + index, String(firstNumber + index))
       yield* insert("accounts", people, (index) =>
-        Effect.zipWith(pick(Names.first), pick(Names.last), (given, family) =>
-          Seed.accountRow({ id: idOf(index), seq: accountSeq + index, username: `person-${idOf(index)}`, name: `${given} ${family}` })))
+        Effect.zipWith(pick(SampleText.first), pick(SampleText.last), (given, family) =>
+          SeedData.accountRow({ id: idOf(index), seq: accountSeq + index, username: `person-${idOf(index)}`, name: `${given} ${family}` })))
 
-      // Everyone's list begins at a drawn place among all others and goes round, so that no follow comes twice.
-      const begins: Array<number> = []
+      // Each person follows the others in order from a random offset, so that no follow occurs twice.
+      const offsets: Array<number> = []
       for (let index = 0; index < Math.min(people, follows); index++) {
-        begins.push(yield* below(people))
+        offsets.push(yield* below(people))
       }
       yield* insert("relations", follows, (index) =>
         Effect.sync(() => {
           const from = index % people
-          const step = ((begins[from] ?? 0) + Math.floor(index / people)) % people
+          const step = ((offsets[from] ?? 0) + Math.floor(index / people)) % people
           const to = (from + 1 + step) % (people + 1)
-          return Seed.relationRow(idOf(from), to === people ? Seed.shopId : idOf(to), { follows: true })
+          return SeedData.relationRow(idOf(from), to === people ? SeedData.shopId : idOf(to), { follows: true })
         }))
 
-      // Before everything that is there, so that what was newest stays so.
+      // Older than all existing posts, so that the newest one stays the newest.
       const oldest = yield* first(sql<{ readonly value: number }>`SELECT coalesce(min(created_at), ${now}) AS value FROM posts`)
       const postSeq = yield* Posts.nextSeq(sql)
       yield* insert("posts", posts, (index) =>
-        Effect.zipWith(pick(Names.texts), below(Math.max(people, 1)), (text, author) => ({
+        Effect.zipWith(pick(SampleText.texts), below(Math.max(people, 1)), (text, author) => ({
           seq: postSeq + index,
-          id: made("post", postSeq + index, Posts.idOf(postSeq + index)),
-          account_id: people === 0 || index % 2 === 0 ? Seed.shopId : idOf(author),
+          id: formatId("post", postSeq + index, Posts.idOf(postSeq + index)),
+          account_id: people === 0 || index % 2 === 0 ? SeedData.shopId : idOf(author),
           text: `${text} (${index + 1})`,
           media_ids: "[]",
           created_at: oldest - (posts - index) * interval
@@ -108,9 +113,9 @@ export const make: Effect.Effect<
 
       const productSeq = yield* next("products")
       yield* insert("products", products, (index) =>
-        Effect.zipWith(pick(Names.products), below(10), (name, tenth) => ({
-          id: made("product", productSeq + index, `GEN-${String(productSeq + index).padStart(7, "0")}`),
-          account_id: Seed.shopId,
+        Effect.zipWith(pick(SampleText.products), below(10), (name, tenth) => ({
+          id: formatId("product", productSeq + index, `GEN-${String(productSeq + index).padStart(7, "0")}`),
+          account_id: SeedData.shopId,
           name: `${name} no. ${index + 1}`,
           stock: tenth * 8
         })))
@@ -118,29 +123,29 @@ export const make: Effect.Effect<
       const orderSeq = yield* next("orders")
       yield* insert("orders", orders, (index) =>
         Effect.map(below(4), (quarter) => ({
-          id: made("order", orderSeq + index, `GEN-${orderSeq + index}`),
-          account_id: Seed.shopId,
-          ...(quarter === 0 ? Names.shipment(index, now) : Names.notShipped)
+          id: formatId("order", orderSeq + index, `GEN-${orderSeq + index}`),
+          account_id: SeedData.shopId,
+          ...(quarter === 0 ? SampleText.shipment(index, now) : SampleText.notShipped)
         })))
 
       const conversationSeq = yield* next("conversations")
       const conversationOf = (index: number) =>
-        made("conversation", conversationSeq + index, Chat.idOf(conversationSeq + index))
+        formatId("conversation", conversationSeq + index, Chat.idOf(conversationSeq + index))
       yield* insert("conversations", conversations, (index) =>
-        Effect.succeed({ seq: conversationSeq + index, id: conversationOf(index), account_id: Seed.shopId, peer_id: idOf(index) }))
-      // Two messages each: one to the peer, and an answer for four in five.
-      const isAnswer = (index: number) => index % 2 === 1
-      const unanswered = (index: number) => Math.floor(index / 2) % 5 === 4
+        Effect.succeed({ seq: conversationSeq + index, id: conversationOf(index), account_id: SeedData.shopId, peer_id: idOf(index) }))
+      // Two messages each: one to the peer, and a reply in four of five.
+      const isReply = (index: number) => index % 2 === 1
+      const withoutReply = (index: number) => Math.floor(index / 2) % 5 === 4
       const message = (make: (from: string, to: string, index: number) => Effect.Effect<Row>) => (index: number) => {
         const peer = idOf(Math.floor(index / 2))
-        return !isAnswer(index)
-          ? make(Seed.shopId, peer, index)
-          : unanswered(index)
+        return !isReply(index)
+          ? make(SeedData.shopId, peer, index)
+          : withoutReply(index)
           ? Effect.succeed(undefined)
-          : make(peer, Seed.shopId, index)
+          : make(peer, SeedData.shopId, index)
       }
       yield* insert("messages", 2 * conversations, message((from, to, index) =>
-        Effect.map(pick(Names.texts), (text) => ({
+        Effect.map(pick(SampleText.texts), (text) => ({
           conversation_id: conversationOf(Math.floor(index / 2)),
           account_id: from,
           pair: Chat.pairOf(from, to),
@@ -148,6 +153,6 @@ export const make: Effect.Effect<
           created_at: now - (2 * conversations - index) * interval
         }))))
       yield* insert("relations", 2 * conversations, message((from, to) =>
-        Effect.succeed(Seed.relationRow(from, to, { hasWritten: true }))))
+        Effect.succeed(SeedData.relationRow(from, to, { hasWritten: true }))))
     })
 })

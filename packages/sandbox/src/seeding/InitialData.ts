@@ -1,24 +1,27 @@
 /**
- * What a new sandbox begins with, and what a reset leads back to: the seed, and fixtures where there are any. A database
- * remembers both. Knows nothing of requests.
+ * The initial data of a sandbox: its seed and its fixtures. The database records both, and a reset restores them.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type { Accounts } from "../access/Accounts.js"
 import type { Assumed } from "../Assumptions.js"
-import type { Fixtures } from "./Fixtures.js"
-import * as FixtureValues from "./Fixtures.js"
-import type { Refusal } from "./SeedFixtures.js"
-import * as PlantFixtures from "./SeedFixtures.js"
+import { decodeJson, encodeJson, fieldPath, type Fixtures } from "./Fixtures.js"
+import type { SeedingError } from "./SeedFixtures.js"
+import * as SeedFixtures from "./SeedFixtures.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
 import { SandboxError } from "../SandboxError.js"
-import * as Seed from "./SeedData.js"
+import * as SeedData from "./SeedData.js"
 import { type Client, Sql } from "../storage/Sql.js"
 
-/** @since 0.1.0 @category models */
-export interface Beginning {
+/**
+ * The data that a sandbox starts with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface InitialData {
   readonly seed: number
   readonly fixtures?: Fixtures
 }
@@ -26,74 +29,79 @@ export interface Beginning {
 const key = "fixtures"
 
 /**
- * What a database was planted with; undefined when it is new.
+ * Reads the initial data of a database; undefined if the database is new.
  *
  * @since 0.1.0
- * @category planting
+ * @category seeding
  */
-export const recorded = (sql: Client): Effect.Effect<Beginning | undefined> =>
+export const stored = (sql: Client): Effect.Effect<InitialData | undefined> =>
   Effect.gen(function*() {
-    const seed = yield* Seed.recorded(sql)
+    const seed = yield* SeedData.storedSeed(sql)
     const [row] = yield* sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = ${key}`
     return Number.isNaN(seed)
       ? undefined
-      : { seed, ...(row === undefined ? {} : { fixtures: FixtureValues.restore(row.value) }) }
+      : { seed, ...(row === undefined ? {} : { fixtures: decodeJson(row.value) }) }
   })
 
-/** @since 0.1.0 @category planting */
+/**
+ * Inserts the initial data into empty tables, and records it in the database.
+ *
+ * @since 0.1.0
+ * @category seeding
+ */
 export const make: Effect.Effect<
-  (beginning: Beginning) => Effect.Effect<void, Refusal>,
+  (initial: InitialData) => Effect.Effect<void, SeedingError>,
   never,
   Sql | MediaFiles | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const files = yield* MediaFiles
-  const plantFixtures = yield* PlantFixtures.make
+  const seedFixtures = yield* SeedFixtures.make
   return ({ fixtures, seed }) =>
     Effect.gen(function*() {
-      yield* Seed.plant(sql, files, seed)
+      yield* SeedData.insert(sql, files, seed)
       if (fixtures !== undefined) {
-        yield* sql`INSERT INTO meta ${sql.insert({ key, value: FixtureValues.store(fixtures) })}`
-        yield* plantFixtures(fixtures, seed)
+        yield* sql`INSERT INTO meta ${sql.insert({ key, value: encodeJson(fixtures) })}`
+        yield* seedFixtures(fixtures, seed)
       }
     }).pipe(sql.withTransaction)
 })
 
 /**
- * Plants a new database, or tells what an old one was planted with, which is all that it can begin with.
+ * Seeds a new database, or checks that the options match the data of an existing one. Returns the seed.
  *
  * @since 0.1.0
- * @category planting
+ * @category seeding
  */
 export const prepare = (
   file: string,
-  wanted: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
+  options: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
 ): Effect.Effect<number, SandboxError, Sql | MediaFiles | Accounts | Assumed | CurrentLatitude> =>
   Effect.gen(function*() {
-    const plant = yield* make
-    const found = yield* recorded(yield* Sql)
-    const { fixtures } = wanted
-    if (found === undefined) {
-      const seed = wanted.seed ?? 1
-      yield* Effect.catchTags(plant({ seed, ...(fixtures === undefined ? {} : { fixtures }) }), {
-        ValidationError: unplantable,
-        NotFound: unplantable,
-        Conflict: unplantable
+    const insert = yield* make
+    const existing = yield* stored(yield* Sql)
+    const { fixtures } = options
+    if (existing === undefined) {
+      const seed = options.seed ?? 1
+      yield* Effect.catchTags(insert({ seed, ...(fixtures === undefined ? {} : { fixtures }) }), {
+        ValidationError: invalidFixtures,
+        NotFound: invalidFixtures,
+        Conflict: invalidFixtures
       })
       return seed
     }
     const refuse = (what: string) =>
-      new SandboxError({ message: `the data file ${file} was planted with ${what}, or name another file` })
-    if (wanted.seed !== undefined && wanted.seed !== found.seed) {
-      return yield* refuse(`seed ${found.seed}, not ${wanted.seed}: leave the seed out`)
+      new SandboxError({ message: `the data file ${file} was seeded with ${what}, or name another file` })
+    if (options.seed !== undefined && options.seed !== existing.seed) {
+      return yield* refuse(`seed ${existing.seed}, not ${options.seed}: leave the seed out`)
     }
-    if (fixtures !== undefined && (found.fixtures === undefined || FixtureValues.store(fixtures) !== FixtureValues.store(found.fixtures))) {
+    if (fixtures !== undefined && (existing.fixtures === undefined || encodeJson(fixtures) !== encodeJson(existing.fixtures))) {
       return yield* refuse("other fixtures: leave them out")
     }
-    return found.seed
+    return existing.seed
   })
 
-const unplantable = ({ details, message }: Refusal): Effect.Effect<never, SandboxError> =>
+const invalidFixtures = ({ details, message }: SeedingError): Effect.Effect<never, SandboxError> =>
   new SandboxError({
-    message: `the fixtures can't be used: ${FixtureValues.placeOf(String(details["field"]).split("."))}: ${message}`
+    message: `the fixtures can't be used: ${fieldPath(String(details["field"]).split("."))}: ${message}`
   })

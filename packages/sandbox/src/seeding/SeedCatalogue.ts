@@ -1,6 +1,6 @@
 /**
- * What the seeded shop sells: ids as real shops have them, some of them hard to put into a path or easy to take for a
- * number. Data alone; stock is the seed's.
+ * The products of the seeded shop. Their ids are as in real shops: some are hard to put into a path or look like
+ * numbers.
  *
  * @since 0.1.0
  */

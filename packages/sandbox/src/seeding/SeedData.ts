@@ -1,6 +1,6 @@
 /**
- * What a new sandbox holds: a shop with everything it needs to work, and the people around it. The same seed gives the
- * same rows, with times relative to the moment of seeding. Knows nothing of requests.
+ * The seeded data of a new sandbox: a shop with all it needs to work, and the people around it. The same seed gives
+ * the same rows, with times relative to the time of seeding.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import type { NewAccount } from "./SeedingModels.js"
 import type { Client } from "../storage/Sql.js"
 
 /**
- * The number that the ids of accounts are counted from.
+ * The number of the first account id.
  *
  * @since 0.1.0
  * @category constants
@@ -28,7 +28,7 @@ import type { Client } from "../storage/Sql.js"
 export const firstAccountNumber = 1001
 
 /**
- * The account that the ready key belongs to: a shop with photo and cover and all scopes.
+ * The account of the seeded key: a shop with a photo, a cover and all scopes.
  *
  * @since 0.1.0
  * @category constants
@@ -38,9 +38,9 @@ export const shopId = String(firstAccountNumber)
 interface Person extends NewAccount {
   readonly username: string
   readonly name: string
-  /** What they do to the shop. */
+  /** Their relation to the shop. */
   readonly toShop?: Partial<Relation>
-  /** What the shop does to them. */
+  /** The shop's relation to them. */
   readonly fromShop?: Partial<Relation>
   /** Whether the shop has a conversation with them. */
   readonly chats?: true
@@ -53,7 +53,7 @@ const people: ReadonlyArray<Person> = [
   { username: "chloe", name: "Chloé Martin", toShop: { follows: true, hasWritten: true }, fromShop: { follows: true }, chats: true },
   { username: "dmitri77", name: "Dmitri", toShop: { hasWritten: true }, chats: true },
   { id: "007", username: "emi", name: "えみ", toShop: { follows: true }, chats: true },
-  // Neither wrote nor follows: the anti-spam rule keeps the shop from writing.
+  // Neither wrote nor follows, so the anti-spam rule keeps the shop from writing.
   { username: "farid", name: "Farid", fromShop: { follows: true }, chats: true },
   { username: "greta", name: "Greta Lindqvist", toShop: { hasWritten: true, blocks: true }, chats: true },
   { username: "hank", name: "Hank", toShop: { hasWritten: true, follows: true }, fromShop: { blocks: true }, chats: true },
@@ -66,7 +66,7 @@ const people: ReadonlyArray<Person> = [
 const idOf = (index: number): string => people[index]?.id ?? String(firstAccountNumber + index)
 const idByUsername = (username: string): string => idOf(people.findIndex((person) => person.username === username))
 
-/** Two stores of others: one where the shop may do nothing, one that has blocked it. */
+/** Two stores of other accounts; the second one has blocked the shop. */
 const otherStores = [
   { accountId: idByUsername("tea-and-tide"), productId: "TIDE-TIN-01", orderId: "T-1" },
   { accountId: idByUsername("kiosk-17"), productId: "K17-GUM", orderId: "K-1" }
@@ -101,7 +101,7 @@ export const accountRow = (
 ) => ({ seq, id, username, name, photo: photo ? 1 : 0, cover: cover ? 1 : 0, access, availability })
 
 /**
- * The row of what one account does to another.
+ * The row of the relation of one account to another.
  *
  * @since 0.1.0
  * @category rows
@@ -115,7 +115,7 @@ export const relationRow = (from: string, to: string, relation: Partial<Relation
   blocks_from_store: relation.blocksFromStore === true ? 1 : 0
 })
 
-/** Ids of orders as shops number them: most look like numbers, some begin with zeros, some are hard to put in a path. */
+/** Order ids as shops number them: most look like numbers, some start with zeros, some are hard to put in a path. */
 const orderId = (number: number): string =>
   number <= 20
     ? String(500_000 + number)
@@ -126,18 +126,18 @@ const orderId = (number: number): string =>
     : `#${1000 + number}`
 
 /**
- * The seed that a database was planted with.
+ * Reads the seed of a database; not a number if the database is new.
  *
  * @since 0.1.0
  * @category seeding
  */
-export const recorded = (sql: Client): Effect.Effect<number> =>
+export const storedSeed = (sql: Client): Effect.Effect<number> =>
   Effect.map(
     sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = 'seed'`,
     ([row]) => Number(row?.value ?? Number.NaN)
   )
 
-const plantPeople = (sql: Client) =>
+const insertPeople = (sql: Client) =>
   Effect.all([
     sql`INSERT INTO accounts ${
       sql.insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 })))
@@ -160,7 +160,7 @@ const plantPeople = (sql: Client) =>
     }`
   ], { discard: true })
 
-const plantPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Random, now: number) =>
+const insertPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Random, now: number) =>
   Effect.gen(function*() {
     const picture = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>`)
     const { file } = yield* files.write((append) => append(picture))
@@ -193,7 +193,7 @@ const plantPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Rando
     yield* sql`INSERT INTO posts ${sql.insert(rows)}`
   })
 
-const plantStores = (sql: Client, random: Random.Random) =>
+const insertStores = (sql: Client, random: Random.Random) =>
   Effect.gen(function*() {
     const products: Array<{ id: string; account_id: string; name: string; stock: number }> = []
     for (const [id, name] of catalogue) {
@@ -214,12 +214,12 @@ const plantStores = (sql: Client, random: Random.Random) =>
   })
 
 /**
- * Fills empty tables.
+ * Inserts the seeded data into empty tables.
  *
  * @since 0.1.0
  * @category seeding
  */
-export const plant = (
+export const insert = (
   sql: Client,
   files: MediaFiles["Type"],
   seed: number
@@ -228,12 +228,12 @@ export const plant = (
     const random = Random.make(seed)
     yield* sql`INSERT INTO meta ${sql.insert({ key: "seed", value: String(seed) })}`
     const now = yield* Clock.currentTimeMillis
-    yield* plantPeople(sql)
+    yield* insertPeople(sql)
     yield* sql`INSERT INTO keys ${
       sql.insert(
         Keys.row({ id: "k1", accountId: shopId, name: "ready", value: Keys.ready(seed), scopes: allScopes, createdAt: now })
       )
     }`
-    yield* plantPosts(sql, files, random, now)
-    yield* plantStores(sql, random)
+    yield* insertPosts(sql, files, random, now)
+    yield* insertStores(sql, random)
   })

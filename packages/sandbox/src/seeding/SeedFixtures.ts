@@ -1,5 +1,5 @@
 /**
- * Plants fixtures into a sandbox: what is generated, then what is told. All of it or nothing. Knows nothing of files.
+ * Inserts fixtures: generated items first, then single ones, in one transaction.
  *
  * @since 0.1.0
  */
@@ -9,21 +9,26 @@ import type { Accounts } from "../access/Accounts.js"
 import type { Assumed } from "../Assumptions.js"
 import type { Fixtures } from "./Fixtures.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import * as People from "../areas/profiles/ProfilesSeeding.js"
-import * as Shop from "../areas/store/StoreSeeding.js"
-import * as Words from "./WritingSeeding.js"
+import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
+import * as StoreSeeding from "../areas/store/StoreSeeding.js"
+import * as ContentSeeding from "./ContentSeeding.js"
 import { Sql } from "../storage/Sql.js"
 import * as Generate from "./GenerateFixtures.js"
 
-/** @since 0.1.0 @category models */
-export type Refusal = NotFound | Conflict | ValidationError
+/**
+ * Why an item can't be seeded.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type SeedingError = NotFound | Conflict | ValidationError
 
-/** The same refusal, with the way from the root of the fixtures to the field, or to the thing, that it is about. */
-const under = (place: string) => (refusal: Refusal): Refusal => {
-  const { details, message } = refusal
-  const inside = details["field"]
-  const fields = { message, details: { ...details, field: typeof inside === "string" ? `${place}.${inside}` : place } }
-  switch (refusal._tag) {
+/** Prefixes the field of an error with the path of its item in the fixtures. */
+const withPath = (path: string) => (error: SeedingError): SeedingError => {
+  const { details, message } = error
+  const field = details["field"]
+  const fields = { message, details: { ...details, field: typeof field === "string" ? `${path}.${field}` : path } }
+  switch (error._tag) {
     case "NotFound":
       return new NotFound(fields)
     case "Conflict":
@@ -33,20 +38,25 @@ const under = (place: string) => (refusal: Refusal): Refusal => {
   }
 }
 
-/** @since 0.1.0 @category constructors */
+/**
+ * Inserts fixtures, all of them or none.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make: Effect.Effect<
-  (fixtures: Fixtures, seed: number) => Effect.Effect<void, Refusal>,
+  (fixtures: Fixtures, seed: number) => Effect.Effect<void, SeedingError>,
   never,
   Sql | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const generate = yield* Generate.make
-  const { createAccount, setRelation } = yield* People.make
-  const { setOrder, setProduct } = yield* Shop.make
-  const { createConversation, createPost } = yield* Words.make
+  const { createAccount, setRelation } = yield* ProfilesSeeding.make
+  const { setOrder, setProduct } = yield* StoreSeeding.make
+  const { createConversation, createPost } = yield* ContentSeeding.make
 
-  const each = <A>(list: string, things: ReadonlyArray<A> = [], plant: (thing: A) => Effect.Effect<unknown, Refusal>) =>
-    Effect.forEach(things, (thing, index) => Effect.mapError(plant(thing), under(`${list}.${index}`)), { discard: true })
+  const each = <A>(list: string, items: ReadonlyArray<A> = [], insert: (item: A) => Effect.Effect<unknown, SeedingError>) =>
+    Effect.forEach(items, (item, index) => Effect.mapError(insert(item), withPath(`${list}.${index}`)), { discard: true })
 
   return (fixtures, seed) =>
     Effect.gen(function*() {

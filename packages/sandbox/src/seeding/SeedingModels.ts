@@ -1,26 +1,26 @@
 /**
- * What can be set up, as it is told by a program, over the control interface or in a file of fixtures. Knows nothing of
- * how it is kept. `accountId` defaults to the seeded shop.
+ * Schemas of the seeding operations, for the control API and for fixture files. `accountId` defaults to the seeded
+ * shop.
  *
  * @since 0.1.0
  */
-import { AccessMove, AccessState } from "@plaza/domain/DeveloperAccess"
+import { AccessTransition, AccessState } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 import { AccessForm } from "../access/AccessRequests.js"
-import { choice } from "../Choice.js"
+import { allowedValues } from "../AllowedValues.js"
 import { Availability } from "../control/StateSnapshot.js"
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
-/** A misspelt field would set up something else than was meant. */
+/** Rejects unknown fields, which are usually misspelt. */
 const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const
 
 /** @since 0.1.0 @category models */
 export const NewAccount = Schema.Struct({
   /** Default: the next free number. */
   id: optional(Schema.String),
-  /** Default: made of the id. */
+  /** Default: derived from the id. */
   username: optional(Schema.String),
   /** Default: the username. */
   name: optional(Schema.String),
@@ -29,15 +29,15 @@ export const NewAccount = Schema.Struct({
   /** Default: true. */
   cover: optional(Schema.Boolean),
   /** Default: `granted`. */
-  access: optional(choice(AccessState)),
+  access: optional(allowedValues(AccessState)),
   /** Default: `available`. */
-  availability: optional(choice(Availability))
+  availability: optional(allowedValues(Availability))
 }).annotations(strict("NewAccount"))
 /** @since 0.1.0 @category models */
 export type NewAccount = typeof NewAccount.Type
 
 /**
- * Fields that are left out stay.
+ * A change of an account. Omitted fields keep their value.
  *
  * @since 0.1.0
  * @category models
@@ -45,18 +45,18 @@ export type NewAccount = typeof NewAccount.Type
 export const ProfileChange = Schema.Struct({
   photo: optional(Schema.Boolean),
   cover: optional(Schema.Boolean),
-  availability: optional(choice(Availability))
+  availability: optional(allowedValues(Availability))
 }).annotations(strict("ProfileChange"))
 /** @since 0.1.0 @category models */
 export type ProfileChange = typeof ProfileChange.Type
 
 /** @since 0.1.0 @category models */
-export const AccessChange = Schema.Struct({ move: choice(AccessMove) }).annotations(strict("AccessChange"))
+export const AccessChange = Schema.Struct({ move: allowedValues(AccessTransition) }).annotations(strict("AccessChange"))
 
 const Decision = Schema.Literal("approve", "decline")
 
 /** @since 0.1.0 @category models */
-export const AccessDecision = Schema.Struct({ decision: choice(Decision) })
+export const AccessDecision = Schema.Struct({ decision: allowedValues(Decision) })
   .annotations(strict("AccessDecision"))
 
 /** @since 0.1.0 @category models */

@@ -1,6 +1,6 @@
 /**
- * The inspector: what is asked and decided right now and by which rule, how much the sandbox holds, the faults it has in store
- * and its clock. The tables follow by themselves where scripts run.
+ * The console: the latest requests with the rule that decided each, the state, the faults and the clock. With scripts
+ * the tables update themselves.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import * as Envelope from "../http/Envelope.js"
 import { Faults } from "../http/Faults.js"
 import { RequestLog } from "../http/RequestLog.js"
-import { Setup } from "../seeding/Seeding.js"
+import { Seeding } from "../seeding/Seeding.js"
 import { VirtualClock } from "../VirtualClock.js"
 import * as FaultForm from "./FaultForm.js"
 import type * as Form from "./Form.js"
@@ -18,49 +18,49 @@ import * as View from "./ConsoleView.js"
 import * as Lookup from "./Lookup.js"
 import * as Page from "./Page.js"
 
-const path = Page.paths.inspector
+const path = Page.paths.console
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const log = yield* RequestLog
   const faults = yield* Faults
   const clock = yield* VirtualClock
-  const setup = yield* Setup
+  const seeding = yield* Seeding
   const lookup = yield* Lookup.make
 
-  const show = (shown: View.Shown) =>
+  const show = (result: View.FormResult) =>
     Effect.gen(function*() {
       return View.page({
         requests: (yield* log.read({ limit: View.requestsShown })).data,
         counts: yield* lookup.counts,
         faults: yield* faults.list,
         clock: yield* clock.read
-      }, shown)
+      }, result)
     })
-  const back = (word: keyof typeof View.sentences) => Page.seeOther(`${path}?done=${word}`)
-  const again = (values: URLSearchParams, part: "fault" | "advance") => (error: DocumentedError) =>
-    show({ [part]: { values, error } satisfies Form.Sent })
+  const redirect = (action: keyof typeof View.sentences) => Page.seeOther(`${path}?done=${action}`)
+  const showError = (values: URLSearchParams, part: "fault" | "advance") => (error: DocumentedError) =>
+    show({ [part]: { values, error } satisfies Form.Submission })
 
   return [
-    { method: "GET", path, handle: (visit) => show({ message: Page.done(visit, View.sentences) }) },
+    { method: "GET", path, handle: (request) => show({ message: Page.done(request, View.sentences) }) },
     {
       method: "POST",
       path,
       handle: Page.byAction({
         fault: ({ form }) =>
           Either.match(FaultForm.read(form), {
-            onLeft: again(form, "fault"),
-            onRight: (fault) => Effect.as(faults.add(fault), back("fault"))
+            onLeft: showError(form, "fault"),
+            onRight: (fault) => Effect.as(faults.add(fault), redirect("fault"))
           }),
-        clear: () => Effect.as(faults.clear, back("clear")),
+        clear: () => Effect.as(faults.clear, redirect("clear")),
         advance: ({ form }) =>
           clock.advance(View.readAdvance(form)).pipe(
-            Effect.as(back("advance")),
-            // The clock speaks of milliseconds, which nobody put in.
+            Effect.as(redirect("advance")),
+            // The clock's own message names milliseconds, which the form doesn't have.
             Effect.mapError(() => Envelope.invalidField("forward", "has to be above 0 and lead to no year after 9999")),
-            Effect.catchAll(again(form, "advance"))
+            Effect.catchAll(showError(form, "advance"))
           ),
-        reset: () => Effect.as(setup.reset, back("reset"))
+        reset: () => Effect.as(seeding.reset, redirect("reset"))
       })
     }
   ] satisfies ReadonlyArray<Page.Route>

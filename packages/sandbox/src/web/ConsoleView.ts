@@ -1,5 +1,5 @@
 /**
- * How the inspector looks. Knows nothing of where things come from.
+ * The HTML of the console.
  *
  * @since 0.1.0
  */
@@ -15,35 +15,45 @@ import { html } from "./Html.js"
 import * as Page from "./Page.js"
 
 /**
- * Requests on the page.
+ * The number of requests on the page.
  *
  * @since 0.1.0
  * @category constants
  */
 export const requestsShown = 50
 
-/** @since 0.1.0 @category models */
-export interface Seen {
-  /** The oldest first. */
+/**
+ * The data on the page.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ConsoleData {
+  /** Oldest first. */
   readonly requests: ReadonlyArray<RequestRecord>
   readonly counts: ReadonlyArray<readonly [table: string, rows: number]>
   readonly faults: ReadonlyArray<ActiveFault>
   readonly clock: ClockState
 }
 
-/** @since 0.1.0 @category models */
-export interface Shown {
+/**
+ * The result of a submitted form, if there is one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FormResult {
   readonly message?: Html | undefined
-  readonly fault?: Form.Sent
-  readonly advance?: Form.Sent
+  readonly fault?: Form.Submission
+  readonly advance?: Form.Submission
 }
 
 /** @since 0.1.0 @category constants */
 export const sentences = {
-  fault: "The fault is in store.",
-  clear: "No call goes wrong any more.",
-  advance: "The clock is ahead.",
-  reset: "The sandbox is as it was at its first start."
+  fault: "The fault is added.",
+  clear: "All faults are cleared.",
+  advance: "The clock is advanced.",
+  reset: "The sandbox is reset."
 }
 
 const units: ReadonlyArray<readonly [value: string, name: string]> = [
@@ -65,7 +75,7 @@ const advanceFields: ReadonlyArray<Form.Field> = [
 ]
 
 /**
- * What the form means in milliseconds; not a number when it means nothing.
+ * Reads the form as milliseconds; not a number if it is invalid.
  *
  * @since 0.1.0
  * @category reading
@@ -77,7 +87,7 @@ const requestRow = (record: RequestRecord): Html => {
   const { accountId, at, delivered, deliveredStatus, faults, id, method, path, query, reason, rule, status } = record
   return html`<tr>
 <th scope="row">${id}</th>
-<td>${Page.moment(at)}</td>
+<td>${Page.timestamp(at)}</td>
 <td class="long"><span class="method">${method}</span> ${path}${query !== "" && `?${query}`}</td>
 <td>${accountId ?? "none"}</td>
 <td class="long">${status ?? "nothing"}${rule !== null && html` <code>${rule}</code>`}${reason !== null && html`
@@ -95,51 +105,51 @@ const faultRow = ({ fault, hits, id, remaining }: ActiveFault): Html => {
 <td class="long">${method === "*" ? "any method" : method} ${path}</td>
 <td class="long">${Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`).join(", ")}</td>
 <td>${hits}</td>
-<td>${remaining ?? "no end"}</td>
+<td>${remaining ?? "unlimited"}</td>
 </tr>`
 }
 
-const requests = (seen: Seen): Html =>
+const requests = (data: ConsoleData): Html =>
   html`<section aria-labelledby="requests">
 <h2 id="requests">Requests</h2>
-<p class="actions"><a href="${Page.paths.inspector}">Look again</a>
-<button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" data-told="follow-told" aria-pressed="false" hidden>Follow</button>
-<span id="follow-told" role="status"></span>
-<span class="soft">The last ${requestsShown}, the newest first, with the rule that decided.</span></p>
+<p class="actions"><a href="${Page.paths.console}">Reload</a>
+<button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" data-status="follow-status" aria-pressed="false" hidden>Follow</button>
+<span id="follow-status" role="status"></span>
+<span class="soft">The last ${requestsShown}, newest first, with the deciding rule.</span></p>
 ${Page.table(
     "Requests",
     ["Id", "At", "Request", "Account", "Decided", "Delivered", "Faults"],
-    seen.requests.toReversed().map(requestRow),
-    { id: "live-requests", empty: "Nothing was asked yet." }
+    data.requests.toReversed().map(requestRow),
+    { id: "live-requests", empty: "No requests yet." }
   )}
 </section>`
 
-const faults = (seen: Seen, sent: Form.Sent): Html =>
+const faults = (data: ConsoleData, submission: Form.Submission): Html =>
   html`<section aria-labelledby="faults">
 <h2 id="faults">Faults</h2>
-${Page.table("Faults in store", ["Id", "Kind", "Calls", "What", "Hits", "Still to hit"], seen.faults.map(faultRow), {
+${Page.table("Active faults", ["Id", "Kind", "Calls", "Details", "Hits", "Remaining"], data.faults.map(faultRow), {
     id: "live-faults",
     empty: "None."
   })}
-${Form.button({ action: Page.paths.inspector, values: { do: "clear" }, text: "Clear all faults", kind: "danger" })}
-<h3>Add one</h3>
-${FaultForm.view(sent)}
+${Form.button({ action: Page.paths.console, values: { do: "clear" }, text: "Clear all faults", kind: "danger" })}
+<h3>Add a fault</h3>
+${FaultForm.view(submission)}
 </section>`
 
-const clock = ({ clock: { aheadMillis, now } }: Seen, sent: Form.Sent): Html =>
+const clock = ({ clock: { aheadMillis, now } }: ConsoleData, submission: Form.Submission): Html =>
   html`<section aria-labelledby="clock">
 <h2 id="clock">Clock</h2>
-<p id="live-clock">${Page.moment(now)}, ${
-    aheadMillis === 0 ? "as outside" : `${Duration.format(Duration.millis(aheadMillis))} ahead of the clock outside`
+<p id="live-clock">${Page.timestamp(now)}, ${
+    aheadMillis === 0 ? "same as the system clock" : `${Duration.format(Duration.millis(aheadMillis))} ahead of the system clock`
   }.</p>
-<form method="post" action="${Page.paths.inspector}">
+<form method="post" action="${Page.paths.console}">
 <input type="hidden" name="do" value="advance">
-<div class="fields">${advanceFields.map((field) => Form.field(sent, field))}</div>
-<button type="submit">Move the clock</button>
+<div class="fields">${advanceFields.map((field) => Form.field(submission, field))}</div>
+<button type="submit">Advance the clock</button>
 </form>
 </section>`
 
-const state = ({ counts }: Seen): Html =>
+const state = ({ counts }: ConsoleData): Html =>
   html`<section aria-labelledby="state">
 <h2 id="state">State</h2>
 ${Page.table(
@@ -148,22 +158,22 @@ ${Page.table(
     counts.map(([name, rows]) => html`<tr><th scope="row">${name.replaceAll("_", " ")}</th><td>${rows}</td></tr>`),
     { id: "live-state" }
   )}
-<details><summary>Back to the seed</summary>
-<p>Everything that was done is forgotten: accounts, keys, posts, faults, requests.</p>
-${Form.button({ action: Page.paths.inspector, values: { do: "reset" }, text: "Reset the sandbox", kind: "danger" })}
+<details><summary>Reset</summary>
+<p>Restores the initial data. Deletes everything else: accounts, keys, posts, faults, requests.</p>
+${Form.button({ action: Page.paths.console, values: { do: "reset" }, text: "Reset the sandbox", kind: "danger" })}
 </details>
 </section>`
 
 /** @since 0.1.0 @category pages */
-export const page = (seen: Seen, { advance = Form.nothing, fault = Form.nothing, message }: Shown): HttpServerResponse =>
+export const page = (data: ConsoleData, { advance = Form.empty, fault = Form.empty, message }: FormResult): HttpServerResponse =>
   Page.page({
-    path: Page.paths.inspector,
-    title: "Inspector",
+    path: Page.paths.console,
+    title: "Console",
     status: (fault.error ?? advance.error)?.status ?? 200,
-    lead: "What is asked of the interface, and what the sandbox makes of it.",
-    message: message ?? Form.refusal(fault, FaultForm.fields) ?? Form.refusal(advance, advanceFields),
-    body: html`${requests(seen)}
-${faults(seen, fault)}
-${clock(seen, advance)}
-${state(seen)}`
+    lead: "Live requests, faults, clock and state of this sandbox.",
+    message: message ?? Form.errorMessage(fault, FaultForm.fields) ?? Form.errorMessage(advance, advanceFields),
+    body: html`${requests(data)}
+${faults(data, fault)}
+${clock(data, advance)}
+${state(data)}`
   })

@@ -1,6 +1,6 @@
 /**
- * Settings, Developers: asking for access, and once it is granted, making and revoking keys. Acts for the account that the
- * visitor has chosen. How it looks is in `DevelopersView`.
+ * The page Settings, Developers: request access, and create and revoke keys once it is granted. Acts for the account
+ * that the visitor has chosen.
  *
  * Source: interface v1, "Rules for getting access" and "Authentication".
  *
@@ -16,12 +16,12 @@ import { Assumed } from "../Assumptions.js"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import { Keys } from "../access/Keys.js"
-import type { Shown } from "./DevelopersView.js"
+import type { FormResult } from "./DevelopersView.js"
 import * as View from "./DevelopersView.js"
 import * as Page from "./Page.js"
 import { scopeUses } from "./ScopeUse.js"
 
-/** An input without the space around it, with line breaks as they are elsewhere. */
+/** The trimmed value of an input, with LF line breaks. */
 const text = (form: URLSearchParams, name: string): string => (form.get(name) ?? "").replaceAll("\r\n", "\n").trim()
 
 /** @since 0.1.0 @category pages */
@@ -31,20 +31,20 @@ export const routes = Effect.gen(function*() {
   const keys = yield* Keys
   const assumed = yield* Assumed
 
-  const show = (account: Account, shown: Shown) =>
+  const show = (account: Account, result: FormResult) =>
     Effect.map(
       Effect.all([requests.list(account.id), keys.list(account.id)]),
-      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed), assumed }, shown)
+      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed), assumed }, result)
     )
 
-  /** For the account of the visitor; who has chosen none, or one that a reset took away, chooses first. */
-  const signedIn = (f: (account: Account, visit: Page.Visit) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
-  (visit) =>
+  /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
+  const signedIn = (f: (account: Account, request: Page.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
+  (request) =>
     Effect.flatMap(
-      Option.match(visit.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),
+      Option.match(request.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),
       Option.match({
         onNone: () => Effect.succeed(Page.seeOther(Page.paths.signIn)),
-        onSome: (account) => f(account, visit)
+        onSome: (account) => f(account, request)
       })
     )
 
@@ -60,15 +60,15 @@ export const routes = Effect.gen(function*() {
     )
   })
 
-  // The value stands in the answer to the form and nowhere else: not in an address, a cookie or a log.
+  // Only this response contains the key's value; no URL, cookie or log does.
   const create = signedIn((account, { form }) =>
     Effect.gen(function*() {
       const chosen = form.getAll("scopes")
       if (chosen.length === 0) {
         return yield* Envelope.invalidField("scopes", "are missing: choose at least one")
       }
-      const made = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
-      return yield* show(account, { made })
+      const created = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
+      return yield* show(account, { created })
     }).pipe(Effect.catchAll((error) => show(account, { key: { values: form, error } }))))
 
   const revoke = signedIn((account, { form }) =>
@@ -86,7 +86,7 @@ export const routes = Effect.gen(function*() {
     {
       method: "GET",
       path: Page.paths.developers,
-      handle: signedIn((account, visit) => show(account, { message: Page.done(visit, View.sentences) }))
+      handle: signedIn((account, pageRequest) => show(account, { message: Page.done(pageRequest, View.sentences) }))
     },
     { method: "POST", path: Page.paths.developers, handle: Page.byAction({ request, create, revoke }) }
   ] satisfies ReadonlyArray<Page.Route>

@@ -1,5 +1,5 @@
 /**
- * How the Developers page looks. Knows nothing of requests or storage.
+ * The HTML of the Developers page.
  *
  * @since 0.1.0
  */
@@ -16,29 +16,34 @@ import { html } from "./Html.js"
 import * as Page from "./Page.js"
 import type { ScopeUse } from "./ScopeUse.js"
 
-/** @since 0.1.0 @category models */
-export interface Standing {
+/**
+ * The data on the page.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DevelopersData {
   readonly account: Account
-  /** The newest first. */
+  /** Newest first. */
   readonly requests: ReadonlyArray<AccessRequest>
-  /** The newest first. */
+  /** Newest first. */
   readonly keys: ReadonlyArray<ListedKey>
   readonly scopes: ReadonlyArray<ScopeUse>
   readonly assumed: Assumptions
 }
 
 /**
- * What came of the form that was sent, if one was.
+ * The result of a submitted form, if there is one.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Shown {
+export interface FormResult {
   readonly message?: Html | undefined
-  readonly request?: Form.Sent
-  readonly key?: Form.Sent
-  /** A key that was made this moment: its value is shown this once. */
-  readonly made?: CreatedKey
+  readonly request?: Form.Submission
+  readonly key?: Form.Submission
+  /** The new key. Its value is shown only this time. */
+  readonly created?: CreatedKey
 }
 
 /** @since 0.1.0 @category constants */
@@ -50,7 +55,7 @@ export const sentences = {
 const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
   { name: "useCase", label: "Use case", hint: "What the integration does, in your own words.", required: true, long: true, max: assumed.maxUseCaseLength },
   { name: "website", label: "Website", hint: "An address that begins with http:// or https://.", type: "url", max: assumed.maxWebsiteLength },
-  { name: "botName", label: "Bot name", hint: "Shown to the operator and in the list of keys.", required: true, max: assumed.maxBotNameLength }
+  { name: "botName", label: "Bot name", hint: "FormResult to the operator and in the list of keys.", required: true, max: assumed.maxBotNameLength }
 ]
 const keyName = (assumed: Assumptions): Form.Field => ({
   name: "name",
@@ -61,10 +66,10 @@ const keyName = (assumed: Assumptions): Form.Field => ({
 })
 const scopesField = { name: "scopes", label: "Scopes" }
 
-const requestForm = (assumed: Assumptions, sent: Form.Sent): Html =>
+const requestForm = (assumed: Assumptions, submission: Form.Submission): Html =>
   html`<form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="request">
-${requestFields(assumed).map((field) => Form.field(sent, field))}
+${requestFields(assumed).map((field) => Form.field(submission, field))}
 <button type="submit">Ask for access</button>
 </form>`
 
@@ -74,27 +79,27 @@ const requestDetails = ({ botName, createdAt, decidedAt, status, useCase, websit
 <dt>Use case</dt><dd>${useCase}</dd>
 <dt>Website</dt><dd>${website ?? "none"}</dd>
 <dt>Bot name</dt><dd>${botName}</dd>
-<dt>Asked</dt><dd>${Page.moment(createdAt)}</dd>
-${decidedAt !== null && html`<dt>Decided</dt><dd>${Page.moment(decidedAt)}</dd>`}
+<dt>Asked</dt><dd>${Page.timestamp(createdAt)}</dd>
+${decidedAt !== null && html`<dt>Decided</dt><dd>${Page.timestamp(decidedAt)}</dd>`}
 </dl>`
 
-const told = {
+const accessTexts = {
   none: undefined,
   granted: "This account has developer access.",
   suspended: "The operator has suspended the developer access of this account: every call of its keys is refused.",
   revoked: "The operator has revoked the developer access of this account: every call of its keys is refused."
 } as const
 
-const access = ({ account, assumed, requests }: Standing, sent: Form.Sent): Html => {
+const access = ({ account, assumed, requests }: DevelopersData, submission: Form.Submission): Html => {
   const [latest, ...earlier] = requests
   const mayAsk = account.access === "none" && latest?.status !== "pending"
   return html`<section aria-labelledby="access">
 <h2 id="access">Access</h2>
-${account.access !== "none" && html`<p>${Page.badge(account.access)} ${told[account.access]}</p>`}
+${account.access !== "none" && html`<p>${Page.badge(account.access)} ${accessTexts[account.access]}</p>`}
 ${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
 ${latest?.status === "pending" && html`<p>A person reviews it. Until it is approved, no keys can be made.</p>`}
 ${mayAsk && latest !== undefined && html`<h3>Ask again</h3>`}
-${mayAsk && requestForm(assumed, sent)}
+${mayAsk && requestForm(assumed, submission)}
 ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earlier.map(requestDetails)}</details>`}
 </section>`
 }
@@ -104,23 +109,23 @@ const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botNa
 <th scope="row">${name}${botName !== undefined && html`<br><span class="soft">${botName}</span>`}</th>
 <td>${Page.badge(state)}</td>
 <td>${state === "active" && html`<details><summary aria-label="Revoke ${name}, ${masked}">Revoke</summary>
-<p>For good: what uses it stops working.</p>
+<p>This can't be undone. Integrations with this key stop working.</p>
 ${Form.button({ action: Page.paths.developers, values: { do: "revoke", key: id }, text: "Revoke", of: `${name} for good`, kind: "danger" })}</details>`}</td>
 <td><code>${masked}</code></td>
 <td class="long">${scopes.join(", ")}</td>
-<td>${Page.moment(createdAt)}</td>
+<td>${Page.timestamp(createdAt)}</td>
 </tr>`
 
-const keyForm = ({ assumed, scopes }: Standing, sent: Form.Sent): Html =>
+const keyForm = ({ assumed, scopes }: DevelopersData, submission: Form.Submission): Html =>
   html`<h3>Make a key</h3>
 <form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="create">
-${Form.field(sent, keyName(assumed))}
+${Form.field(submission, keyName(assumed))}
 <fieldset id="scopes"><legend>Scopes</legend>
-<p class="soft">The key may do what is ticked here and nothing else. The names of all but posts:write are assumed.</p>
+<p class="soft">The key has only the scopes that are ticked here. The names of all but posts:write are assumed.</p>
 <div class="choices">${
     scopes.map(({ calls, scope }) =>
-      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, sent.values.has("scopes", scope)))
+      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, submission.values.has("scopes", scope)))
   }</div>
 </fieldset>
 <button type="submit">Make the key</button>
@@ -129,16 +134,16 @@ ${Form.field(sent, keyName(assumed))}
 const secret = ({ apiKey }: CreatedKey): Html =>
   html`<section aria-labelledby="new-key">
 <h2 id="new-key">Your new key</h2>
-<p>Copy it now: it is shown this once, and nobody can show it again.</p>
+<p>Copy it now: it is shown only once.</p>
 <div class="secret">
 <input id="key-value" aria-label="Value of the new key" readonly value="${Redacted.value(apiKey)}" autocomplete="off" spellcheck="false">
-<button type="button" data-copy="key-value" data-told="key-copied" hidden>Copy</button>
+<button type="button" data-copy="key-value" data-status="key-copied" hidden>Copy</button>
 </div>
 <p id="key-copied" role="status"></p>
 </section>`
 
-const keys = (standing: Standing, sent: Form.Sent): Html => {
-  const { account, keys, requests } = standing
+const keys = (data: DevelopersData, submission: Form.Submission): Html => {
+  const { account, keys, requests } = data
   const active = keys.filter(({ state }) => state === "active").length
   const botName = requests.find(({ status }) => status === "approved")?.botName
   return html`<section aria-labelledby="keys">
@@ -147,7 +152,7 @@ const keys = (standing: Standing, sent: Form.Sent): Html => {
 ${keys.length > 0 &&
   Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))}
 ${account.access === "granted" && (active < maxActiveKeys
-  ? keyForm(standing, sent)
+  ? keyForm(data, submission)
   : html`<p>Revoke one before you make another.</p>`)}
 </section>`
 }
@@ -160,19 +165,19 @@ const profile = ({ cover, photo }: Account): Html | false => {
 }
 
 /** @since 0.1.0 @category pages */
-export const page = (standing: Standing, shown: Shown): HttpServerResponse => {
-  const { account } = standing
-  const { key = Form.nothing, made, request = Form.nothing } = shown
+export const page = (data: DevelopersData, result: FormResult): HttpServerResponse => {
+  const { account } = data
+  const { created, key = Form.empty, request = Form.empty } = result
   return Page.page({
     path: Page.paths.developers,
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
     lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Act for another account</a>`,
-    message: shown.message ?? Form.refusal(request, requestFields(standing.assumed)) ?? Form.refusal(key, [keyName(standing.assumed), scopesField]) ??
-      (made === undefined ? undefined : Page.success("The key is made.")),
+    message: result.message ?? Form.errorMessage(request, requestFields(data.assumed)) ?? Form.errorMessage(key, [keyName(data.assumed), scopesField]) ??
+      (created === undefined ? undefined : Page.success("The key is made.")),
     body: html`${profile(account)}
-${made !== undefined && secret(made)}
-${access(standing, request)}
-${(account.access !== "none" || standing.keys.length > 0) && keys(standing, key)}`
+${created !== undefined && secret(created)}
+${access(data, request)}
+${(account.access !== "none" || data.keys.length > 0) && keys(data, key)}`
   })
 }

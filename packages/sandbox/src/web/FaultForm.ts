@@ -1,5 +1,6 @@
 /**
- * The form that asks for a fault: its fields are those of every kind, and what was sent is taken by the kind's own schema.
+ * The form that adds a fault. It has the fields of every kind of fault; the schema of the chosen kind decodes the
+ * submission.
  *
  * @since 0.1.0
  */
@@ -14,30 +15,30 @@ import type { Html } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
 
-const choices = (...values: ReadonlyArray<string>) => values.map((value) => [value, value] as const)
+const options = (...values: ReadonlyArray<string>) => values.map((value) => [value, value] as const)
 
 const kindOf = (member: (typeof Fault.members)[number]): string => member.fields.kind.literals[0]
 
 /** @since 0.1.0 @category constants */
 export const fields: ReadonlyArray<Form.Field> = [
-  { name: "kind", label: "Kind", options: choices(...Fault.members.map(kindOf)) },
-  { name: "when", label: "When", options: choices("before", "after"), hint: "Before or after it has taken effect." },
-  { name: "method", label: "Method", options: [["", "any"], ...choices("GET", "POST", "PATCH", "DELETE")] },
-  { name: "path", label: "Path", hint: "As /posts/*/like." },
-  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; without an end when a share is set)." },
-  { name: "rate", label: "Share of calls", type: "number", hint: "From 0 to 1." },
-  { name: "millis", label: "Milliseconds", type: "number", hint: "That a delay or a slow answer takes." },
-  { name: "status", label: "Status", type: "number", hint: "Of the answer instead." },
-  { name: "code", label: "Code", hint: "Of its envelope." },
-  { name: "message", label: "Message", hint: "Of its envelope." },
-  { name: "retryAfter", label: "Retry-After", hint: "Seconds, a date, or nonsense." },
-  { name: "location", label: "Location", hint: "Where a redirect leads." },
-  { name: "body", label: "Body", hint: "All of it, instead of the envelope." },
-  { name: "contentType", label: "Content type", hint: "Of the body." }
+  { name: "kind", label: "Kind", options: options(...Fault.members.map(kindOf)) },
+  { name: "when", label: "When", options: options("before", "after"), hint: "Before or after the call takes effect." },
+  { name: "method", label: "Method", options: [["", "any"], ...options("GET", "POST", "PATCH", "DELETE")] },
+  { name: "path", label: "Path", hint: "For example /posts/*/like." },
+  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited when a rate is set)." },
+  { name: "rate", label: "Rate", type: "number", hint: "Share of calls, from 0 to 1." },
+  { name: "millis", label: "Milliseconds", type: "number", hint: "Duration of a delay or a slow response." },
+  { name: "status", label: "Status", type: "number", hint: "Status of the response." },
+  { name: "code", label: "Code", hint: "Code of the error envelope." },
+  { name: "message", label: "Message", hint: "Message of the error envelope." },
+  { name: "retryAfter", label: "Retry-After", hint: "Seconds, an HTTP date, or any invalid text." },
+  { name: "location", label: "Location", hint: "Target of a redirect." },
+  { name: "body", label: "Body", hint: "The whole body, in place of the envelope." },
+  { name: "contentType", label: "Content type", hint: "Content type of the body." }
 ]
 
 /**
- * Takes what was sent. What a kind has no use for is left out, as are inputs that were left empty.
+ * Decodes a submitted form. Ignores empty inputs and those that the kind doesn't have.
  *
  * @since 0.1.0
  * @category reading
@@ -45,24 +46,24 @@ export const fields: ReadonlyArray<Form.Field> = [
 export const read = (form: URLSearchParams): Either.Either<Fault, ValidationError> => {
   const member = Fault.members.find((known) => kindOf(known) === form.get("kind"))
   if (member === undefined) {
-    return Either.left(Envelope.invalidField("kind", "is none that there is"))
+    return Either.left(Envelope.invalidField("kind", "is unknown"))
   }
-  const given = fields.flatMap(({ name, type }) => {
+  const inputs = fields.flatMap(({ name, type }) => {
     const value = form.get(name) ?? ""
     return name in member.fields && value !== "" ? [[name, type === "number" ? Number(value) : value]] : []
   })
-  // The members of the union differ in what they decode to, which a decoder of any of them can't tell.
+  // A member of the union decodes to a member of Fault; the compiler can't see that for an unknown member.
   const decode = Schema.decodeUnknownEither(member as Schema.Schema<Fault>)
-  return Either.mapLeft(decode(Object.fromEntries(given)), (error) => {
+  return Either.mapLeft(decode(Object.fromEntries(inputs)), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return Envelope.invalidField(String(issue?.path[0] ?? "kind"), "is missing or not possible here")
+    return Envelope.invalidField(String(issue?.path[0] ?? "kind"), "is missing or invalid")
   })
 }
 
 /** @since 0.1.0 @category parts */
-export const view = (sent: Form.Sent): Html =>
-  html`<form method="post" action="${Page.paths.inspector}">
+export const view = (submission: Form.Submission): Html =>
+  html`<form method="post" action="${Page.paths.console}">
 <input type="hidden" name="do" value="fault">
-<div class="fields">${fields.map((field) => Form.field(sent, field))}</div>
+<div class="fields">${fields.map((field) => Form.field(submission, field))}</div>
 <button type="submit">Add the fault</button>
 </form>`

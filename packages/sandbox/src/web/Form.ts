@@ -1,5 +1,5 @@
 /**
- * Forms: their fields with labels, hints and refusals that a screen reader finds, and what was sent. Knows nothing of pages.
+ * HTML forms: fields with accessible labels, hints and errors, and parsing of submissions.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import { html } from "./Html.js"
 import * as Page from "./Page.js"
 
 /**
- * Reads what a form sent.
+ * Reads a submitted form.
  *
  * @since 0.1.0
  * @category reading
@@ -24,21 +24,26 @@ export const read = (request: ServerRequest, maxBytes: number): Effect.Effect<UR
     : Effect.fail(new ValidationError({ message: "a form of this page was expected" }))
 
 /**
- * What was sent, and what was wrong with it: a form is shown again with both.
+ * A submitted form and its error. The page shows the form again with both.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Sent {
+export interface Submission {
   readonly values: URLSearchParams
   readonly error?: DocumentedError
 }
 
-/** @since 0.1.0 @category models */
-export const nothing: Sent = { values: new URLSearchParams() }
+/**
+ * No submission.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const empty: Submission = { values: new URLSearchParams() }
 
-/** The field that a refusal names. */
-const fieldOf = ({ error }: Sent): string | undefined =>
+/** The field that the error names. */
+const fieldOf = ({ error }: Submission): string | undefined =>
   typeof error?.details["field"] === "string" ? error.details["field"] : undefined
 
 /** @since 0.1.0 @category models */
@@ -47,40 +52,40 @@ export interface Field {
   readonly label: string
   readonly hint?: Piece
   readonly required?: boolean
-  /** Several lines. */
+  /** Renders a text area. */
   readonly long?: boolean
   readonly type?: "url" | "number" | "text"
   readonly max?: number
-  /** The id of a list of suggestions. */
+  /** The id of a datalist. */
   readonly list?: string
   readonly options?: ReadonlyArray<readonly [value: string, name: string]>
 }
 
 /**
- * The refusal of what was sent, in the words of the form.
+ * The error of a submission, with the label of the field.
  *
  * @since 0.1.0
  * @category parts
  */
-export const refusal = (sent: Sent, fields: ReadonlyArray<Pick<Field, "name" | "label">>): Html | undefined => {
-  if (sent.error === undefined) {
+export const errorMessage = (submission: Submission, fields: ReadonlyArray<Pick<Field, "name" | "label">>): Html | undefined => {
+  if (submission.error === undefined) {
     return undefined
   }
-  const { message } = sent.error
-  const field = fields.find(({ name }) => name === fieldOf(sent))
+  const { message } = submission.error
+  const field = fields.find(({ name }) => name === fieldOf(submission))
   return field === undefined
     ? Page.problem(message)
     : Page.problem(html`<a href="#${field.name}">${message.replace(`"${field.name}"`, field.label)}</a>`)
 }
 
 /** @since 0.1.0 @category parts */
-export const field = (sent: Sent, { hint, label, list, long, max, name, options, required, type = "text" }: Field): Html => {
-  const value = sent.values.get(name) ?? ""
-  const wrong = fieldOf(sent) === name
-  const told = [hint !== undefined && `${name}-hint`, wrong && `${name}-error`].filter((id) => id !== false)
+export const field = (submission: Submission, { hint, label, list, long, max, name, options, required, type = "text" }: Field): Html => {
+  const value = submission.values.get(name) ?? ""
+  const invalid = fieldOf(submission) === name
+  const describedBy = [hint !== undefined && `${name}-hint`, invalid && `${name}-error`].filter((id) => id !== false)
   const attributes = html`id="${name}" name="${name}"${required === true && html` required`}${
     max !== undefined && html` maxlength="${max}"`
-  }${wrong && html` aria-invalid="true"`}${told.length > 0 && html` aria-describedby="${told.join(" ")}"`}${
+  }${invalid && html` aria-invalid="true"`}${describedBy.length > 0 && html` aria-describedby="${describedBy.join(" ")}"`}${
     list !== undefined && html` list="${list}"`
   }`
   const input = options !== undefined
@@ -88,14 +93,14 @@ export const field = (sent: Sent, { hint, label, list, long, max, name, options,
       options.map(([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`)
     }</select>`
     : long === true
-    // A line break right after the tag would be taken away.
+    // HTML drops a line break right after the tag.
     ? html`<textarea ${attributes}>
 ${value}</textarea>`
     : html`<input ${attributes} type="${type}"${type === "number" && html` step="any"`} value="${value}">`
   return html`<div class="field">
 <label for="${name}">${label}${required !== true && options === undefined && html` <span class="soft">(optional)</span>`}</label>
 ${hint !== undefined && html`<span class="soft" id="${name}-hint">${hint}</span>`}
-${wrong && html`<span class="error" id="${name}-error">${sent.error?.message.replace(`"${name}"`, label)}</span>`}
+${invalid && html`<span class="error" id="${name}-error">${submission.error?.message.replace(`"${name}"`, label)}</span>`}
 ${input}
 </div>`
 }
@@ -107,7 +112,7 @@ export const checkbox = (name: string, value: string, label: Piece, checked: boo
   }><label for="${name}-${value}">${label}</label></div>`
 
 /**
- * A form that is but a button.
+ * A form with hidden values and one button.
  *
  * @since 0.1.0
  * @category parts
@@ -116,7 +121,7 @@ export const button = (options: {
   readonly action: string
   readonly values: Readonly<Record<string, string>>
   readonly text: string
-  /** What it acts on, for who can't see where it stands. */
+  /** What the button acts on, for screen readers. */
   readonly of?: string
   readonly kind?: "quiet" | "danger"
 }): Html =>

@@ -1,5 +1,5 @@
 /**
- * Where everything is.
+ * The home page: links to all pages.
  *
  * @since 0.1.0
  */
@@ -20,18 +20,18 @@ export const routes = (addresses: { readonly interface: string; readonly control
         body: html`<section>
 <h2>Pages</h2>
 <dl>
-<dt><a href="${Page.paths.developers}">Settings, Developers</a></dt><dd>Ask for access, and make and revoke keys once it is granted.</dd>
+<dt><a href="${Page.paths.developers}">Settings, Developers</a></dt><dd>Request access, and create and revoke keys once it is granted.</dd>
 <dt><a href="${Page.paths.operator}">Operator</a></dt><dd>Approve and decline requests; suspend, revoke and restore access.</dd>
-<dt><a href="${Page.paths.inspector}">Inspector</a></dt><dd>What is asked and answered right now, what the sandbox holds, faults and the clock.</dd>
-<dt><a href="${Page.paths.reference}">Reference</a></dt><dd>Every operation with what it takes, gives and refuses.</dd>
+<dt><a href="${Page.paths.console}">Console</a></dt><dd>Live requests, state, faults and the clock.</dd>
+<dt><a href="${Page.paths.reference}">Reference</a></dt><dd>Every operation with its parameters, responses and errors.</dd>
 <dt><a href="${Page.paths.openApi}">openapi.json</a></dt><dd>The same for programs.</dd>
 </dl>
 </section>
 <section>
 <h2>Addresses</h2>
 <dl>
-<dt><code>${addresses.interface}</code></dt><dd>The interface; a base address ends with this.</dd>
-<dt><code>${addresses.control}</code></dt><dd>Steers the sandbox: state, requests, faults, clock, accounts.</dd>
+<dt><code>${addresses.interface}</code></dt><dd>The interface. A base URL ends with this path.</dd>
+<dt><code>${addresses.control}</code></dt><dd>The control API: state, requests, faults, clock, accounts.</dd>
 </dl>
 </section>`
       }))

@@ -1,11 +1,10 @@
 /**
- * HTML that can't be broken by what is put into it: a template whose values are escaped unless they are HTML already, which
- * the type tells. Attributes have to be written in double quotes. Knows nothing of pages.
+ * An HTML template literal that escapes every value which is not HTML already. Attributes must be in double quotes.
  *
  * @since 0.1.0
  */
 
-/** Not exported as a value, so that nothing but {@link html} makes one. */
+/** Not exported as a value, so that only {@link html} creates one. */
 class Html {
   readonly #text: string
   constructor(text: string) {
@@ -17,7 +16,7 @@ class Html {
 }
 
 /**
- * Text that is HTML: everything in it was written in a template or escaped.
+ * Safe HTML: each part was written in a template or escaped.
  *
  * @since 0.1.0
  * @category models
@@ -25,7 +24,7 @@ class Html {
 export type { Html }
 
 /**
- * What may stand in a template. What isn't there (`undefined`, `null`, `false`) leaves nothing.
+ * A value in a template. `undefined`, `null` and `false` render nothing.
  *
  * @since 0.1.0
  * @category models

@@ -1,5 +1,5 @@
 /**
- * What the pages show beyond what the services tell: whom there is, and how much of everything. Knows nothing of pages.
+ * Queries for the pages: accounts by username prefix, and row counts.
  *
  * @since 0.1.0
  */
@@ -11,21 +11,21 @@ import { Sql } from "../storage/Sql.js"
 
 /** @since 0.1.0 @category models */
 export interface Lookup {
-  /** At most {@link shown} accounts, by username, those alone whose username begins so. */
+  /** At most {@link shown} accounts whose username has this prefix, sorted by username. */
   readonly accounts: (start: string) => Effect.Effect<ReadonlyArray<Account>>
-  /** How much there is of everything. */
+  /** The number of rows of each table. */
   readonly counts: Effect.Effect<ReadonlyArray<readonly [table: string, rows: number]>>
 }
 
 /**
- * Accounts on one page.
+ * The maximum number of accounts on a page.
  *
  * @since 0.1.0
  * @category constants
  */
 export const shown = 100
 
-/** The tables whose rows mean something to a reader. */
+/** The tables on the console. */
 const counted: ReadonlyArray<(typeof Database.tableNames)[number]> = [
   "accounts", "access_requests", "keys", "relations", "media", "posts", "comments", "likes", "stories", "products", "orders",
   "conversations", "messages"
@@ -35,7 +35,7 @@ const counted: ReadonlyArray<(typeof Database.tableNames)[number]> = [
 export const make: Effect.Effect<Lookup, never, Sql> = Effect.map(Sql, (sql) => ({
   accounts: (start) =>
     Effect.map(
-      // Two bounds instead of LIKE, which would read every account.
+      // Two bounds use the index; LIKE would scan every account.
       sql<AccountRow>`
         SELECT * FROM accounts WHERE username >= ${start} AND username < ${`${start}\u{10FFFF}`} ORDER BY username LIMIT ${shown}`,
       (rows) => rows.map(fromRow)

@@ -1,12 +1,12 @@
 /**
- * The operator's side: deciding on requests for access, and suspending, revoking and restoring what was granted. On the real
- * service a person does this; here it is whoever opens the page.
+ * The operator's page: decide on access requests, and suspend, revoke and restore access. On the real service a
+ * person does this; here anyone who opens the page can.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions".
  *
  * @since 0.1.0
  */
-import type { AccessMove } from "@plaza/domain/DeveloperAccess"
+import type { AccessTransition } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Arr from "effect/Array"
@@ -31,32 +31,32 @@ const sentences = {
   grant: "Access is granted.",
   suspend: "Access is suspended: every call is refused.",
   revoke: "Access is revoked: every call is refused.",
-  restore: "Access is given back."
+  restore: "Access is restored."
 }
 
-const moves: ReadonlyArray<readonly [AccessMove, string]> = [
+const transitions: ReadonlyArray<readonly [AccessTransition, string]> = [
   ["grant", "Grant"],
   ["suspend", "Suspend"],
   ["revoke", "Revoke"],
   ["restore", "Restore"]
 ]
-const isMove = (move: string): move is AccessMove => moves.some(([known]) => known === move)
+const isTransition = (name: string): name is AccessTransition => transitions.some(([known]) => known === name)
 const isDecision = (decision: string): decision is "approve" | "decline" => decision === "approve" || decision === "decline"
 
-/** Decided requests that are shown; the others are told by the account. */
+/** The number of decided requests on the page. */
 const decidedShown = 20
 
-interface Asked {
+interface RequestWithUsername {
   readonly request: AccessRequest
   readonly account: string
 }
 
-const details = ({ account, request: { createdAt, useCase, website } }: Asked): Html =>
+const details = ({ account, request: { createdAt, useCase, website } }: RequestWithUsername): Html =>
   html`<dl>
 <dt>Account</dt><dd>${account}</dd>
 <dt>Use case</dt><dd>${useCase}</dd>
 <dt>Website</dt><dd>${website === null ? "none" : html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</dd>
-<dt>Asked</dt><dd>${Page.moment(createdAt)}</dd>
+<dt>Asked</dt><dd>${Page.timestamp(createdAt)}</dd>
 </dl>`
 
 const decision = (id: string, move: "approve" | "decline", text: string, botName: string) =>
@@ -68,7 +68,7 @@ const decision = (id: string, move: "approve" | "decline", text: string, botName
     ...(move === "decline" ? { kind: "danger" } : {})
   })
 
-const pendingRequest = (asked: Asked): Html => {
+const pendingRequest = (asked: RequestWithUsername): Html => {
   const { botName, id } = asked.request
   return html`<article aria-labelledby="${id}">
 <h3 id="${id}">${botName}</h3>
@@ -77,7 +77,7 @@ ${details(asked)}
 </article>`
 }
 
-const decidedRequest = (asked: Asked): Html =>
+const decidedRequest = (asked: RequestWithUsername): Html =>
   html`<article aria-labelledby="${asked.request.id}">
 <h3 id="${asked.request.id}">${asked.request.botName} ${Page.badge(asked.request.status)}</h3>
 <details><summary aria-label="What was asked for ${asked.request.botName}">What was asked</summary>${details(asked)}</details>
@@ -88,7 +88,7 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 <th scope="row">${username}</th>
 <td>${Page.badge(access)}</td>
 <td><div class="actions">${
-    moves.filter(([move]) => Either.isRight(DeveloperAccess.moveAccess(access, move))).map(([move, text]) =>
+    transitions.filter(([move]) => Either.isRight(DeveloperAccess.transitionAccess(access, move))).map(([move, text]) =>
       Form.button({
         action: path,
         values: { do: "move", account: id, move },
@@ -102,21 +102,21 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 <td>${photo ? "photo" : "no photo"}, ${cover ? "cover" : "no cover"}</td>
 </tr>`
 
-const view = ({ accounts, decided, pending, start, visit }: {
-  readonly visit: Page.Visit
+const view = ({ accounts, decided, pending, request, start }: {
+  readonly request: Page.PageRequest
   readonly start: string
-  readonly pending: ReadonlyArray<Asked>
-  readonly decided: ReadonlyArray<Asked>
+  readonly pending: ReadonlyArray<RequestWithUsername>
+  readonly decided: ReadonlyArray<RequestWithUsername>
   readonly accounts: ReadonlyArray<Account>
 }) =>
   Page.page({
     path,
     title: "Operator",
     lead: "On the real service a person reviews every request. Here it is you.",
-    message: Page.done(visit, sentences),
+    message: Page.done(request, sentences),
     body: html`<section aria-labelledby="pending">
 <h2 id="pending">Pending requests</h2>
-${pending.length === 0 ? html`<p>Nobody waits.</p>` : pending.map(pendingRequest)}
+${pending.length === 0 ? html`<p>None.</p>` : pending.map(pendingRequest)}
 </section>
 <section aria-labelledby="accounts">
 <h2 id="accounts">Developer access by account</h2>
@@ -145,7 +145,7 @@ export const routes = Effect.gen(function*() {
   const lookup = yield* Lookup.make
 
   const named = (request: AccessRequest) =>
-    Effect.map(accounts.find(request.accountId), (account): Asked => ({
+    Effect.map(accounts.find(request.accountId), (account): RequestWithUsername => ({
       request,
       account: Option.match(account, { onNone: () => request.accountId, onSome: ({ username }) => username })
     }))
@@ -154,12 +154,12 @@ export const routes = Effect.gen(function*() {
     {
       method: "GET",
       path,
-      handle: (visit) =>
+      handle: (request) =>
         Effect.gen(function*() {
-          const start = (visit.query.get("start") ?? "").trim()
+          const start = (request.query.get("start") ?? "").trim()
           const [decided, pending] = Arr.partition(yield* requests.list(), ({ status }) => status === "pending")
           return view({
-            visit,
+            request,
             start,
             pending: yield* Effect.forEach(pending, named),
             decided: yield* Effect.forEach(decided.slice(0, decidedShown), named),
@@ -179,7 +179,7 @@ export const routes = Effect.gen(function*() {
         },
         move: ({ form }) => {
           const move = form.get("move") ?? ""
-          return isMove(move)
+          return isTransition(move)
             ? Effect.as(requests.move(form.get("account") ?? "", move), Page.seeOther(`${path}?done=${move}`))
             : Effect.fail(new ValidationError({ message: "access is granted, suspended, revoked or restored" }))
         }

@@ -1,6 +1,5 @@
 /**
- * What all pages share: how they are asked for, the frame around them, and how they answer. Knows nothing of what stands on
- * them.
+ * What all pages share: the request and response types, the layout and common parts.
  *
  * @since 0.1.0
  */
@@ -14,7 +13,7 @@ import * as Envelope from "../http/Envelope.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
 
-// A bundler would rewrite a template that has this end tag in it, by a helper that the program then lacks.
+// A bundler rewrites a template with this end tag and calls a helper that isn't bundled.
 const scriptEnd = "script"
 
 /**
@@ -23,9 +22,9 @@ const scriptEnd = "script"
  * @since 0.1.0
  * @category models
  */
-export interface Visit {
+export interface PageRequest {
   readonly query: URLSearchParams
-  /** The inputs that were sent; none where nothing was. */
+  /** The submitted inputs; empty for GET. */
   readonly form: URLSearchParams
   /** The account that the visitor acts for. */
   readonly accountId: Option.Option<string>
@@ -35,7 +34,7 @@ export interface Visit {
 export interface Route {
   readonly method: "GET" | "POST"
   readonly path: string
-  readonly handle: (visit: Visit) => Effect.Effect<HttpServerResponse, DocumentedError>
+  readonly handle: (request: PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>
 }
 
 /** @since 0.1.0 @category constants */
@@ -44,7 +43,7 @@ export const paths = {
   signIn: "/sign-in",
   developers: "/settings/developers",
   operator: "/operator",
-  inspector: "/inspector",
+  console: "/console",
   reference: "/reference",
   openApi: "/openapi.json",
   style: "/assets/plaza.css",
@@ -58,12 +57,12 @@ export const site = "Plaza sandbox"
 const navigation: ReadonlyArray<readonly [path: string, name: string]> = [
   [paths.developers, "Developers"],
   [paths.operator, "Operator"],
-  [paths.inspector, "Inspector"],
+  [paths.console, "Console"],
   [paths.reference, "Reference"]
 ]
 
 /**
- * A whole page. The message stands above the rest and is read out.
+ * A whole page. A screen reader announces the message above the content.
  *
  * @since 0.1.0
  * @category answers
@@ -102,7 +101,7 @@ ${lead !== undefined && html`<p class="soft">${lead}</p>`}
 ${message}
 ${body}
 </main>
-<footer><p>A service on this machine, for trying things out. Nothing here reaches anybody.</p></footer>
+<footer><p>A local service for development and tests. Nothing here reaches the real service.</p></footer>
 </body>
 </html>
 `.toString(),
@@ -110,7 +109,7 @@ ${body}
   )
 
 /**
- * Leads to a page, as the answer to a form that was taken: going back or reloading sends nothing again.
+ * Redirects to a page after a submitted form, so that reloading doesn't submit it again.
  *
  * @since 0.1.0
  * @category answers
@@ -127,24 +126,24 @@ export const problem = (...pieces: ReadonlyArray<Piece>): Html => html`<div clas
 export const note = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message note"><p>${pieces}</p></div>`
 
 /**
- * What was done before the page was asked for, by the word that {@link seeOther} put into its address.
+ * The success message for the `done` parameter of a URL of {@link seeOther}; undefined for an unknown one.
  *
  * @since 0.1.0
  * @category parts
  */
-export const done = (visit: Visit, sentences: Readonly<Record<string, string>>): Html | undefined => {
-  const word = visit.query.get("done") ?? ""
+export const done = (request: PageRequest, sentences: Readonly<Record<string, string>>): Html | undefined => {
+  const word = request.query.get("done") ?? ""
   return Object.hasOwn(sentences, word) ? success(sentences[word]) : undefined
 }
 
 /** @since 0.1.0 @category parts */
-export const moment = (at: DateTime.Utc): Html => {
+export const timestamp = (at: DateTime.Utc): Html => {
   const iso = DateTime.formatIso(at)
   return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`
 }
 
 /**
- * A table that scrolls by itself where it is too wide, by keyboard as well. Its rows have an id where they follow what happens.
+ * A table that scrolls horizontally if it is too wide, also by keyboard. With an `id` the script can update its rows.
  *
  * @since 0.1.0
  * @category parts
@@ -173,7 +172,7 @@ const tones: Readonly<Record<string, string>> = {
 }
 
 /**
- * The name of a state. Its colour says nothing that the name doesn't.
+ * The name of a state as a coloured badge.
  *
  * @since 0.1.0
  * @category parts
@@ -181,15 +180,15 @@ const tones: Readonly<Record<string, string>> = {
 export const badge = (state: string): Html => html`<span class="badge ${tones[state] ?? ""}">${state}</span>`
 
 /**
- * The handler of a page's forms, by the word that each sends along as `do`.
+ * The handler for the forms of a page, chosen by their input `do`.
  *
  * @since 0.1.0
  * @category handlers
  */
-export const byAction = (handlers: Readonly<Record<string, Route["handle"]>>): Route["handle"] => (visit) => {
-  const action = visit.form.get("do") ?? ""
+export const byAction = (handlers: Readonly<Record<string, Route["handle"]>>): Route["handle"] => (request) => {
+  const action = request.form.get("do") ?? ""
   const handler = Object.hasOwn(handlers, action) ? handlers[action] : undefined
   return handler === undefined
     ? Effect.fail(new ValidationError({ message: "the form doesn't say what to do" }))
-    : handler(visit)
+    : handler(request)
 }

@@ -1,6 +1,6 @@
 /**
- * The reference: every operation by area, and the schemas they name, made from the OpenAPI document. The document itself is
- * served beside it.
+ * The reference, rendered from the OpenAPI document: every operation by area, and the schemas. Serves the document
+ * too.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import { html } from "./Html.js"
 import * as Page from "./Page.js"
 import * as SchemaView from "./SchemaView.js"
 
-/** What the sandbox knows of an operation beyond its document. */
+/** The scope of each operation, which OpenAPI doesn't have. */
 type Scopes = Readonly<Record<string, string | undefined>>
 
 const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): Html | false =>
@@ -34,11 +34,11 @@ ${Page.table(
 const media = (content: OpenApi.OpenApiSpecContent): ReadonlyArray<Html> =>
   Object.entries(content).map(([type, { schema }]) => html`<code>${type}</code> ${SchemaView.type(schema)}`)
 
-/** The headers of an answer, which the framework's type of it leaves out. */
+/** The headers of a response, which the framework's type doesn't have. */
 const headersOf = (response: object): ReadonlyArray<string> =>
   "headers" in response && Predicate.isReadonlyRecord(response.headers) ? Object.keys(response.headers) : []
 
-const answer = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
+const bodyOf = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
   status >= 400
     ? [response.description, headersOf(response).map((name) => html` with <code>${name}</code>`)]
     : response.content === undefined
@@ -46,12 +46,12 @@ const answer = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
     : media(response.content)
 
 const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
-  html`<h4>Answers</h4>
+  html`<h4>Responses</h4>
 ${Page.table(
-    `Answers of ${of}`,
+    `Responses of ${of}`,
     ["Status", "Body, or codes of the error envelope"],
     Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
-      html`<tr><th scope="row">${status}</th><td>${answer(Number(status), response)}</td></tr>`
+      html`<tr><th scope="row">${status}</th><td>${bodyOf(Number(status), response)}</td></tr>`
     )
   )}`
 
@@ -71,7 +71,7 @@ ${responses(described, name)}
 </section>`
 }
 
-/** What stands between two backticks is code; nothing else of Markdown is used. */
+/** Renders backticks as code. Descriptions use no other Markdown. */
 const withCode = (text: string): ReadonlyArray<Piece> =>
   text.split("`").map((part, index) => index % 2 === 1 ? html`<code>${part}</code>` : part)
 
@@ -87,7 +87,7 @@ const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<Described> 
   )
 
 /**
- * The page of a document.
+ * Renders an OpenAPI document.
  *
  * @since 0.1.0
  * @category pages
@@ -122,13 +122,13 @@ ${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const assumed = yield* Assumed
-  // Made when it is first asked for: most sandboxes live for a test, and nobody reads in them.
-  const made = yield* Effect.cached(Effect.sync(() => {
+  // Rendered on first use: most sandboxes live for one test and nobody opens the reference.
+  const rendered = yield* Effect.cached(Effect.sync(() => {
     const document = openApi(assumed)
     return { shown: page(document, assumed.scopes), published: Envelope.json(200, document) }
   }))
   return [
-    { method: "GET", path: Page.paths.reference, handle: () => Effect.map(made, ({ shown }) => shown) },
-    { method: "GET", path: Page.paths.openApi, handle: () => Effect.map(made, ({ published }) => published) }
+    { method: "GET", path: Page.paths.reference, handle: () => Effect.map(rendered, ({ shown }) => shown) },
+    { method: "GET", path: Page.paths.openApi, handle: () => Effect.map(rendered, ({ published }) => published) }
   ] satisfies ReadonlyArray<Page.Route>
 })

@@ -1,5 +1,5 @@
 /**
- * How a JSON Schema looks: a type in a line, and a table of fields for what has a name. Knows nothing of operations.
+ * Renders a JSON Schema: a type as one line, a named schema as a table of fields.
  *
  * @since 0.1.0
  */
@@ -9,22 +9,22 @@ import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
 
-/** The words of a schema that narrow its type, as they stand in it. */
-const narrowing = ["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern"]
+/** The JSON Schema keywords that constrain a type. */
+const constraints = ["format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern"]
 
 const bounds = (schema: object): string => {
-  const told = Object.entries(schema).flatMap(([word, value]) => narrowing.includes(word) ? [`${word} ${String(value)}`] : [])
-  return told.length === 0 ? "" : ` (${told.join(", ")})`
+  const found = Object.entries(schema).flatMap(([keyword, value]) => constraints.includes(keyword) ? [`${keyword} ${String(value)}`] : [])
+  return found.length === 0 ? "" : ` (${found.join(", ")})`
 }
 
 const joined = (parts: ReadonlyArray<Piece>, by: string): ReadonlyArray<Piece> =>
   parts.flatMap((part, index) => index === 0 ? [part] : [by, part])
 
-/** A schema, or one of the bare ones that the framework puts where any object may stand. */
+/** A schema, or the framework's bare schema of any object or array. */
 type Shape = JsonSchema | { readonly type: "object" | "array" }
 
 /**
- * The type that a schema stands for, in a line.
+ * Renders the type of a schema on one line.
  *
  * @since 0.1.0
  * @category parts
@@ -61,7 +61,7 @@ const fieldsOf = (schema: JsonSchema): ReadonlyArray<readonly [name: string, sch
     : []
 
 /**
- * A schema with a name.
+ * Renders a named schema.
  *
  * @since 0.1.0
  * @category parts

@@ -1,5 +1,5 @@
 /**
- * Which calls a scope opens, for whoever chooses scopes. Knows nothing of pages.
+ * The calls that each scope allows, for the form that creates a key.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import type { Assumptions } from "../Assumptions.js"
 /** @since 0.1.0 @category models */
 export interface ScopeUse {
   readonly scope: string
-  /** Each as a method and a path. */
+  /** Method and path of each call. */
   readonly calls: ReadonlyArray<string>
 }
 
@@ -30,7 +30,7 @@ const callsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any
 }
 
 /**
- * Every scope that there is, with the calls that need it and are answered.
+ * Returns every scope with the calls that require it.
  *
  * @since 0.1.0
  * @category reading

@@ -1,6 +1,6 @@
 /**
- * What a page can do only with a script, and goes without where there is none: copying a value, and following what happens.
- * A string, since it is made for the browser and served as it is.
+ * The script of the pages: copies a key, and updates the tables of the console. The pages work without it. A string,
+ * because it runs in the browser.
  *
  * @since 0.1.0
  */
@@ -9,15 +9,15 @@
 export const script = `"use strict"
 for (const button of document.querySelectorAll("button[data-copy]")) {
   const field = document.getElementById(button.dataset.copy)
-  const told = document.getElementById(button.dataset.told)
+  const status = document.getElementById(button.dataset.status)
   button.hidden = false
   button.addEventListener("click", async () => {
     field.select()
     try {
       await navigator.clipboard.writeText(field.value)
-      told.textContent = "Copied."
+      status.textContent = "Copied."
     } catch {
-      told.textContent = "The browser refused to copy. The value is selected: copy it by keyboard."
+      status.textContent = "The browser doesn't allow copying. The value is selected: copy it with the keyboard."
     }
   })
 }
@@ -25,7 +25,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 const every = 2000
 for (const button of document.querySelectorAll("button[data-follow]")) {
   const names = button.dataset.follow.split(" ")
-  const told = document.getElementById(button.dataset.told)
+  const status = document.getElementById(button.dataset.status)
   let follows = true
   const show = () => {
     button.setAttribute("aria-pressed", String(follows))
@@ -38,12 +38,12 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
         for (const name of names) {
           const now = page.getElementById(name)
           const then = document.getElementById(name)
-          // What hasn't changed stays, and with it the reader's place and selection.
+          // Unchanged parts stay, and so do scroll position and selection.
           if (now !== null && now.innerHTML !== then.innerHTML) then.replaceChildren(...now.childNodes)
         }
-        told.textContent = ""
+        status.textContent = ""
       } catch {
-        told.textContent = "The sandbox doesn't answer."
+        status.textContent = "The sandbox doesn't respond."
       }
     }
     setTimeout(look, every)

@@ -1,5 +1,5 @@
 /**
- * Whom the visitor acts for. A sandbox has no passwords, so this is a choice and no proof, and the page says so.
+ * The sign-in page: chooses the account that the visitor acts for. A sandbox has no passwords, and the page says so.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import type { Account } from "../access/Accounts.js"
 import { Accounts } from "../access/Accounts.js"
 import * as Envelope from "../http/Envelope.js"
-import { Setup } from "../seeding/Seeding.js"
+import { Seeding } from "../seeding/Seeding.js"
 import * as Form from "./Form.js"
 import { html } from "./Html.js"
 import * as Lookup from "./Lookup.js"
@@ -17,19 +17,19 @@ import * as Page from "./Page.js"
 const cookie = "plaza_account"
 
 /**
- * The account that a browser was told to remember.
+ * Reads the chosen account from the cookie header.
  *
  * @since 0.1.0
  * @category cookie
  */
-export const remembered = (header: string | undefined): Option.Option<string> =>
+export const accountFromCookie = (header: string | undefined): Option.Option<string> =>
   Option.flatMap(
     Option.fromNullable((header ?? "").split(";").map((part) => part.trim()).find((part) => part.startsWith(`${cookie}=`))),
     (part) => Option.liftThrowable(decodeURIComponent)(part.slice(cookie.length + 1))
   )
 
-/** Not sent along by any other site's page, nor shown to scripts. */
-const remember = (accountId: string) =>
+/** Sets the cookie and redirects. Other sites' pages don't send it and scripts can't read it. */
+const chooseAccount = (accountId: string) =>
   Envelope.withHeader(
     Page.seeOther(Page.paths.developers),
     "set-cookie",
@@ -39,38 +39,38 @@ const remember = (accountId: string) =>
 const existing: Form.Field = {
   name: "known",
   label: "Username",
-  hint: "One of the accounts that the sandbox holds.",
+  hint: "An account of this sandbox.",
   required: true,
   list: "accounts"
 }
 const created: Form.Field = { name: "username", label: "New username", required: true, max: 100 }
 
-const view = (accounts: ReadonlyArray<Account>, sent: Form.Sent) =>
+const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
   Page.page({
     path: Page.paths.signIn,
     title: "Sign in",
-    status: sent.error?.status ?? 200,
-    lead: "The sandbox has no passwords: whoever can open this page may act for any account. Your choice is kept in a cookie of this browser.",
-    message: Form.refusal(sent, [existing, created]),
+    status: submission.error?.status ?? 200,
+    lead: "The sandbox has no passwords: anyone who can open this page can act for any account. A cookie of this browser keeps your choice.",
+    message: Form.errorMessage(submission, [existing, created]),
     body: html`<section aria-labelledby="as-existing">
 <h2 id="as-existing">As an account that exists</h2>
 <form method="post" action="${Page.paths.signIn}">
 <input type="hidden" name="do" value="choose">
-${Form.field(sent, existing)}
+${Form.field(submission, existing)}
 <datalist id="accounts">${accounts.map(({ name, username }) => html`<option value="${username}">${name}</option>`)}</datalist>
 <button type="submit">Sign in</button>
 </form>
 </section>
 <section aria-labelledby="as-new">
 <h2 id="as-new">As a new account</h2>
-<p>It begins without developer access, so that you can ask for it.</p>
+<p>A new account has no developer access, so that you can request it.</p>
 <form method="post" action="${Page.paths.signIn}">
 <input type="hidden" name="do" value="create">
-${Form.field(sent, created)}
+${Form.field(submission, created)}
 <fieldset><legend>Profile</legend>
 <p class="soft">Without both, every write of its keys is refused.</p>
-${Form.checkbox("profile", "photo", "has a photo", sent.values.get("do") !== "create" || sent.values.has("profile", "photo"))}
-${Form.checkbox("profile", "cover", "has a cover", sent.values.get("do") !== "create" || sent.values.has("profile", "cover"))}
+${Form.checkbox("profile", "photo", "has a photo", submission.values.get("do") !== "create" || submission.values.has("profile", "photo"))}
+${Form.checkbox("profile", "cover", "has a cover", submission.values.get("do") !== "create" || submission.values.has("profile", "cover"))}
 </fieldset>
 <button type="submit">Create and sign in</button>
 </form>
@@ -80,28 +80,28 @@ ${Form.checkbox("profile", "cover", "has a cover", sent.values.get("do") !== "cr
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
   const accounts = yield* Accounts
-  const { calls } = yield* Setup
+  const { operations } = yield* Seeding
   const lookup = yield* Lookup.make
-  const show = (sent: Form.Sent) => Effect.map(lookup.accounts(""), (found) => view(found, sent))
+  const show = (submission: Form.Submission) => Effect.map(lookup.accounts(""), (found) => view(found, submission))
   return [
-    { method: "GET", path: Page.paths.signIn, handle: () => show(Form.nothing) },
+    { method: "GET", path: Page.paths.signIn, handle: () => show(Form.empty) },
     {
       method: "POST",
       path: Page.paths.signIn,
       handle: Page.byAction({
         choose: ({ form }) =>
           Effect.flatMap(accounts.findByUsername((form.get(existing.name) ?? "").trim()), Option.match({
-            onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "is nobody's here") }),
-            onSome: ({ id }) => Effect.succeed(remember(id))
+            onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "doesn't exist") }),
+            onSome: ({ id }) => Effect.succeed(chooseAccount(id))
           })),
         create: ({ form }) =>
-          calls.createAccount({
+          operations.createAccount({
             username: (form.get(created.name) ?? "").trim(),
             photo: form.has("profile", "photo"),
             cover: form.has("profile", "cover"),
             access: "none"
           }).pipe(
-            Effect.map(({ id }) => remember(id)),
+            Effect.map(({ id }) => chooseAccount(id)),
             Effect.catchAll((error) => show({ values: form, error }))
           )
       })

@@ -1,6 +1,6 @@
 /**
- * The one stylesheet of the pages, light and dark as the reader's system is. A string, so that a bundle carries it. Every
- * colour of text has a contrast of at least 4.5 to 1 with what it stands on.
+ * The stylesheet of the pages, for light and dark colour schemes. A string, so that a bundle contains it. All text
+ * has a contrast of at least 4.5:1.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,6 @@
 /**
- * The pages: which there are, whom they answer and under which headers. Made on the server, they work without scripts. They
- * act for whomever the visitor names, so like the control interface they answer this machine alone by default, and take
- * forms from nobody's pages but their own. Knows nothing of what stands on them.
+ * Serves the pages. They are rendered on the server and work without scripts. By default they answer only this
+ * machine and accept forms only from their own origin, because a visitor can act for any account.
  *
  * @since 0.1.0
  */
@@ -23,14 +22,14 @@ import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Keys } from "../access/Keys.js"
 import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
 import type { RequestLog } from "../http/RequestLog.js"
-import type { Setup } from "../seeding/Seeding.js"
+import type { Seeding } from "../seeding/Seeding.js"
 import type { Sql } from "../storage/Sql.js"
 import type { VirtualClock } from "../VirtualClock.js"
 import * as Developers from "./Developers.js"
 import * as Form from "./Form.js"
 import * as Home from "./Home.js"
 import { html } from "./Html.js"
-import * as Inspector from "./Console.js"
+import * as Console from "./Console.js"
 import * as Operator from "./Operator.js"
 import * as Page from "./Page.js"
 import * as Reference from "./Reference.js"
@@ -39,7 +38,7 @@ import * as SignIn from "./SignIn.js"
 import { style } from "./Style.js"
 
 /**
- * Where the pages begin.
+ * The path prefix of the pages.
  *
  * @since 0.1.0
  * @category constants
@@ -48,12 +47,12 @@ export const basePath = Page.paths.home
 
 /** @since 0.1.0 @category services */
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
-  /** Whether a path is that of a page. */
+  /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
   readonly answer: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
-/** Nothing but our own files runs or is shown, nobody frames us, and a key that a page shows is kept by no cache. */
+/** Only the sandbox's own files load and run, no other page can frame it, and no cache stores a page with a key. */
 const headers = {
   "cache-control": "no-store",
   "content-security-policy":
@@ -77,12 +76,12 @@ const files = [
 ]
 
 const titles: Readonly<Record<number, string>> = {
-  400: "That can't be taken",
-  403: "Not from here",
-  404: "There is no such thing",
-  405: "There is no such form",
-  409: "That is not possible now",
-  413: "That is too large"
+  400: "Invalid input",
+  403: "Not allowed",
+  404: "Not found",
+  405: "Method not allowed",
+  409: "Conflict",
+  413: "Too large"
 }
 
 const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): HttpServerResponse.HttpServerResponse =>
@@ -94,7 +93,7 @@ const failure = (path: string, { message, status }: { readonly message: string; 
     body: html`<p><a href="${path}">Back to the page</a></p>`
   })
 
-/** Every failure but the visitor's own going away becomes a page; what is nobody's to handle is told to who runs the sandbox. */
+/** Renders every failure as a page, except a closed connection. Logs defects. */
 const orPage = (path: string, effect: Effect.Effect<HttpServerResponse.HttpServerResponse, DocumentedError | RequestError>): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> =>
   effect.pipe(
     Effect.catchAll((error) => error instanceof RequestError ? Effect.fail(error) : Effect.succeed(failure(path, error))),
@@ -114,7 +113,7 @@ export const layer = (
 ): Layer.Layer<
   Web,
   never,
-  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Setup | Sql | VirtualClock
+  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
 > =>
   Layer.effect(
     Web,
@@ -125,7 +124,7 @@ export const layer = (
         ...(yield* SignIn.routes),
         ...(yield* Developers.routes),
         ...(yield* Operator.routes),
-        ...(yield* Inspector.routes),
+        ...(yield* Console.routes),
         ...(yield* Reference.routes),
         ...files
       ]
@@ -134,9 +133,9 @@ export const layer = (
       const decide = (request: ServerRequest, path: string, query: string) =>
         Effect.gen(function*() {
           if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
-            return yield* new Forbidden({ message: "The pages of a sandbox answer its own machine alone." })
+            return yield* new Forbidden({ message: "The pages of a sandbox answer only requests from its own machine." })
           }
-          // The answer to HEAD is delivered without its body.
+          // The server omits the body of a response to HEAD.
           const method = request.method === "HEAD" ? "GET" : request.method
           const route = routes.find((known) => known.path === path && known.method === method)
           if (route === undefined) {
@@ -144,12 +143,12 @@ export const layer = (
             return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
           }
           if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
-            return yield* new Forbidden({ message: "This form was sent by another page than the sandbox's own." })
+            return yield* new Forbidden({ message: "This form was submitted by a page of another origin." })
           }
           return yield* route.handle({
             query: new URLSearchParams(query),
             form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
-            accountId: SignIn.remembered(request.headers["cookie"])
+            accountId: SignIn.accountFromCookie(request.headers["cookie"])
           })
         })
 

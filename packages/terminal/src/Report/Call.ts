@@ -1,8 +1,4 @@
-/**
- * What a program says of a call that failed: an answer of the service, or what the client met. Knows nothing of other failures.
- *
- * @since 0.1.0
- */
+/** The report of a failed call: an error response, or an error of the client. */
 import { ClientError as Failures } from "@plaza/client"
 import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
@@ -11,7 +7,6 @@ import * as Predicate from "effect/Predicate"
 import * as Advice from "../Advice.js"
 import { factsOf, report, type Report } from "./Model.js"
 
-/** @since 0.1.0 @category models */
 export type ClientFailure = Exclude<Failures.Failure, ServiceError> | Failures.InvalidSettings
 
 const clientTags: Readonly<Record<ClientFailure["_tag"], true>> = {
@@ -29,35 +24,33 @@ const clientTags: Readonly<Record<ClientFailure["_tag"], true>> = {
   UnreadableItem: true
 }
 
-// By structure, for the classes themselves would load every schema of the domain at each start of a program.
+// By structure: importing the classes would load every schema of the domain at each start of a program.
 
-/** @since 0.1.0 @category guards */
 export const isServiceError = (error: unknown): error is ServiceError =>
   Predicate.hasProperty(error, "_tag") && Predicate.hasProperty(error, "category") && Predicate.hasProperty(error, "status") &&
   Predicate.hasProperty(error, "details")
 
-/** @since 0.1.0 @category guards */
 export const isClientFailure = (error: unknown): error is ClientFailure =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) && Object.hasOwn(clientTags, error._tag)
 
-// What is longer tells people nothing more, and a proxy may put a page there.
+// A proxy may put a whole page there.
 const longest = 200
 
 const shortened = (text: string): string => text.length > longest ? `${text.slice(0, longest)}...` : text
 
-/** A page is told by its title, which is made for people. */
+/** The title of an HTML page. */
 const titleOf = (details: Readonly<Record<string, unknown>>): string | undefined =>
   Predicate.isString(details["body"]) ? /<title[^>]*>([^<]+)</i.exec(details["body"])?.[1]?.trim() : undefined
 
-// The last one that a date can tell.
-const lastMoment = 8.64e15
+// The last instant of a JavaScript Date, in milliseconds since the epoch.
+const maxInstant = 8.64e15
 
-/** When to come back; the moment itself, where it is known what time it is. */
+/** When to run the command again; with the time of day if the current time is known. */
 const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
   const seconds = `${Math.ceil(Duration.toSeconds(wait))} seconds`
   return now === undefined
     ? `Run this again after ${seconds}.`
-    : `Run this again after ${DateTime.formatIso(DateTime.unsafeMake(Math.min(now + Duration.toMillis(wait), lastMoment)))}, in ${seconds}.`
+    : `Run this again after ${DateTime.formatIso(DateTime.unsafeMake(Math.min(now + Duration.toMillis(wait), maxInstant)))}, in ${seconds}.`
 }
 
 const adviceOf = (error: ServiceError): Advice.Advice => {
@@ -67,17 +60,12 @@ const adviceOf = (error: ServiceError): Advice.Advice => {
 
 const originOf = ({ code, status }: ServiceError): string => code === undefined ? String(status) : `${status} ${code}`
 
-/**
- * The report of what the service answered.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** The report of an error response. */
 export const ofService = (error: ServiceError, now: number | undefined): Report => {
   const { advice, meaning } = adviceOf(error)
   const details = { ...error.details, ...factsOf(error, ["status", "code", "category", "details"]) }
   const title = titleOf(details)
-  const told = [
+  const facts = [
     ...(title === undefined ? [] : [`its page says "${shortened(title)}"`]),
     ...Object.entries(details).flatMap(([name, value]) =>
       name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : [])
@@ -90,7 +78,7 @@ export const ofService = (error: ServiceError, now: number | undefined): Report 
     message: error.message,
     details,
     sentence: meaning,
-    why: `${originOf(error)}: ${error.message}${told.length === 0 ? "" : ` (${told.join(", ")})`}`,
+    why: `${originOf(error)}: ${error.message}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`,
     advice: [
       error._tag === "InsufficientScope"
         ? Advice.forScope([...Object.values(error.details).filter(Predicate.isString), error.message])
@@ -102,7 +90,7 @@ export const ofService = (error: ServiceError, now: number | undefined): Report 
   }
 }
 
-/** What happened and what to do, where the failure's own sentence tells why; nothing where that tells it all. */
+/** What happened and what to do, if the failure's own message only says why. */
 const clientAdvice = (failure: ClientFailure): Advice.Advice | undefined => {
   switch (failure._tag) {
     case "InvalidInput":
@@ -134,23 +122,18 @@ const clientAdvice = (failure: ClientFailure): Advice.Advice | undefined => {
   }
 }
 
-/** What is unknown may have an answer behind it that the service's support can find. */
+/** Fields that help the service's support to find a request with an unknown outcome. */
 const behind = (failure: ClientFailure): string => {
   const cause = failure._tag === "OutcomeUnknown" ? failure.cause : undefined
   if (!isServiceError(cause)) return ""
   return ` (${originOf(cause)}${cause.requestId === undefined ? "" : `, requestId: ${cause.requestId}`})`
 }
 
-/**
- * The report of what the client met.
- *
- * @since 0.1.0
- * @category reporting
- */
+/** The report of an error of the client. */
 export const ofClient = (failure: ClientFailure): Report => {
-  const told = clientAdvice(failure)
+  const found = clientAdvice(failure)
   return report(failure._tag, failure.message, Failures.exitCode(failure), {
     details: factsOf(failure, []),
-    ...(told === undefined ? {} : { sentence: told.meaning, why: `${failure.message}${behind(failure)}`, advice: [told.advice] })
+    ...(found === undefined ? {} : { sentence: found.meaning, why: `${failure.message}${behind(failure)}`, advice: [found.advice] })
   })
 }

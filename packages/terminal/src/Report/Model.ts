@@ -1,37 +1,27 @@
-/**
- * What a report is made of. Knows nothing of any failure.
- *
- * @since 0.1.0
- */
+/** The data of a report. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
 export interface Report {
   readonly tag: string
   /** The service's code. */
   readonly code: string | null
   /** The HTTP status. */
   readonly status: number | null
-  /** What the failure says of itself; for an error of the service, the service's words. */
+  /** The failure's own message; for an error response, the service's message. */
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>
   /** For people: what happened. */
   readonly sentence: string
-  /** For people: why, where that isn't said yet. */
+  /** For people: why, if the sentence doesn't say so. */
   readonly why?: string
   /** For people: what to do about it, a sentence each. */
   readonly advice: ReadonlyArray<string>
   readonly exitCode: number
 }
 
-/**
- * A report by what every failure has.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Creates a report from the fields of every failure. */
 export const report = (tag: string, message: string, exitCode: number, rest?: Partial<Report>): Report => ({
   tag,
   code: null,
@@ -44,12 +34,7 @@ export const report = (tag: string, message: string, exitCode: number, rest?: Pa
   ...rest
 })
 
-/**
- * The facts that a failure carries beside its message, in a form that JSON knows.
- *
- * @since 0.1.0
- * @category reading
- */
+/** The fields of a failure beside its message, as JSON values. */
 export const factsOf = (failure: object, without: ReadonlyArray<string>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(failure).flatMap(([name, value]: readonly [string, unknown]) => {
     if (value === undefined || ["_tag", "message", "cause", ...without].includes(name)) return []

@@ -1,14 +1,11 @@
 /**
  * Tells an empty page of JSON from a document that holds no items at all, such as an error with status 200. Pages end with the former; the
  * latter must not pass for the end.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
 export interface EmptyPage {
   /** Keeps the bytes of a page for as long as it has no rows. */
   readonly take: (bytes: Uint8Array) => Effect.Effect<void>
@@ -20,12 +17,7 @@ export interface EmptyPage {
 // A page without items is short.
 const longest = 65_536
 
-/**
- * `items` names the place of the array, as `result.items` (default: the document itself or its `data`).
- *
- * @since 0.1.0
- * @category constructors
- */
+/** `items` names the place of the array, as `result.items` (default: the document itself or its `data`). */
 export const make = (items: string | undefined): EmptyPage => {
   let any = false
   let size = 0

@@ -1,18 +1,9 @@
-/**
- * The address of the next page: by a `Link` header (RFC 8288) or by a cursor.
- *
- * @since 0.1.0
- */
+/** The address of the next page: by a `Link` header (RFC 8288) or by a cursor. */
 
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g
 const parameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g
 
-/**
- * The target of the first link with the relation `next`, as it is written: it may be relative.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** The target of the first link with the relation `next`, as it is written: it may be relative. */
 export const ofLink = (value: string): string | undefined => {
   for (const [, target, parameters = ""] of value.matchAll(link)) {
     // Only the first `rel` of a link counts.
@@ -26,9 +17,6 @@ const nameOf = (one: string): string => one.split("=", 1)[0] ?? ""
 
 /**
  * An address with the parameter `cursor`. The other parameters stay as they are written, because they may be signed.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const withCursor = (url: URL, cursor: string): URL => {
   const others = url.search.slice(1).split("&").filter((one) => one !== "" && nameOf(one) !== "cursor")

@@ -1,8 +1,4 @@
-/**
- * Reads the extra request headers for an address from the text of a variable.
- *
- * @since 0.1.0
- */
+/** Reads the extra request headers for an address from the text of a variable. */
 import * as Either from "effect/Either"
 
 // Set by the program itself or by the protocol. With a condition or a range the response would not be the whole source.
@@ -32,9 +28,6 @@ const separator = new RegExp(`;\\s*(?=${token}\\s*:)`)
 
 /**
  * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The failure names no value.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const parse = (text: string): Either.Either<Readonly<Record<string, string>>, string> =>
   Either.gen(function*() {

@@ -1,8 +1,4 @@
-/**
- * GET requests for a source: redirects, retries, `Retry-After`, and secrets for the named origin only.
- *
- * @since 0.1.0
- */
+/** GET requests for a source: redirects, retries, `Retry-After`, and secrets for the named origin only. */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -19,7 +15,6 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { SourceUnreachable } from "../Source.js"
 
-/** @since 0.1.0 @category models */
 export interface RequestOptions {
   readonly address: URL
   readonly authorization: Redacted.Redacted | undefined
@@ -30,18 +25,12 @@ export interface RequestOptions {
   readonly unreachable: (what: string, retryAt?: DateTime.Utc) => SourceUnreachable
 }
 
-/**
- * A response, and the address that gave it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A response, and the address that gave it. */
 export interface Fetched {
   readonly url: URL
   readonly response: HttpClientResponse
 }
 
-/** @since 0.1.0 @category models */
 export type Get = (
   url: URL,
   conditions?: Readonly<Record<string, string>>
@@ -52,7 +41,6 @@ const redirects = 5
 // Longer ones are not waited for here: the failure says when to come back.
 const longestWait = Duration.minutes(2)
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (platform) => {
     const client = HttpClient.withTracerPropagation(platform, false)

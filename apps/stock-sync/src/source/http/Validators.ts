@@ -1,7 +1,5 @@
 /**
  * HTTP validators (`ETag`, `Last-Modified`) as versions of a source, and the request headers that ask for a newer one only.
- *
- * @since 0.1.0
  */
 import type { Headers } from "@effect/platform/Headers"
 import * as Option from "effect/Option"
@@ -9,11 +7,9 @@ import * as Option from "effect/Option"
 // A version begins with the header it came in. The stronger one goes first: `Last-Modified` counts whole seconds.
 const validators = [["etag", "if-none-match"], ["last-modified", "if-modified-since"]] as const
 
-/** @since 0.1.0 @category constructors */
 export const of = (headers: Headers): Option.Option<string> =>
   Option.firstSomeOf(validators.map(([name]) => Option.map(Option.fromNullable(headers[name]), (value) => `${name} ${value}`)))
 
-/** @since 0.1.0 @category headers */
 export const headers = (version: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     validators.flatMap(([name, condition]) => version.startsWith(`${name} `) ? [[condition, version.slice(name.length + 1)]] : [])

@@ -1,8 +1,6 @@
 /**
  * Reads the rows of a query from a MySQL or a MariaDB: one read-only connection for each reading, and rows as they come. Uses the driver
  * itself, because Effect's client waits for ever for the rest of a result that nobody reads to its end.
- *
- * @since 0.1.0
  */
 import { SqlError } from "@effect/sql/SqlError"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -16,7 +14,6 @@ import * as Query from "./Query.js"
 // Rows that wait in this process. Without a number it would be as many as a packet of the network holds.
 const batch = 1_000
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: Query.QueryOptions) =>
   Query.make(options, (query) =>
     Stream.unwrapScoped(

@@ -2,8 +2,6 @@
  * Reads the rows of a query from a Postgres: one connection for each reading, in a read-only transaction, by a cursor of the SQL
  * language. Uses the driver itself, because Effect's client sends a statement without parameters by the simple protocol, which runs
  * several statements at once.
- *
- * @since 0.1.0
  */
 import { SqlError } from "@effect/sql/SqlError"
 import * as Chunk from "effect/Chunk"
@@ -19,7 +17,6 @@ const numeric = 1700
 // Rows of a fetch: enough to make round trips cheap.
 const batch = 1_000
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: Query.QueryOptions) =>
   Query.make(options, (query) =>
     Stream.unwrapScoped(

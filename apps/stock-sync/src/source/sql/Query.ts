@@ -1,7 +1,5 @@
 /**
  * The result of a query as a source, for every kind of database. The query must be one SELECT and can't change the database.
- *
- * @since 0.1.0
  */
 import type { SqlError } from "@effect/sql/SqlError"
 import { readFields } from "@plaza/rows/Fields"
@@ -17,7 +15,6 @@ import * as Address from "../Address.js"
 import * as Poll from "../Poll.js"
 import * as Rows from "../Rows.js"
 
-/** @since 0.1.0 @category models */
 export interface QueryOptions extends Rows.ShapeOptions {
   readonly source: string
   readonly query?: string | undefined
@@ -26,42 +23,22 @@ export interface QueryOptions extends Rows.ShapeOptions {
   readonly timeout: Duration.Duration
 }
 
-/**
- * The query is not one statement, or not one that returns rows.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The query is not one statement, or not one that returns rows. */
 export class NotOneSelect extends Data.TaggedError("NotOneSelect")<{ readonly message: string }> {}
 
-/** @since 0.1.0 @category errors */
 export const moreThanOne = new NotOneSelect({ message: "the query holds more than one statement: leave one SELECT in it" })
 
-/** @since 0.1.0 @category errors */
 export const noSelect = new NotOneSelect({ message: "the query is no SELECT: only a statement that reads rows is run" })
 
-/**
- * Runs the query anew for each stream.
- *
- * @since 0.1.0
- * @category models
- */
+/** Runs the query anew for each stream. */
 export type Run = (query: string) => Stream.Stream<unknown, SqlError>
 
 /**
  * A number of a decimal type without the zeros that the type adds. As text "1.000" would be refused: there it may be a thousand.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const plain = (decimal: string): string => decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal
 
-/**
- * A source of the rows that a query returns.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A source of the rows that a query returns. */
 export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], Refused.SourceRefused> => {
   const name = Address.shown(options.source)
   const { query } = options

@@ -1,8 +1,6 @@
 /**
  * Reads the rows of a query from an SQLite file, which is opened read-only. Uses the driver itself, because Effect's client has no
  * stream of rows for it.
- *
- * @since 0.1.0
  */
 import { SqlError } from "@effect/sql/SqlError"
 import Database from "better-sqlite3"
@@ -16,7 +14,6 @@ import * as Query from "./Query.js"
 // Rows that are read before other fibers get a turn.
 const batch = 500
 
-/** @since 0.1.0 @category constructors */
 export const make = (options: Query.QueryOptions) =>
   Query.make(options, (query) =>
     Stream.unwrapScoped(Effect.gen(function*() {

@@ -1,5 +1,5 @@
 /**
- * Setting up a store: products and orders. Knows nothing of requests.
+ * Seeding of products and orders.
  *
  * @since 0.1.0
  */
@@ -8,37 +8,37 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Accounts } from "../../access/Accounts.js"
 import { Assumed } from "../../Assumptions.js"
-import { checkStock, checkText } from "../Fields.js"
-import * as Seed from "../../seeding/SeedData.js"
-import type { SetupCalls } from "../../seeding/Seeding.js"
+import { checkStock, checkText } from "../Validation.js"
+import * as SeedData from "../../seeding/SeedData.js"
+import type { SeedingOperations } from "../../seeding/Seeding.js"
 import { Sql } from "../../storage/Sql.js"
-import * as Parts from "../../seeding/SeedingParts.js"
+import * as SeedingQueries from "../../seeding/SeedingQueries.js"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
-  Pick<SetupCalls, "setProduct" | "setOrder">,
+  Pick<SeedingOperations, "setProduct" | "setOrder">,
   never,
   Sql | Accounts | Assumed
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const { maxShippingFieldLength, maxStock } = yield* Assumed
-  const { known } = yield* Parts.make
+  const { getAccount } = yield* SeedingQueries.make
   return {
-    setProduct: ({ accountId = Seed.shopId, id, name = id, stock = 0 }) =>
+    setProduct: ({ accountId = SeedData.shopId, id, name = id, stock = 0 }) =>
       Effect.gen(function*() {
-        yield* checkText("id", id, Parts.maxIdLength)
-        yield* checkText("name", name, Parts.maxIdLength)
+        yield* checkText("id", id, SeedingQueries.maxIdLength)
+        yield* checkText("name", name, SeedingQueries.maxIdLength)
         yield* checkStock("stock", stock, maxStock)
-        yield* known(accountId)
+        yield* getAccount(accountId)
         yield* sql`INSERT INTO products ${sql.insert({ id, account_id: accountId, name, stock })}
           ON CONFLICT (id) DO UPDATE SET account_id = excluded.account_id, name = excluded.name, stock = excluded.stock`
         return ProductId.make(id)
       }).pipe(sql.withTransaction),
 
-    setOrder: ({ accountId = Seed.shopId, id, shipment }) =>
+    setOrder: ({ accountId = SeedData.shopId, id, shipment }) =>
       Effect.gen(function*() {
-        yield* checkText("id", id, Parts.maxIdLength)
-        yield* known(accountId)
+        yield* checkText("id", id, SeedingQueries.maxIdLength)
+        yield* getAccount(accountId)
         if (shipment !== undefined) {
           yield* checkText("shipment.carrier", shipment.carrier, maxShippingFieldLength)
           yield* checkText("shipment.trackingNumber", shipment.trackingNumber, maxShippingFieldLength)

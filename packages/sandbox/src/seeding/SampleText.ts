@@ -1,5 +1,5 @@
 /**
- * The words that generated things are made of. Data alone.
+ * Sample names, texts and values for generated fixtures.
  *
  * @since 0.1.0
  */
@@ -35,14 +35,19 @@ export const texts: ReadonlyArray<string> = [
 export const products: ReadonlyArray<string> = ["Bowl", "Plate", "Cup", "Jug", "Vase", "Tray", "Lamp", "Basket", "Blanket", "Brush"]
 
 /**
- * The columns of an order that isn't shipped: text columns that hold null, which a batch of rows needs in every row.
+ * The columns of an order that isn't shipped. Every row of a batch needs the same columns, so they are null.
  *
  * @since 0.1.0
  * @category data
  */
 export const notShipped = { carrier: null, tracking_number: null, shipped_at: null }
 
-/** @since 0.1.0 @category data */
+/**
+ * The columns of a shipped order.
+ *
+ * @since 0.1.0
+ * @category data
+ */
 export const shipment = (index: number, shippedAt: number) => ({
   carrier: index % 2 === 0 ? "DHL" : "Colissimo",
   tracking_number: `TRACK${String(index).padStart(9, "0")}`,

@@ -1,5 +1,5 @@
 /**
- * What setting up in any area needs: an account that is there, and the next number of a table. Knows nothing of areas.
+ * Queries that the seeding of every area needs.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import * as Envelope from "../http/Envelope.js"
 import { Sql } from "../storage/Sql.js"
 
 /**
- * Most characters of an id or a name that is set up.
+ * The maximum length of an id or a name, in characters.
  *
  * @since 0.1.0
  * @category constants
@@ -21,18 +21,20 @@ export const maxIdLength = 500
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<{
-  readonly known: (accountId: string) => Effect.Effect<Account, NotFound>
-  readonly next: (table: "accounts" | "conversations") => Effect.Effect<number>
+  /** Finds an account or fails with `NotFound`. */
+  readonly getAccount: (accountId: string) => Effect.Effect<Account, NotFound>
+  /** The next free `seq` of a table. */
+  readonly nextSeq: (table: "accounts" | "conversations") => Effect.Effect<number>
 }, never, Sql | Accounts> = Effect.gen(function*() {
   const sql = yield* Sql
   const accounts = yield* Accounts
   return {
-    known: (accountId) =>
+    getAccount: (accountId) =>
       Effect.flatMap(accounts.find(accountId), Option.match({
         onNone: () => Effect.fail(Envelope.notFound("account", accountId)),
         onSome: Effect.succeed
       })),
-    next: (table) =>
+    nextSeq: (table) =>
       Effect.map(
         sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM ${sql.literal(table)}`,
         ([row]) => row?.seq ?? 1

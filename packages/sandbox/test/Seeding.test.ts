@@ -1,5 +1,5 @@
 /**
- * Setting the scene, and the refusals of that.
+ * The seeding operations and their errors.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -8,7 +8,7 @@ import { call, layerInProcess } from "./support.js"
 
 const codeOf = (effect: Effect.Effect<unknown, { readonly code: string }>) => Effect.map(Effect.flip(effect), ({ code }) => code)
 
-layer(layerInProcess())("setting the scene", (it) => {
+layer(layerInProcess())("seeding", (it) => {
   it.effect("an account holds at most 5 active keys; a revoked one makes room", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox

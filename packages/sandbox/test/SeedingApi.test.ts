@@ -1,5 +1,5 @@
 /**
- * Setting the scene over HTTP: by a client that is derived from the contract, and by requests that are wrong.
+ * Seeding over HTTP: by a client that is derived from the contract, and by invalid requests.
  */
 import { FetchHttpClient, HttpApiClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -9,8 +9,8 @@ import { call, control, field, layerInProcess, layerSocket, messageOf, refusal }
 
 const client = Effect.gen(function*() {
   const { controlUrl } = yield* Sandbox.Sandbox
-  const { scene } = yield* HttpApiClient.make(ControlApi, { baseUrl: new URL(controlUrl).origin })
-  return scene
+  const { seeding } = yield* HttpApiClient.make(ControlApi, { baseUrl: new URL(controlUrl).origin })
+  return seeding
 })
 const shipment = { json: { carrier: "DHL", trackingNumber: "1" } }
 
@@ -19,60 +19,60 @@ layer(layerSocket(), { excludeTestServices: true })("over a socket, a client tha
 
   it.effect("makes accounts with awkward ids, and everything that hangs on them", () =>
     asClient(Effect.gen(function*() {
-      const scene = yield* client
+      const seeding = yield* client
       const id = "A/1 %?#é"
-      yield* scene.createAccount({ payload: { id, username: "awkward", name: "Awk", access: "none", photo: false } })
+      yield* seeding.createAccount({ payload: { id, username: "awkward", name: "Awk", access: "none", photo: false } })
       const path = { id }
-      const asked = yield* scene.requestAccess({ path, payload: { useCase: "stock", botName: "bot" } })
-      assert.deepStrictEqual((yield* scene.listAccessRequests()).data[0], asked)
-      const decided = yield* scene.decideAccess({ path: { id: asked.id }, payload: { decision: "approve" } })
+      const asked = yield* seeding.requestAccess({ path, payload: { useCase: "stock", botName: "bot" } })
+      assert.deepStrictEqual((yield* seeding.listAccessRequests()).data[0], asked)
+      const decided = yield* seeding.decideAccess({ path: { id: asked.id }, payload: { decision: "approve" } })
       assert.strictEqual(decided.status, "approved")
-      const made = yield* scene.createKey({ path, payload: { name: "one", scopes: ["profile:read", "posts:write"] } })
+      const made = yield* seeding.createKey({ path, payload: { name: "one", scopes: ["profile:read", "posts:write"] } })
       const key = made.apiKey
       assert.notInclude(JSON.stringify(made), Redacted.value(key))
       assert.strictEqual(field(yield* call("GET", "/me", { key }), "id"), id)
       const write = call("POST", "/posts", { key, json: { text: "a" } })
       assert.strictEqual(refusal(yield* write), "403 PROFILE_INCOMPLETE")
-      yield* scene.setProfile({ path, payload: { photo: true } })
+      yield* seeding.setProfile({ path, payload: { photo: true } })
       assert.strictEqual((yield* write).status, 200)
-      yield* scene.setAccess({ path, payload: { move: "suspend" } })
+      yield* seeding.setAccess({ path, payload: { move: "suspend" } })
       assert.strictEqual(refusal(yield* write), "403 DEVELOPER_ACCESS_REVOKED")
-      yield* scene.setAccess({ path, payload: { move: "restore" } })
-      yield* scene.revokeKey({ path: { id: made.id } })
+      yield* seeding.setAccess({ path, payload: { move: "restore" } })
+      yield* seeding.revokeKey({ path: { id: made.id } })
       assert.strictEqual(refusal(yield* write), "401 INVALID_API_KEY")
     })))
 
   it.effect("fills the store and the chat", () =>
     asClient(Effect.gen(function*() {
-      const scene = yield* client
+      const seeding = yield* client
       const { state } = yield* Sandbox.Sandbox
-      assert.strictEqual((yield* scene.setProduct({ payload: { id: "P/1", stock: 3 } })).id, "P/1")
-      assert.strictEqual((yield* scene.setOrder({ payload: { id: "O/1" } })).id, "O/1")
+      assert.strictEqual((yield* seeding.setProduct({ payload: { id: "P/1", stock: 3 } })).id, "P/1")
+      assert.strictEqual((yield* seeding.setOrder({ payload: { id: "O/1" } })).id, "O/1")
       assert.strictEqual((yield* call("POST", "/store/orders/O%2F1/ship", shipment)).status, 200)
-      yield* scene.setOrder({ payload: { id: "O/2", shipment: shipment.json } })
+      yield* seeding.setOrder({ payload: { id: "O/2", shipment: shipment.json } })
       assert.strictEqual(refusal(yield* call("POST", "/store/orders/O%2F2/ship", shipment)), "409 CONFLICT")
-      const { id: peerId } = yield* scene.createAccount({ payload: {} })
-      const { id } = yield* scene.createConversation({ payload: { peerId } })
+      const { id: peerId } = yield* seeding.createAccount({ payload: {} })
+      const { id } = yield* seeding.createConversation({ payload: { peerId } })
       const send = call("POST", `/conversations/${id}/messages`, { json: { text: "a" } })
       assert.strictEqual(refusal(yield* send), "403 CHAT_NOT_ALLOWED")
-      yield* scene.setRelation({ payload: { from: peerId, to: "1001", follows: true } })
+      yield* seeding.setRelation({ payload: { from: peerId, to: "1001", follows: true } })
       assert.strictEqual((yield* send).status, 200)
       const createdAt = DateTime.unsafeMake("2026-01-02T03:04:05.006Z")
-      const post = yield* scene.createPost({ payload: { accountId: peerId, text: "theirs", createdAt } })
+      const post = yield* seeding.createPost({ payload: { accountId: peerId, text: "theirs", createdAt } })
       const kept = (yield* state).posts.find((each) => each.id === post.id)
       assert.deepInclude({ ...kept }, { authorId: peerId, text: "theirs", createdAt })
       assert.strictEqual((yield* call("POST", `/posts/${post.id}/like`)).status, 204)
     })))
 
-  it.effect("is told of a refusal as of one of the interface", () =>
+  it.effect("gets the errors of the interface", () =>
     asClient(Effect.gen(function*() {
-      const scene = yield* client
-      const error = yield* Effect.flip(scene.setAccess({ path: { id: "nobody" }, payload: { move: "suspend" } }))
+      const seeding = yield* client
+      const error = yield* Effect.flip(seeding.setAccess({ path: { id: "nobody" }, payload: { move: "suspend" } }))
       assert.strictEqual(error._tag, "NotFound")
     })))
 })
 
-layer(layerInProcess())("a request that sets the scene wrongly", (it) => {
+layer(layerInProcess())("an invalid seeding request", (it) => {
   it.effect("is refused in the envelope, with the field's name in one sentence", () =>
     Effect.gen(function*() {
       const { createAccount, state } = yield* Sandbox.Sandbox
@@ -116,7 +116,7 @@ layer(layerInProcess())("a request that sets the scene wrongly", (it) => {
     }))
 })
 
-describe("setting the scene", () => {
+describe("seeding", () => {
   it.effect("names every word that could have been chosen", () =>
     Effect.gen(function*() {
       assert.include(messageOf(yield* control("POST", "/accounts/1001/access", { json: { move: "ban" } })), "grant, suspend, revoke, restore")

@@ -1,5 +1,5 @@
 /**
- * Setting up what people have written: posts and conversations. Knows nothing of requests.
+ * Seeding of posts and conversations.
  *
  * @since 0.1.0
  */
@@ -10,18 +10,18 @@ import * as Effect from "effect/Effect"
 import { Accounts } from "../access/Accounts.js"
 import { Assumed } from "../Assumptions.js"
 import * as Chat from "../areas/chat/ChatHandlers.js"
-import { checkText } from "../areas/Fields.js"
+import { checkText } from "../areas/Validation.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Stored from "../latitude/Stored.js"
 import * as Posts from "../areas/posts/PostsHandlers.js"
-import * as Seed from "./SeedData.js"
-import type { SetupCalls } from "./Seeding.js"
+import * as SeedData from "./SeedData.js"
+import type { SeedingOperations } from "./Seeding.js"
 import { Sql } from "../storage/Sql.js"
-import * as Parts from "./SeedingParts.js"
+import * as SeedingQueries from "./SeedingQueries.js"
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<
-  Pick<SetupCalls, "createPost" | "createConversation">,
+  Pick<SeedingOperations, "createPost" | "createConversation">,
   never,
   Sql | Accounts | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
@@ -29,18 +29,18 @@ export const make: Effect.Effect<
   const latitude = yield* CurrentLatitude
   const accounts = yield* Accounts
   const { maxTextLength } = yield* Assumed
-  const { known, next } = yield* Parts.make
+  const { getAccount, nextSeq } = yield* SeedingQueries.make
   const checkFields = yield* Posts.makeCheckFields
 
-  /** Who has written to whom decides who may write. */
-  const noteWritten = (from: string, to: string) =>
+  /** Records that `from` has written to `to`, which decides who may write. */
+  const recordWritten = (from: string, to: string) =>
     Effect.flatMap(accounts.relation(from, to), (relation) =>
-      sql`INSERT OR REPLACE INTO relations ${sql.insert(Seed.relationRow(from, to, { ...relation, hasWritten: true }))}`)
+      sql`INSERT OR REPLACE INTO relations ${sql.insert(SeedData.relationRow(from, to, { ...relation, hasWritten: true }))}`)
 
   return {
-    createPost: ({ accountId = Seed.shopId, createdAt, mediaIds = [], text }) =>
+    createPost: ({ accountId = SeedData.shopId, createdAt, mediaIds = [], text }) =>
       Effect.gen(function*() {
-        yield* known(accountId)
+        yield* getAccount(accountId)
         yield* checkFields({ text, mediaIds }, accountId)
         const seq = yield* Posts.nextSeq(sql)
         const id = PostId.make(Stored.id(latitude.value, "post", seq, Posts.idOf(seq)))
@@ -57,11 +57,11 @@ export const make: Effect.Effect<
         return id
       }).pipe(sql.withTransaction),
 
-    createConversation: ({ accountId = Seed.shopId, messages = [], peerId }) =>
+    createConversation: ({ accountId = SeedData.shopId, messages = [], peerId }) =>
       Effect.gen(function*() {
-        yield* known(accountId)
-        yield* known(peerId)
-        const seq = yield* next("conversations")
+        yield* getAccount(accountId)
+        yield* getAccount(peerId)
+        const seq = yield* nextSeq("conversations")
         const id = ConversationId.make(Stored.id(latitude.value, "conversation", seq, Chat.idOf(seq)))
         yield* sql`INSERT INTO conversations ${sql.insert({ seq, id, account_id: accountId, peer_id: peerId })}`
         for (const [index, { isOwn = false, text }] of messages.entries()) {
@@ -76,7 +76,7 @@ export const make: Effect.Effect<
               created_at: yield* Clock.currentTimeMillis
             })
           }`
-          yield* noteWritten(from, to)
+          yield* recordWritten(from, to)
         }
         return id
       }).pipe(sql.withTransaction)

@@ -25,7 +25,7 @@ const picture = () => {
   return form
 }
 
-describe("the gate", () => {
+describe("admission", () => {
   layer(layerInProcess({ assumptions: { maxBodyBytes: 1_000, maxFileBytes: 50, requestsPerWindow: 1_000 } }))((it) => {
     it.effect("a key that is missing, malformed, unknown or under another scheme is refused", () =>
       Effect.gen(function*() {
