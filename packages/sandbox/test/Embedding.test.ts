@@ -109,7 +109,7 @@ describe("a defect", () => {
   it.effect("is what a handler that breaks the contract ends in", () =>
     Effect.gen(function*() {
       const write = Schema.encode(responseBody(Schema.encodedSchema(Page(Post)), "preserve"))
-      const exit = yield* Effect.exit(write({ data: [{ id: "1", createdAt: 5 }], next_cursor: null }))
+      const exit = yield* Effect.exit(Effect.suspend(() => write({ data: [{ id: "1", createdAt: 5 }], next_cursor: null })))
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
     }))
 })

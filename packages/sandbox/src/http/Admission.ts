@@ -23,6 +23,7 @@ import * as HttpRouter from "@effect/platform/HttpRouter"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { NotFound, ValidationError } from "@plaza/domain/Errors"
 import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomplete } from "@plaza/domain/Errors"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -31,6 +32,7 @@ import { Keys } from "../access/Keys.js"
 import { RateWindow } from "../access/RateWindow.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
 import * as Upload from "../areas/media/Upload.js"
+import { AssumedApi } from "../AssumedApi.js"
 import { Assumed } from "../Assumptions.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { LateCommits } from "../latitude/LateCommits.js"
@@ -42,7 +44,7 @@ import type { Operation } from "./Operation.js"
 import { byRoute, operationsOf } from "./Operation.js"
 import { RequestLog } from "./RequestLog.js"
 import { RequiresAdmission } from "./RequiresAdmission.js"
-import { ServedApi, ServedAssumedApi } from "./ServedApi.js"
+import { basePath } from "./ServedApi.js"
 import { type JsonLimits, readBody } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
@@ -53,7 +55,7 @@ export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission
   readonly refuse: (exchange: Exchange, refusal: NotFound | ValidationError) => Effect.Effect<never, Refusal>
 }>() {}
 
-const operationOf = byRoute([...operationsOf(ServedApi), ...operationsOf(ServedAssumedApi)])
+const operationOf = byRoute([...operationsOf(PlazaApiWithStories), ...operationsOf(AssumedApi)], basePath)
 
 /** @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Admission, never, Keys | RateWindow | MediaFiles | Assumed | CurrentLatitude | LateCommits | RequestLog> = Layer.effect(

@@ -70,15 +70,16 @@ export const operationsOf = <Id extends string, Groups extends HttpApiGroup.Http
   return operations
 }
 
-const keyOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`
-
 /**
- * Finds the operation of a route.
+ * Finds the operation of a route, by the prefix that routes have.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const byRoute = (operations: ReadonlyArray<Operation>): (route: HttpRouter.Route<unknown, unknown>) => Operation | undefined => {
-  const byKey = new Map(operations.map((operation) => [keyOf(operation), operation]))
-  return (route) => byKey.get(keyOf(route))
+export const byRoute = (
+  operations: ReadonlyArray<Operation>,
+  prefix = ""
+): (route: HttpRouter.Route<unknown, unknown>) => Operation | undefined => {
+  const byKey = new Map(operations.map((operation) => [`${operation.method} ${prefix}${operation.path}`, operation]))
+  return ({ method, path }) => byKey.get(`${method} ${path}`)
 }
