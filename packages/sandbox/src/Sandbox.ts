@@ -16,7 +16,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as AccessRequests from "./access/AccessRequests.js"
-import * as Accounts from "./access/Accounts.js"
+import * as AccountPolicy from "./access/AccountPolicy.js"
 import * as AssumedChat from "./areas/chat/AssumedChatHandlers.js"
 import * as Chat from "./areas/chat/ChatHandlers.js"
 import * as Media from "./areas/media/MediaHandlers.js"
@@ -55,7 +55,11 @@ import * as LocalOnly from "./http/LocalOnly.js"
 import * as MediaFiles from "./areas/media/MediaFiles.js"
 import type { Patience } from "./http/NodeServer.js"
 import * as InitialData from "./seeding/InitialData.js"
+import { PostsPolicy } from "./areas/posts/PostsPolicy.js"
+import { StorePolicy } from "./areas/store/StorePolicy.js"
 import * as RateWindow from "./access/RateWindow.js"
+import * as Repos from "./Repos.js"
+import * as Pagination from "./storage/Pagination.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
 import { basePath } from "./http/ServedApi.js"
@@ -207,6 +211,12 @@ const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, Sandbox
     : new SandboxError({ message: `the allowed host "${wrong}" is no host name or address without a port, and not *` })
 }
 
+type Policies = AccountPolicy.AccountPolicy | PostsPolicy | StorePolicy
+
+const policies: Layer.Layer<Policies, never, Repos.Repos | Assumed> = Layer.merge(PostsPolicy.Default, StorePolicy.Default).pipe(
+  Layer.provideMerge(AccountPolicy.layer)
+)
+
 /** Everything behind the two ways in. */
 const parts = (
   { allowedHosts = [], assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
@@ -218,16 +228,14 @@ const parts = (
       merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
   )
   const prepared = readFixtures(fixtures).pipe(
-    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read })),
-    Effect.provide(Accounts.layer)
+    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read }))
   )
   return Layer.unwrapEffect(
-    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
+    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | Repos.Repos | Policies | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,
-        Accounts.layer,
-        Cursors.layer(recorded),
+        Pagination.layer.pipe(Layer.provide(Cursors.layer(recorded))),
         Faults.layer(recorded),
         RequestLog.layer,
         RateWindow.layer({ stored: data !== ":memory:" }),
@@ -250,6 +258,8 @@ const parts = (
   ).pipe(
     Layer.provideMerge(Layer.unwrapEffect(Effect.map(initialLatitude(latitude), CurrentLatitude.layer))),
     Layer.provideMerge(MediaFiles.layer(data)),
+    Layer.provideMerge(policies),
+    Layer.provideMerge(Repos.layer),
     // The folder is looked at first: where it is refused, no data file is created.
     Layer.provideMerge(Layer.unwrapEffect(Effect.as(MediaFiles.checkFolder(data), Database.layer(data)))),
     Layer.provide(assumed)

@@ -6,7 +6,7 @@
 import { maxActiveKeys } from "@plaza/domain/Limits"
 import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../access/AccessRequests.js"
-import type { Account } from "../access/Accounts.js"
+import type { Account } from "../access/AccountsRepo.js"
 import type { Assumptions } from "../Assumptions.js"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { CreatedKey, ListedKey } from "../access/Keys.js"

@@ -13,7 +13,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
-import type { Accounts } from "../access/Accounts.js"
+import type { AccountsRepo } from "../access/AccountsRepo.js"
 import { Assumed } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import * as FailureLog from "../http/DefectLog.js"
@@ -113,7 +113,7 @@ export const layer = (
 ): Layer.Layer<
   Web,
   never,
-  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
+  AccountsRepo | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
 > =>
   Layer.effect(
     Web,

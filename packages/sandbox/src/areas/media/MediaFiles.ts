@@ -13,7 +13,8 @@ import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SandboxError } from "../../SandboxError.js"
-import { Sql } from "../../storage/Sql.js"
+import type { Sql } from "../../storage/Sql.js"
+import { MediaRepo } from "./MediaRepo.js"
 
 /** @since 0.1.0 @category models */
 export interface Written<A> {
@@ -164,8 +165,8 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
   Layer.scoped(
     MediaFiles,
     Effect.gen(function*() {
-      const sql = yield* Sql
-      const [{ id } = { id: "" }] = yield* sql<{ readonly id: string }>`SELECT id FROM media_folder`
+      const repo = yield* MediaRepo
+      const id = yield* repo.folderId()
       const folder = yield* folderOf(data, id)
       // Files that this database did not write are never deleted, nor anything where the folder was replaced.
       const remove = (files: ReadonlyArray<string>) =>
@@ -182,8 +183,7 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
         })
 
       const found = Fs.readdirSync(folder.path)
-      const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
-      const named = new Set(rows.map(({ file }) => file))
+      const named = new Set(yield* repo.files())
       yield* remove(found.filter((file) => !named.has(file)))
       // Everything in the folder is ours: see `folderOf`.
       yield* makePrivate(folder.path, 0o700)
@@ -221,4 +221,4 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
           })
       }
     })
-  )
+  ).pipe(Layer.provide(MediaRepo.Default))
