@@ -1,7 +1,4 @@
-/**
- * Ends a test run with one plain line, `12 passed, 0 failed`, that scripts can read without knowing vitest.
- * Knows how a run ended, and nothing of what was tested.
- */
+/** Ends a test run with one line, `12 passed, 0 failed`, for scripts. */
 import { writeSync } from "node:fs"
 import type { Reporter, TestModule } from "vitest/node"
 

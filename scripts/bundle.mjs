@@ -1,9 +1,8 @@
 /**
- * Makes an app's `dist` a program that plain node runs wherever the folder is moved: everything bundled, the native database module copied beside it.
- * `node scripts/bundle.mjs APPDIR`; the program's name comes from `bin` in the app's package.json, its entry is `src/bin.ts`, its manual
- * `src/manual.ts`, and `config.warm` are words that make it run through most of its code, with `config.warmStdin` as its input, for that
- * to be compiled ahead.
- * Knows nothing of what the program does.
+ * Bundles an app into a `dist` folder that plain Node runs anywhere, with the native database module beside it: `node
+ * scripts/bundle.mjs APPDIR`. The name of the program comes from `bin` in its package.json, its entry is
+ * `src/bin.ts`, its manual `src/manual.ts`. `config.warm` are arguments that run most of its code, with
+ * `config.warmStdin` as input, so that it is compiled ahead.
  */
 import { rmSync } from "node:fs"
 import * as Path from "node:path"

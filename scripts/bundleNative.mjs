@@ -1,7 +1,4 @@
-/**
- * Copies what can't be bundled, a package with a native part and all that it depends on, into a folder that is to be moved anywhere.
- * Knows how packages lie in `node_modules`, and nothing of programs.
- */
+/** Copies a package with a native part, which can't be bundled, and its dependencies into a folder. */
 import { cpSync, existsSync, readFileSync, realpathSync } from "node:fs"
 import * as Path from "node:path"
 

@@ -1,6 +1,6 @@
 /**
- * What makes a bundled program start quickly: a launcher that answers by itself what needs none of the program, the manual that it
- * answers from, and the code of the program as V8 has compiled it. Knows what lies where in `dist`, and nothing of what the program does.
+ * Makes a bundled program start fast: a launcher that answers help and version itself, the manual as JSON, and the
+ * program's code as compiled by V8.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /**
- * Looks for files, dependencies and binaries that nobody uses. The one tool that does not run on every Node that Plaza runs on, so on those
- * it says so and leaves the check to the others.
+ * Finds unused files, dependencies and binaries. The tool doesn't run on every supported version of Node; there the
+ * script says so and skips the check.
  */
 import { spawnSync } from "node:child_process"
 

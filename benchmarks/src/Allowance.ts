@@ -1,6 +1,6 @@
 /**
- * How much of the key's allowance a limiter uses with a backlog, and what it costs in refusals: many queued calls with
- * jittered latency against each kind of window, in virtual time, so that an hour takes a moment and a seed says it all.
+ * The share of the rate limit that a limiter uses with a backlog, and the 429s it causes: many queued calls with
+ * jittered latency against each kind of window, in virtual time from a seed.
  */
 import { Limits } from "@plaza/domain"
 import { Cause, Clock, Duration, Effect, Exit, Random } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What a call costs, by Plaza and by its peers, each in a process of its own against a bare server on loopback: a read
- * and a write, one at a time and 64 at a time.
+ * The cost of a call by Plaza and its peers, each in its own process against a bare server on loopback: a read and a
+ * write, one at a time and 64 at a time.
  */
 import { Effect, Schema } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"

@@ -1,6 +1,4 @@
-/**
- * How long `plaza sandbox start` takes from being asked for until its first answer is there, as who waits for it sees it.
- */
+/** The time from the start of `plaza sandbox start` to its first response. */
 import { spawn } from "node:child_process"
 import { Clock, Data, Effect } from "effect"
 

@@ -1,7 +1,4 @@
-/**
- * What every benchmark shares: runs of several contenders in turn, medians, and a report that is a table for people and
- * JSON for later. Knows nothing of what is measured.
- */
+/** What all benchmarks share: interleaved runs of the contenders, medians, and a report as a table and as JSON. */
 import { FileSystem, Path } from "@effect/platform"
 import { DateTime, Effect } from "effect"
 import { arch, cpus, platform } from "node:os"

@@ -1,6 +1,6 @@
 /**
- * The limiters that are measured, each made ready for 120 calls a minute as its own documentation or its best-known user
- * does it. Knows nothing of servers or of what is measured.
+ * The rate limiters that are compared, each configured for 120 calls a minute as its documentation or its best-known
+ * user does it.
  */
 import * as Experimental from "@effect/experimental/RateLimiter"
 import { RateLimit } from "@plaza/client"

@@ -1,6 +1,6 @@
 /**
- * A long list read to its end: how fast, in how much memory, and what is gained by fetching the next page while this one
- * is worked on; by Plaza on undici and by a loop on fetch, against a server that makes the pages as they are asked for.
+ * Reading a long list to its end: speed, memory and the gain from prefetching; Plaza on undici and a fetch loop,
+ * against a server that generates pages on request.
  */
 import { Effect, Schema } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"

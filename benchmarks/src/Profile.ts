@@ -1,6 +1,4 @@
-/**
- * Where the time of a call by Plaza on undici goes, 64 at a time: a profile of the process when everything is compiled.
- */
+/** A CPU profile of calls by Plaza on undici, 64 at a time, after warm-up. */
 import { Effect, Schema } from "effect"
 import { type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, service, start } from "./Programs.js"

@@ -1,7 +1,6 @@
 /**
- * The contenders and the server as programs of their own, so that none pays for another's garbage or compiled code, and
- * how to talk to them. They are bundled first, straight from the sources: what runs sources directly adds a cost of its
- * own to every function that is made. Knows nothing of what they do.
+ * Runs the contenders and the server as separate processes, so that none pays for another's garbage or compiled code.
+ * They are bundled first, because running sources directly adds a cost to every function.
  */
 import { Data, Effect, Either, Schema, type Scope } from "effect"
 import { type ChildProcess, fork, type Serializable } from "node:child_process"

@@ -1,6 +1,6 @@
 /**
- * The kinds of window in which a service may count "120 requests per minute"; the document doesn't tell which one it
- * has. Pure accounting: moments are given, in milliseconds. Knows nothing of those who ask.
+ * The kinds of window in which a service may count "120 requests per minute"; the document doesn't state which. Pure
+ * accounting with times in milliseconds.
  *
  * Source: interface v1, "Limits".
  */

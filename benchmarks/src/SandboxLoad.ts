@@ -1,7 +1,7 @@
 /**
- * What the sandbox answers in a second, beside Prism making up answers from the same OpenAPI file, by its command and as a
- * library, and beside a server of Node that does nothing: each server and the one who asks a process of its own, 64 requests
- * at a time. And the same calls of sandboxes that hold more and more.
+ * Requests per second of the sandbox, of Prism mocking the same OpenAPI file (as a command and as a library) and of a
+ * bare Node server: each server and the load generator in its own process, 64 requests at a time. And the same calls
+ * on sandboxes with more and more data.
  */
 import { Effect, Schema, type Scope } from "effect"
 import { fileURLToPath } from "node:url"

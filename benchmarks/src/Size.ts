@@ -1,4 +1,4 @@
-/** How much a page grows by one call of a client: minified by one bundler for all, and compressed. */
+/** The size that one call of a client adds to a page, minified by one bundler for all, and compressed. */
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"

@@ -1,7 +1,7 @@
 /**
- * Days of a store in simulated time, with outages, quotas and one product of each kind that the service refuses or fails for:
- * how long changes wait, how much of the allowance they take, whether the service ever refuses for the rate, and whether the
- * store equals the inventory at the end. The seed decides everything.
+ * Days of a store in simulated time, with outages, quotas and products that the service refuses: how long changes
+ * wait, how much of the rate limit they use, whether a 429 occurs, and whether the store equals the inventory at the
+ * end. Deterministic by seed.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"

@@ -1,6 +1,6 @@
 /**
- * The loop of `plaza-stock-sync` in simulated time: with which slot a product goes that sells out behind a long backlog, beside a queue
- * that sends what came first first; and what an hour costs in which nothing changes.
+ * The engine of `plaza-stock-sync` in simulated time: which slot a sold-out product gets behind a long backlog,
+ * compared with a FIFO queue, and the cost of an hour without changes.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"

@@ -1,6 +1,6 @@
 /**
- * How soon `plaza-stock-sync run`, as it is shipped, is there again after a restart, with a ledger and a file of a million products: until
- * it answers, until the first change is sent, and until it is ready; and how large the ledger is on the disk.
+ * Restart of the shipped `plaza-stock-sync run` with a ledger and a file of a million products: time to the first
+ * response, to the first change sent and to readiness, and the size of the ledger.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"

@@ -1,6 +1,6 @@
 /**
- * A snapshot of a million products compared with a ledger that knows a million: how long, in how much memory, with nothing changed and
- * with a thousand changes; in an SQLite file and in a Postgres. The rows are made as they are asked for, in no order.
+ * A snapshot of a million products against a ledger of a million: time and memory with no changes and with a
+ * thousand, in SQLite and Postgres. Rows are generated on demand, unordered.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"

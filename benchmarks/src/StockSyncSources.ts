@@ -1,7 +1,4 @@
-/**
- * A million rows read from each kind of source, to the end and to nowhere: how long, and in how much memory. Knows nothing of the
- * ledger.
- */
+/** Reading a million rows from each kind of source, without a ledger: time and memory. */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import * as Postgres from "@plaza/testing/Postgres"

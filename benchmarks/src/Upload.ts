@@ -1,6 +1,6 @@
 /**
- * A large file sent to a server on loopback that throws it away: how fast, and how much the sending process grows, by
- * Plaza on undici, by undici alone and by curl.
+ * Uploading a large file to a server on loopback that discards it: speed and memory growth of Plaza on undici, undici
+ * alone and curl.
  */
 import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"

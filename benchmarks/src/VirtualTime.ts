@@ -1,7 +1,7 @@
 /**
- * Runs a program in virtual time: whenever nothing is left to do, the clock jumps to the next sleeper. Does the work of
- * `TestClock` for thousands of sleepers, where that one, which looks at every fiber at every step, would take minutes.
- * Knows nothing of what runs. The program must wait for nothing but sleepers and its own fibers.
+ * Runs a program in virtual time: when it is idle, the clock jumps to the next sleeper. `TestClock` inspects every
+ * fiber at every step, which takes minutes with thousands of sleepers. The program must wait only for sleepers and
+ * its own fibers.
  */
 import { Clock, Duration, Effect, type Exit, type Scheduler } from "effect"
 

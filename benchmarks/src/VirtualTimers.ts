@@ -1,7 +1,6 @@
 /**
- * Virtual time for what knows no clock but `Date` and `setTimeout`: both are replaced while a program runs, and whenever
- * nothing is left to do the next timer rings at once. Slower than `VirtualTime`, which is for programs of Effect alone.
- * The program must wait for nothing but timers and itself.
+ * Virtual time for code that uses `Date` and `setTimeout`: both are replaced while a program runs, and when it is
+ * idle the next timer fires. Slower than `VirtualTime`, which is for Effect programs only.
  */
 import * as FakeTimers from "@sinonjs/fake-timers"
 import { Effect, type Exit } from "effect"

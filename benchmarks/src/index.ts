@@ -1,6 +1,5 @@
 /**
- * Every figure this project claims is measured from here, with its peers in the same run: `pnpm bench`, or one of them by
- * its name. Prints tables and keeps them as JSON under `results`.
+ * Runs the benchmarks: `pnpm bench`, or one of them by name. Prints tables and writes them as JSON to `results`.
  */
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Data, Effect } from "effect"

@@ -1,7 +1,4 @@
-/**
- * The instruments are checked before their figures are believed; and in virtual time the allowance is no matter of the
- * machine, so its budget holds here as well.
- */
+/** Checks the instruments of the benchmark, and its budget: in virtual time it doesn't depend on the machine. */
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
 import { measure, servers } from "../src/Allowance.js"

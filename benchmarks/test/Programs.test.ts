@@ -1,6 +1,6 @@
 /**
- * The parts of the measured programs that have laws of their own: the list that they read, and whose code a profile says
- * the time went into; and that a program which fails is told of, not waited for.
+ * The generated list and the attribution of CPU profiles, and that a failing child process fails the benchmark at
+ * once.
  */
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"

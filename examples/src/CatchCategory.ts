@@ -1,6 +1,4 @@
-/**
- * Handles failures by what they mean, whatever their code.
- */
+/** Handles failures by category, whatever their code. */
 import { ClientError, Posts } from "@plaza/client"
 import { Effect, Option } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * A post with a picture: the picture is uploaded first and the post names it. After a failure that leaves the outcome open, `create`
- * looks for the post before it sends it again; its docstring names the limit.
+ * Creates a post with a picture: uploads the picture first, then names it in the post. After an ambiguous failure
+ * `create` looks for the post before it sends it again; its docstring names the limit.
  */
 import { Media, Posts } from "@plaza/client"
 import { Effect } from "effect"

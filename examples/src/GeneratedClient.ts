@@ -1,5 +1,7 @@
 /**
- * A client that other people's tools make of the OpenAPI file: its types by openapi-typescript (`pnpm --filter
+ * A client generated from the OpenAPI file for users without Effect: types by openapi-typescript (`pnpm --filter
+ * @plaza/examples types` writes `openapi.d.ts`), calls by openapi-fetch. Rate limit and retries are up to the user.
+ *
  * @plaza/examples types` writes `openapi.d.ts`), its calls by openapi-fetch. For who doesn't use Effect; what
  * `@plaza/client` does about limits and failures is then up to them.
  */

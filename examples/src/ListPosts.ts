@@ -1,6 +1,4 @@
-/**
- * The texts of the account's newest posts. The list is a stream: as many pages are asked for as the number needs, and no more.
- */
+/** Reads the texts of the newest posts. The list is a stream and requests only as many pages as needed. */
 import { Posts } from "@plaza/client"
 import { Effect, Stream } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * What the interface names without showing, read as the sandbox assumes it: the orders that wait for their shipment, and what is left of
- * each product. The service itself may answer other paths; then change these two lines.
+ * Reads what the interface names without showing, as the sandbox assumes it: orders that wait for shipment, and the
+ * stock of each product. The service may use other paths; then change these two lines.
  */
 import { Plaza } from "@plaza/client"
 import { Order, PathSegment, Product, type ProductId } from "@plaza/domain"

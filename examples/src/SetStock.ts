@@ -1,5 +1,6 @@
 /**
- * The stock of several products at once. A product that the store does not have is told apart; every other failure stays a failure.
+ * Sets the stock of several products at once. Reports products that the store doesn't have; every other failure stays
+ * a failure.
  */
 import { Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"

@@ -1,6 +1,4 @@
-/**
- * One allowance for all processes that use the same key and the same SQLite file.
- */
+/** Shares one rate limit between all processes that use the same key and the same SQLite file. */
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Plaza } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"

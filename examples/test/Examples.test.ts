@@ -1,6 +1,4 @@
-/**
- * The small programs do what they say, against the whole interface; the first over a socket as a user runs it.
- */
+/** The examples against the sandbox; the first one over a socket as a user runs it. */
 import { assert, describe, expect, layer, it } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
@@ -54,7 +52,7 @@ layer(world)("in process", (it) => {
       expect(state.posts.find(({ id }) => id === post.id)).toMatchObject({ text: "Hello", mediaIds: [media.id] })
     }))
 
-  it.effect("stock is set for what the store has, and the rest is told", () =>
+  it.effect("stock is set for what the store has, and the rest is reported", () =>
     Effect.gen(function*() {
       expect(yield* setStock({ "CAP/RED L": 3, "NO SUCH": 1, "007": 0 })).toEqual([
         { id: "CAP/RED L", outcome: "set" },

@@ -1,7 +1,4 @@
-/**
- * The client that other people's tools make of the OpenAPI file: its types are those of the file as it is now, the
- * compiler holds the calls below to them, and the sandbox answers over a socket what they promise.
- */
+/** The generated client: its types match the OpenAPI file, and the sandbox returns what they promise. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
 import { Effect, Option, Stream } from "effect"
-import { entryOf, fault, faultsEnd, forEver, mismatch, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
+import { entryOf, fault, faultsEnd, forEver, mismatch, once, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
 
 /** Without a status: the response shows another stock than the one sent. */
@@ -54,14 +54,14 @@ describe("products that the service refuses or fails for", () => {
             for (const id of bad) {
               const between = gaps(yield* timesOf(id))
               const longest = Math.max(...between)
-              // Less and less often, and at least once a minute where the service fails.
+              // Less and less often.
               expect(between.indexOf(longest)).toBeGreaterThan(3)
-              expect(longest).toBeGreaterThan(poison[1] === 500 ? 44_000 : 40 * 60_000)
-              expect(between.length).toBeLessThan(poison[1] === 500 ? 60 : 15)
+              expect(longest).toBeGreaterThan(poison[1] === 500 ? 5 * 60_000 : 40 * 60_000)
+              expect(between.length).toBeLessThan(15)
             }
             for (const id of good) expect(yield* timesOf(id)).toHaveLength(1)
             yield* faultsEnd
-            yield* Effect.sleep(poison[1] === 500 ? "2 minutes" : "5 hours")
+            yield* Effect.sleep(poison[1] === 500 ? "16 minutes" : "5 hours")
             expect(yield* ledger.counts).toMatchObject({ settled: 10 + count })
           }))
       })
@@ -89,6 +89,91 @@ describe("products that the service refuses or fails for", () => {
         yield* faultsEnd
         yield* Effect.sleep("3 hours")
         expect(yield* ledger.counts).toMatchObject({ settled: ids.length })
+      }))
+  })
+
+  for (const poison of [["409", 409, "CONFLICT"], ["403 with an unknown code", 403, "SOMETHING_NEW"]] as const) {
+    it.live(`60 of 100 answered with ${poison[0]}, before all others: the other 40 are settled within two minutes, and none waits later on`, () => {
+      const wanted = products(100, () => 5)
+      const ids = Object.keys(wanted)
+      return simulated(wanted, ({ ledger }) =>
+        Effect.gen(function*() {
+          yield* Effect.forEach(ids.slice(0, 60), (id) => fault(poisoned(id, poison)))
+          const feed = yield* source(wanted)
+          const { state } = yield* started(feed.service, ledger)
+          yield* Effect.sleep("2 minutes")
+          expect(yield* ledger.counts).toMatchObject({ settled: 40 })
+          for (const id of ids.slice(90)) {
+            yield* Effect.sleep("25 minutes")
+            expect((yield* state).account).toMatchObject({ _tag: "Running" })
+            yield* feed.set({ ...wanted, [id]: 7 })
+            yield* Effect.sleep("1 second")
+            expect(yield* held(id)).toEqual({ [id]: 7 })
+          }
+        }))
+    })
+  }
+
+  it.live("60 of 100 answered with 409, before all others: a run of `once` sends the other 40", () => {
+    const wanted = products(100, () => 5)
+    return simulated(wanted, (memory) =>
+      Effect.gen(function*() {
+        yield* Effect.forEach(Object.keys(wanted).slice(0, 60), (id) => fault(poisoned(id, ["409", 409, "CONFLICT"])))
+        expect(yield* once(memory, wanted)).toMatchObject({ ended: { _tag: "Idle" }, counts: { settled: 40, quarantined: 60 } })
+      }))
+  })
+
+  it.live("12 of 22 answered with 500: a change of another one does not wait for them", () => {
+    const wanted = wantedOf(12)
+    const ids = Object.keys(wanted)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        const feed = yield* source(wanted)
+        const { state } = yield* started(feed.service, ledger)
+        yield* Effect.sleep("1 minute")
+        yield* Effect.forEach(ids.slice(0, 12), (id) => fault(poisoned(id, ["500", 500])))
+        const changed = { ...wanted, ...Object.fromEntries(ids.slice(0, 12).map((id) => [id, 3])) }
+        yield* feed.set({ ...changed, [ids[12] ?? ""]: 7 })
+        yield* Effect.sleep("5 minutes")
+        const before = (yield* patches).length
+        for (const id of ids.slice(13)) {
+          yield* Effect.sleep("25 minutes")
+          expect((yield* state).account).toMatchObject({ _tag: "Running" })
+          yield* feed.set({ ...changed, [id]: 7 })
+          yield* Effect.sleep("1 second")
+          expect(yield* held(id)).toEqual({ [id]: 7 })
+        }
+        expect((yield* patches).length - before).toBeLessThan(12 * 25)
+      }))
+  })
+
+  for (const [name, status, times] of [["faults of the service", 503, 9], ["a 429", 429, 1]] as const) {
+    it.live(`the first refusal after ${name} does not quarantine`, () => {
+      const wanted = wantedOf(1)
+      return simulated(wanted, ({ ledger }) =>
+        Effect.gen(function*() {
+          yield* fault({ kind: "status", when: "before", status, retryAfter: "1", path: stockOf("P0000"), times })
+          yield* fault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", path: stockOf("P0000"), times: 1 })
+          yield* started((yield* source(wanted)).service, ledger)
+          yield* Effect.sleep("10 minutes")
+          expect(yield* ledger.counts).toMatchObject({ settled: 11 })
+          const between = gaps(yield* timesOf("P0000"))
+          expect(between).toHaveLength(times + 1)
+          expect(between.at(-1)).toBeLessThan(3_000)
+        }))
+    })
+  }
+
+  it.live("a 404 after faults of the service is retried after a minute", () => {
+    const wanted = wantedOf(1)
+    return simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 503, path: stockOf("P0000"), times: 9 })
+        yield* fault({ kind: "status", when: "before", status: 404, path: stockOf("P0000"), times: 1 })
+        yield* started((yield* source(wanted)).service, ledger)
+        yield* Effect.sleep("10 minutes")
+        expect(gaps(yield* timesOf("P0000")).at(-1)).toBeLessThan(66_000)
+        expect(yield* ledger.counts).toMatchObject({ settled: 11 })
       }))
   })
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Duration, Effect, Queue } from "effect"
-import { fault, faultsEnd, patches, products, simulated, source, started } from "./support/simulation.js"
+import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
 
 const wanted = products(250, () => 5)
@@ -55,6 +55,16 @@ describe("an engine that reads the store's products", () => {
         yield* Effect.sleep("90 seconds")
         expect((yield* patches).length).toBeLessThan(250)
         expect(yield* lists).toEqual([])
+      })))
+
+  it.live("reads the list while the service keeps failing for one product", () =>
+    simulated(wanted, ({ ledger }) =>
+      Effect.gen(function*() {
+        yield* fault({ kind: "status", when: "before", status: 500, path: stockOf("P0000"), times: forEver })
+        yield* started((yield* source(wanted)).service, ledger, settings)
+        yield* Effect.sleep("160 minutes")
+        // Every half hour, in three or four pages.
+        expect((yield* lists).length).toBeGreaterThanOrEqual(15)
       })))
 
   it.live("reports a list that can't be read, and goes on sending and reading", () =>

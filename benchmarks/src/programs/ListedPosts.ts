@@ -1,5 +1,5 @@
 /**
- * A list of posts of any length that is nowhere: each page is made when it is asked for. Knows nothing of HTTP.
+ * A generated list of posts of any length. Each page is made on request.
  *
  * Source: interface v1, "List behaviour".
  */

@@ -1,6 +1,6 @@
 /**
- * A bare server for what the benchmarks call, in a process of its own so that its work isn't taken for the client's. It
- * does as little as it can. On loopback alone. A list's length and delay are told by the path before `/open/v1`.
+ * A minimal server on loopback for the benchmarks, in its own process so that its work doesn't count as the client's.
+ * The path before `/open/v1` sets the length and delay of a list.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { answering } from "./answering.js"

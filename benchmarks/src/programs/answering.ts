@@ -1,6 +1,6 @@
 /**
- * The side of a program in its talk with the process that started it: one question, one answer, and an end when nobody
- * listens any longer. Knows nothing of what is asked.
+ * The child's side of the protocol with the parent process: one request, one response, and an exit when the parent
+ * disconnects.
  */
 
 export const answering = (answer: (question: unknown) => Promise<unknown>): void => {

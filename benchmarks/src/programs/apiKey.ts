@@ -1,4 +1,4 @@
-/** The key that every program calls with. */
+/** The API key of all contenders. */
 
 /** Well-formed and worth nothing. */
 export const apiKey = `bench_${"0".repeat(40)}`

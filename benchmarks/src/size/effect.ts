@@ -1,4 +1,4 @@
-/** The platform's HTTP client with a schema and nothing of ours: what a page that uses Effect has anyway. */
+/** Platform's HTTP client with a schema and without Plaza: what a page that uses Effect has anyway. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"

@@ -1,6 +1,5 @@
 /**
- * What a shop goes through in a week, minute by minute: the hours of the day, new lists, days with more than the quota, hours without a
- * service. Knows nothing of how it is got through.
+ * A week of a shop, minute by minute: business hours, new lists, days with more changes than the quota, outages.
  */
 import type { Fault } from "@plaza/sandbox"
 import { Effect, Random } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The stock of a shop's products as an inventory system keeps it: sold, sold out, filled up and counted anew, told as a source that says
- * when it changed. Knows nothing of time nor of who reads it.
+ * The stock of a shop as an inventory system keeps it (sold, sold out, refilled, recounted), as a source that reports
+ * its changes.
  */
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"

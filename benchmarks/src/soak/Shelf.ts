@@ -1,6 +1,6 @@
 /**
- * How long changes take from the source to the service's confirmation, by priority, and whether the allowance explains it. A
- * change that the source takes back before it was sent does not count.
+ * How long changes take from the source to the service's confirmation, by priority, and whether the rate limit
+ * explains it. A change that the source reverts before it was sent doesn't count.
  */
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"

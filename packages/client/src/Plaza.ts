@@ -20,7 +20,7 @@ import type { InvalidSettings } from "./ClientError.js"
 import * as Media from "./Media.js"
 import * as Operations from "./internal/contract/Operations.js"
 import type { OpenFailure } from "./internal/contract/Operations.js"
-import type { Outgoing } from "./internal/transport/ApiRequest.js"
+import type { ApiRequest } from "./internal/transport/ApiRequest.js"
 import * as Pagination from "./Pagination.js"
 import type { ListFailure, ListOptions } from "./Pagination.js"
 import * as Posts from "./Posts.js"
@@ -153,7 +153,7 @@ const checkedPath = (path: string): Either.Either<string, InvalidInput> => {
     : Either.right(path)
 }
 
-const outgoing = (request: Omit<OpenRequest<unknown, unknown>, "response">): Either.Either<Outgoing, InvalidInput> =>
+const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">): Either.Either<ApiRequest, InvalidInput> =>
   Either.map(
     Either.all({
       path: checkedPath(request.path),
@@ -189,7 +189,7 @@ export const request = <A, I>(
 const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reader: Operations.Reader<A>) =>
   Effect.gen(function*() {
     const { sendOpen } = yield* Operations.Operations
-    return yield* sendOpen(yield* outgoing(options), reader)
+    return yield* sendOpen(yield* apiRequestOf(options), reader)
   })
 
 /**

@@ -23,7 +23,7 @@ import * as PostCheck from "./internal/delivery/PostCheck.js"
 import { canonical, resemblance } from "./internal/delivery/PostText.js"
 import { now } from "./internal/MonotonicTime.js"
 import { Settings } from "./Settings.js"
-import * as Turns from "./internal/delivery/Serialized.js"
+import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 import { checkText } from "./internal/contract/validateText.js"
 
 /** @since 0.1.0 @category services */
@@ -110,7 +110,7 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
     let ownPostClock: PostCheck.StampClock | undefined
     // Of posts with equal texts one is under way at a time: while the outcome of another is open, nobody can tell whose
     // a listed post is.
-    const inTurn = Turns.make()
+    const withLock = KeyedMutex.make()
     // Other calls that are under way: a text that the service cuts can be theirs.
     const open = new Set<NewPost>()
 
@@ -172,7 +172,7 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
       create: (post) =>
         Effect.zipRight(
           (post.mediaIds ?? []).length === 0 ? checkText(post.text ?? "") : Effect.void,
-          inTurn(canonical(post.text ?? ""))(Effect.acquireUseRelease(
+          withLock(canonical(post.text ?? ""))(Effect.acquireUseRelease(
             Effect.sync(() => open.add(post)),
             () => create(post),
             () => Effect.sync(() => open.delete(post))

@@ -242,19 +242,26 @@ export const make = (key: string): Redaction => {
   const text = (given: string): string => {
     const ranges: Array<Range> = []
     // Only a long run of characters that the key, its base64 and their escapes consist of can hold an echo. In most responses
-    // there is none.
-    let start = 0
-    for (let index = 0; index <= given.length; index++) {
-      // Past the end there is NaN, which is in no table.
-      if (isPart[given.charCodeAt(index)] !== 1) {
-        if (index - start >= shortest) {
-          const run = given.slice(start, index)
+    // there is none. A run that is long enough covers one of any positions that are `shortest` apart. Past the end there is
+    // NaN, which is in no table.
+    for (let index = shortest - 1; index < given.length; index += shortest) {
+      if (isPart[given.charCodeAt(index)] === 1) {
+        let start = index
+        while (isPart[given.charCodeAt(start - 1)] === 1) {
+          start--
+        }
+        let end = index + 1
+        while (isPart[given.charCodeAt(end)] === 1) {
+          end++
+        }
+        if (end - start >= shortest) {
+          const run = given.slice(start, end)
           find(run, start, [], ranges)
           if (escape.test(run)) {
             findEscaped(run, start, ranges)
           }
         }
-        start = index + 1
+        index = end
       }
     }
     return ranges.length === 0 ? given : replaced(given, ranges.map(([start, end]) => [start, endOf(given, end)]))

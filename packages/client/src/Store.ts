@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { isServiceError } from "./ClientError.js"
 import { Operations } from "./internal/contract/Operations.js"
-import * as Turns from "./internal/delivery/Serialized.js"
+import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 
 /** @since 0.1.0 @category services */
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {
@@ -40,15 +40,15 @@ export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
   Store,
   Effect.map(Operations, ({ send }) => {
     // An older value that is sent again must not come after a newer one, so calls for one thing wait for each other.
-    const inTurn = Turns.make()
+    const withLock = KeyedMutex.make()
 
     return {
       setStock: (id, stock) =>
-        inTurn(`product ${id}`)(
+        withLock(`product ${id}`)(
           send("setStock", { path: { id }, payload: { stock } }, { whenEmpty: () => ({ id, stock }), known: { id } })
         ),
       ship: (id, { carrier, trackingNumber }) =>
-        inTurn(`order ${id}`)(
+        withLock(`order ${id}`)(
           send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
             whenEmpty: () => ({ id, carrier, trackingNumber }),
             known: { id },

@@ -12,10 +12,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Durations from "./Durations.js"
-import * as Exchange from "./internal/transport/Transport.js"
+import * as Transport from "./internal/transport/Transport.js"
 import type { InvalidSettings } from "./ClientError.js"
 import * as Connections from "./internal/transport/node/Connections.js"
-import * as UndiciExchange from "./internal/transport/node/UndiciTransport.js"
+import * as UndiciTransport from "./internal/transport/node/UndiciTransport.js"
 import * as Setting from "./internal/Setting.js"
 
 /** @since 0.1.0 @category models */
@@ -73,7 +73,7 @@ const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = d
       keepAlive: yield* Setting.named("keepAlive", Durations.parsePositive(keepAlive)),
       connectTimeout: yield* Setting.named("connectTimeout", Durations.parsePositive(connectTimeout))
     })
-    return Exchange.offer(NodeHttpClient.makeUndici(dispatcher), UndiciExchange.make(dispatcher))
+    return Transport.attach(NodeHttpClient.makeUndici(dispatcher), UndiciTransport.make(dispatcher))
   })
 
 /**

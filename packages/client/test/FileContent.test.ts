@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Stream, TestClock } from "effect"
-import * as Buffers from "../src/internal/upload/Buffers.js"
+import * as BufferPool from "../src/internal/upload/BufferPool.js"
 import * as FileContent from "../src/internal/upload/FileContent.js"
 
 const KiB = 1024
@@ -24,24 +24,24 @@ const consumed = (consume: (piece: Uint8Array, index: number) => Effect.Effect<v
     return lengths
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 
-const givenBack = (piece: Uint8Array) => Effect.sync(() => Buffers.giveBack(piece))
+const released = (piece: Uint8Array) => Effect.sync(() => BufferPool.release(piece))
 
 describe("the content of a file", () => {
   it.effect("comes in pieces that grow as long as they go out in no time", () =>
     Effect.gen(function*() {
-      const lengths = yield* consumed(givenBack)
+      const lengths = yield* consumed(released)
       expect(lengths).toEqual([64, 128, 256, 512, 1_024, 1_024, 1_024, 968])
     }))
 
   it.effect("comes in pieces that stay as long as they are while they go out in a moment", () =>
     Effect.gen(function*() {
-      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 2 ? 0 : "100 millis")))
+      const lengths = yield* consumed((piece, index) => Effect.zipRight(released(piece), TestClock.adjust(index < 2 ? 0 : "100 millis")))
       expect(new Set(lengths.slice(2, -1))).toEqual(new Set([256]))
     }))
 
   it.effect("comes in pieces that get shorter when they go out slowly, so that what moves is seen to move", () =>
     Effect.gen(function*() {
-      const lengths = yield* consumed((piece, index) => Effect.zipRight(givenBack(piece), TestClock.adjust(index < 4 ? 0 : "300 millis")))
+      const lengths = yield* consumed((piece, index) => Effect.zipRight(released(piece), TestClock.adjust(index < 4 ? 0 : "300 millis")))
       expect(lengths.slice(0, 9)).toEqual([64, 128, 256, 512, 1_024, 512, 256, 128, 64])
       expect(new Set(lengths.slice(8, -1))).toEqual(new Set([64]))
     }))

@@ -1,7 +1,7 @@
 /**
- * What the document names without showing it: reading, editing and deleting a post, reading the store and the messages
- * of a conversation. Paths, payloads and answers are assumed, so they stand here and not in the contract; resources,
- * errors and lists are the contract's own. Knows nothing of how any of it is done.
+ * The operations that the document names without showing them: reading, editing and deleting a post, reading the
+ * store, and reading the messages of a conversation. Their paths, payloads and responses are assumed, so they are not
+ * part of the contract.
  *
  * Source: interface v1, "Endpoints", gaps.
  *
@@ -50,7 +50,7 @@ const profileIncomplete = onWire("PROFILE_INCOMPLETE")
 
 const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
 
-/** How an assumed operation is told from the document's own in the OpenAPI file. */
+/** Marks an assumed operation in the OpenAPI file. */
 const mark = (operation: Record<string, unknown>): Record<string, unknown> => ({
   ...operation,
   description: `${String(operation["description"])} Assumed: the interface names this without showing it.`,

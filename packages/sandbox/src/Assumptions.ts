@@ -1,6 +1,6 @@
 /**
- * What the document leaves open and the sandbox had to decide: values with their defaults, which whoever starts a sandbox
- * may change, and a list of what is built in.
+ * What the document leaves open and the sandbox decides: values that can be configured, and a list of built-in
+ * choices.
  *
  * Source: interface v1, the lists headed "Gaps".
  *
@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 const count = Schema.NonNegativeInt
 
 /**
- * The scope that each operation needs. The document tells that there are 13 and names only `posts:write`; these are 13
+ * The scope that each operation needs. The document says that there are 13 and names only `posts:write`; these are 13
  * names of the form `<area>:<action>`, each needed by at least one operation of the document. Reading the store asks for
  * the scopes of writing to it, so that there are no more.
  *
@@ -50,7 +50,7 @@ export const scopes = {
 } as const
 
 /**
- * Every scope there is, 13 by the defaults.
+ * All scopes; 13 by default.
  *
  * @since 0.1.0
  * @category assumptions
@@ -60,45 +60,45 @@ export const allScopes: ReadonlyArray<string> = [...new Set(Object.values(scopes
 /** @since 0.1.0 @category models */
 export const Assumptions = Schema.Struct({
   /**
-   * Whether there is more than the document shows: the paths of `AssumedApi`, fields beyond the contract's in answers, and
+   * Whether to serve more than the document shows: the paths of `AssumedApi`, fields beyond the contract's in responses, and
    * fields beside `code` and `message` in errors.
    */
   undocumented: Schema.Boolean,
   /** The scope that each operation needs; an operation without an entry needs none. */
   scopes: Schema.Record({ key: Schema.String, value: Schema.UndefinedOr(Schema.String) }),
-  /** Requests that one key may make in one `rateWindow`. The number is the document's; that the window slides is not. */
+  /** Requests that one key may make in a `rateWindow`. The document states the number, but not that the window slides. */
   requestsPerWindow: count,
-  /** The length of the rate window. The number is the document's. In milliseconds where it is written down. */
+  /** The length of the rate window, as the document states it. In milliseconds in a file. */
   rateWindow: Schema.DurationFromMillis,
-  /** Whether a request that is refused because of the rate counts against it as well. */
+  /** Whether a request that is refused with 429 counts against the rate limit. */
   countRefused: Schema.Boolean,
   /** Requests of all keys of an account between two midnights UTC, reads and writes alike. */
   dailyQuota: count,
-  /** Most bytes of a JSON body, and of a body that is sent where none is asked for. */
+  /** The maximum size of a JSON body in bytes, and of a body that the endpoint doesn't have. */
   maxBodyBytes: count,
-  /** Most levels of lists and objects in each other that a JSON body may have. */
+  /** The maximum nesting depth of a JSON body. */
   maxJsonDepth: count.pipe(Schema.lessThanOrEqualTo(1_000)),
-  /** Most bytes that an uploaded file may have. */
+  /** The maximum size of an uploaded file in bytes. */
   maxFileBytes: count,
-  /** Most characters (code points) of the name of an uploaded file. */
+  /** The maximum length of the name of an uploaded file, in code points. */
   maxFileNameLength: count,
-  /** Most characters (code points) of the text of a post, a comment or a message. */
+  /** The maximum length of the text of a post, a comment or a message, in code points. */
   maxTextLength: count,
-  /** Most characters (code points) of a carrier or a tracking number. */
+  /** The maximum length of a carrier or a tracking number, in code points. */
   maxShippingFieldLength: count,
-  /** The greatest stock. */
+  /** The maximum stock. */
   maxStock: count,
-  /** Items on a page when `limit` is left out. */
+  /** The default page size. */
   defaultPageSize: Schema.Int.pipe(Schema.between(1, 100)),
-  /** Most characters (code points) of the use case of an access request. */
+  /** The maximum length of the use case of an access request, in code points. */
   maxUseCaseLength: count,
-  /** Most characters (code points) of the website of an access request. */
+  /** The maximum length of the website of an access request, in code points. */
   maxWebsiteLength: count,
-  /** Most characters (code points) of the bot name of an access request. */
+  /** The maximum length of the bot name of an access request, in code points. */
   maxBotNameLength: count,
-  /** Most characters (code points) of the name of a key. */
+  /** The maximum length of the name of a key, in code points. */
   maxKeyNameLength: count,
-  /** Whether a private account is available to those who follow it already. */
+  /** Whether a private account is available to its followers. */
   privateVisibleToFollowers: Schema.Boolean,
   /** The contact in the message of `DEVELOPER_ACCESS_REVOKED`. */
   supportContact: Schema.String
@@ -131,7 +131,7 @@ export const defaults: Assumptions = {
 }
 
 /**
- * What each value means, for the documentation.
+ * The meaning of each value, for the documentation.
  *
  * @since 0.1.0
  * @category documentation
@@ -160,7 +160,7 @@ export const meanings: Readonly<Record<keyof Assumptions, string>> = {
 }
 
 /**
- * Those that are set override the base, scopes operation by operation.
+ * Overrides the base with the values that are set; scopes per operation.
  *
  * @since 0.1.0
  * @category combinators
@@ -171,7 +171,7 @@ export const merge = (base: Assumptions, over: Partial<Assumptions>): Assumption
   scopes: { ...base.scopes, ...over.scopes }
 })
 
-/** In a file an operation that needs no scope has null, since JSON has no undefined. */
+/** In a file, null means that an operation needs no scope, because JSON has no undefined. */
 const Written = Schema.partialWith(Schema.Struct({
   ...Assumptions.fields,
   scopes: Schema.Struct(
@@ -191,8 +191,8 @@ const problemOf = (error: ParseResult.ParseError): string => {
 }
 
 /**
- * Reads assumptions from plain JSON data, those that differ from the defaults. What is wrong is one sentence that names
- * the field.
+ * Decodes assumptions from plain JSON data, which holds those that differ from the defaults. The error is one sentence
+ * that names the field.
  *
  * @since 0.1.0
  * @category decoding
@@ -209,7 +209,7 @@ export const decode = (data: unknown): Either.Either<Partial<Assumptions>, strin
   })
 
 /**
- * The choices in force.
+ * The assumptions of a sandbox.
  *
  * @since 0.1.0
  * @category services
@@ -217,22 +217,22 @@ export const decode = (data: unknown): Either.Either<Partial<Assumptions>, strin
 export class Assumed extends Context.Tag("@plaza/sandbox/Assumed")<Assumed, Assumptions>() {}
 
 /**
- * An assumption that is built in.
+ * An assumption that can't be configured.
  *
  * @since 0.1.0
  * @category models
  */
 export interface FixedAssumption {
-  /** A name that stays. */
+  /** A stable name. */
   readonly id: string
-  /** The section of the interface that is silent about it. */
+  /** The section of the interface that leaves it open. */
   readonly section: string
   readonly assumption: string
 }
 
 /**
- * Every choice of the sandbox where the document is silent and that is not a value of {@link Assumptions}. The table in
- * the documentation is made of it.
+ * Every choice of the sandbox that the document leaves open and that is not a value of {@link Assumptions}. The table in
+ * the documentation is generated from it.
  *
  * @since 0.1.0
  * @category assumptions
@@ -306,7 +306,7 @@ export const tables = (): { readonly values: string; readonly fixed: string } =>
   values: [
     "| name | default | what it is |",
     "|---|---|---|",
-    // The keys of `meanings` are those of the assumptions by its type.
+    // The type of `meanings` gives it the keys of Assumptions.
     ...(Object.keys(meanings) as Array<keyof Assumptions>).map((name) =>
       `| \`${name}\` | ${written(defaults[name], name)} | ${cell(meanings[name])} |`)
   ].join("\n"),

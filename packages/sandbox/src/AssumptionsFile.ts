@@ -1,5 +1,5 @@
 /**
- * Reads assumptions from a JSON file. Whatever is wrong is one sentence that names the file and the field.
+ * Reads assumptions from a JSON file. An error is one sentence that names the file and the field.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,12 @@ import type { Assumptions } from "./Assumptions.js"
 import { decode } from "./Assumptions.js"
 import { SandboxError } from "./SandboxError.js"
 
-/** @since 0.1.0 @category reading */
+/**
+ * Reads assumptions from a file.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
 export const read = (path: string): Effect.Effect<Partial<Assumptions>, SandboxError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -18,7 +23,7 @@ export const read = (path: string): Effect.Effect<Partial<Assumptions>, SandboxE
       new SandboxError({ message: `the assumptions ${path} can't be used: ${problem}`, cause })
     const text = yield* Effect.mapError(fs.readFileString(path), (cause) => refuse("the file can't be read", cause))
     const data = yield* Effect.try({
-      // Some editors begin a file with a mark that JSON doesn't know.
+      // Some editors write a byte order mark, which JSON doesn't allow.
       try: (): unknown => JSON.parse(text.replace(/^\uFEFF/, "")),
       catch: (cause) => refuse("the file is not valid JSON", cause)
     })

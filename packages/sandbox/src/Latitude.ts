@@ -1,7 +1,6 @@
 /**
- * Latitude: what the document permits a service to do in more than one way, as one value. The defaults are the kind and
- * exact service; a seed draws another within these fields. A service may differ in ways that no field covers. How a value
- * takes effect is in `latitude/`.
+ * Latitude: what the document permits a service to do in more than one way, as one value. The defaults describe a
+ * lenient and exact service; a seed draws another one. `latitude/` applies the values.
  *
  * Source: interface v1, all sections; each field names its own.
  *
@@ -30,14 +29,14 @@ const maybeWhole = (least: number, most: number) =>
     message: () => ({ message: `must be null or a whole number from ${least} to ${most}`, override: true })
   })
 
-/** A bound for spans of time, so that every date keeps a year of four digits. */
+/** The maximum duration, so that every date keeps a four-digit year. */
 const mostMillis = 366 * 24 * 60 * 60 * 1_000
 const millis = whole(0, mostMillis)
 const signedMillis = whole(-mostMillis, mostMillis)
 
 const Presence = oneOf("present", "null", "omitted")
 /**
- * Whether a field has its value, is null, or is left out. The last two mean the same ("Resources", conventions).
+ * Whether a field has its value, is null, or is absent. The last two mean the same ("Resources", conventions).
  *
  * @since 0.1.0
  * @category models
@@ -82,14 +81,14 @@ const body = oneOf("resource", "none", "unexpected")
 const headerValue = described(Schema.String.pipe(Schema.pattern(/^[!-~](?:[ -~]*[!-~])?$/)), "printable ASCII without space at either end")
 const strings = described(Schema.Array(Schema.String), "a list of strings")
 
-/** Statuses that leave open what the service did, and that the document does not list. */
+/** Statuses that don't show whether the request took effect, and that the document does not list. */
 const gatewayStatuses = [301, 302, 303, 307, 308, 408] as const
 
 const LateStatus = Schema.Literal(500, 502, 503, 504)
 const lateStatuses = LateStatus.literals
 
 /**
- * A service that the document permits.
+ * The behaviour of a service that the document permits.
  *
  * @since 0.1.0
  * @category models
@@ -151,7 +150,7 @@ export const Latitude = Schema.Struct({
   defaultPageSize: Schema.NullOr(whole(1, 100)).annotations({
     message: () => ({ message: "must be null or a whole number from 1 to 100", override: true })
   }),
-  /** How pages are filled while more items follow. `short`: some hold fewer than `limit`. `someEmpty`: some hold none ("List behaviour", rule 5: only `next_cursor` tells the end). */
+  /** How pages are filled while more items follow. `short`: some hold fewer than `limit`. `someEmpty`: some hold none ("List behaviour", rule 5: only `next_cursor` marks the end). */
   pages: oneOf("full", "short", "someEmpty"),
   /** The form of cursors ("List behaviour", rule 6: opaque). `special` needs percent-encoding, `long` has 2,000 characters. */
   cursorForm: oneOf("base64url", "decimal", "uuid", "special", "long"),
@@ -188,7 +187,7 @@ export const Latitude = Schema.Struct({
   extraErrorFields: flag,
   /** Documented codes that stand aside for new ones under the same status ("Errors", "Versioning": new codes may be added). */
   newCodes: strings,
-  /** The form of `Retry-After` ("Errors": tells how long to wait). A date goes by the service's own clock. */
+  /** The form of `Retry-After` ("Errors": how long to wait). A date goes by the service's own clock. */
   retryAfter: oneOf("seconds", "date"),
   /** Seconds in the `Retry-After` header of a 503; 0: no such header. The document neither requires nor excludes it. */
   retryAfterOn503Seconds: whole(0, 86_400),
@@ -232,7 +231,7 @@ export const Latitude = Schema.Struct({
 export type Latitude = typeof Latitude.Type
 
 /**
- * The kind and exact service.
+ * A lenient and exact service.
  *
  * @since 0.1.0
  * @category constants
@@ -306,7 +305,7 @@ const generator = (seed: number): () => number => {
   }
 }
 
-/** A new code has the general meaning of its status, which every documented one has as well. */
+/** A new code has the general meaning of its status, as every documented one has. */
 const replaceableCodes: ReadonlyArray<string> = Object.keys(byCode)
 
 /** Small changes often, those that leave little of a text rarely. */
@@ -328,18 +327,18 @@ const drawnText = (
   return [...small, ...large]
 }
 
-/** Forms that can leave nothing of a text: then only the moment of a post shows whose it is. */
+/** Forms that can make a text empty. Then only the time of a post identifies it. */
 const rewriting: ReadonlySet<TextForm> = new Set(["linksShortened", "emojiCodes"])
 
 const minute = 60_000
 const hour = 60 * minute
 
-/** Clocks that are wrong by minutes, by a time zone, or by a day. Not drawn, but to be set: more than a day behind. */
+/** Clock skews of minutes, a time zone or a day. More than a day behind can be set, but is not drawn. */
 const wrongClocks = [-24 * hour, -14 * hour, -hour, -10 * minute, -minute, minute, 10 * minute, hour, 14 * hour, 30 * hour]
 
 /**
- * The service that a whole number draws: each field by itself, and about half of them as in {@link defaults}, since one
- * oddity can hide another. The same number always draws the same service.
+ * Draws a latitude from an integer: each field independently, about half of them as in {@link defaults}, because one
+ * deviation can hide another. The same integer always gives the same latitude.
  *
  * @since 0.1.0
  * @category constructors
@@ -355,7 +354,7 @@ export const fromSeed = (seed: number): Latitude => {
     next() < 0.5 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const between = (usual: number, least: number, most: number): number =>
     next() < 0.5 ? usual : least + Math.floor(next() * (most - least + 1))
-  /** For what changes so much that it would hide all else. */
+  /** For values that would hide all other deviations. */
   const rarely = <A>(usual: A, ...others: ReadonlyArray<A>): A =>
     next() < 0.9 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const some = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> => next() < 0.5 ? [] : all.filter(() => next() < 0.4)
@@ -415,23 +414,23 @@ export const fromSeed = (seed: number): Latitude => {
     gatewayStatusWhen: among<Latitude["gatewayStatusWhen"]>("before", "after"),
     rateCounting: among<Latitude["rateCounting"]>("slidingWindow", "fixedWindow", "tokenBucket"),
     rateBurst: among<number | null>(null, 5, 10, 60),
-    // Not drawn, but to be set: true.
+    // True can be set, but is not drawn.
     countRefused: among<boolean | null>(null, false)
   }
-  // Where nothing shows whose a post is, no client can be right.
+  // If nothing identifies a post, no client can be correct.
   return drawn.text.some((form) => rewriting.has(form))
     ? { ...drawn, postCreatedAtInList: "present", createdAtOffsetMillis: 0, dateHeader: "present" }
     : drawn
 }
 
 /**
- * A change to a latitude: the fields that are given. With a `seed` the others are drawn from it; without one they stay.
+ * A change of a latitude: the fields to set. With a `seed` the other fields are drawn from it; without one they keep their value.
  *
  * @since 0.1.0
  * @category models
  */
 export const Change = Schema.partialWith(Schema.Struct({ seed: described(Schema.Int, "a whole number"), ...Latitude.fields }), { exact: true })
-  // A misspelt field would leave the service kind without a word.
+  // Rejects unknown fields, which are usually misspelt.
   .annotations({ identifier: "LatitudeChange", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type Change = typeof Change.Type
@@ -451,7 +450,7 @@ const decodeChange = Schema.decodeUnknownEither(Change)
 const isField = (name: string): boolean => name === "seed" || Object.hasOwn(Latitude.fields, name)
 
 /**
- * Reads a change from plain data. The problem is one sentence that names the field.
+ * Decodes a change from plain data. The error is one sentence that names the field.
  *
  * @since 0.1.0
  * @category decoding

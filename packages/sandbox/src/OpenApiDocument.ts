@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of a sandbox: the contract's, and beside it what the sandbox assumes, each such operation marked
- * with `x-plaza-assumed` and said to be so. Knows nothing of how it is published.
+ * The OpenAPI document of a sandbox: the contract and the assumed operations, which are marked with
+ * `x-plaza-assumed`.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ const about =
 // New fields may appear at any time.
 const options = { additionalPropertiesStrategy: "allow" } as const
 
-const beside = (
+const merge = (
   first: OpenApi.OpenAPISpec,
   second: OpenApi.OpenAPISpec
 ): OpenApi.OpenAPISpec => {
@@ -23,7 +23,7 @@ const beside = (
   for (const [path, operations] of Object.entries(second.paths)) {
     paths[path] = { ...paths[path], ...operations }
   }
-  // Schemas of one name are the same, for both are made from the domain's.
+  // Schemas with the same name are equal, because both documents are generated from the domain.
   const schemas = Object.entries({ ...first.components.schemas, ...second.components.schemas })
   return {
     ...first,
@@ -37,15 +37,15 @@ const beside = (
 }
 
 /**
- * What a sandbox answers. Without the undocumented paths it is the contract and `POST /stories`, whose path is the
- * document's.
+ * Generates the OpenAPI document. Without the undocumented operations it is the contract and `POST /stories`, whose path
+ * the document states.
  *
  * @since 0.1.0
  * @category openapi
  */
 export const openApi = ({ undocumented }: Pick<Assumptions, "undocumented">): OpenApi.OpenAPISpec => {
   const contract = OpenApi.fromApi(PlazaApi, options)
-  const answered = beside(contract, OpenApi.fromApi(StoriesApi, options))
-  const whole = undocumented ? beside(answered, OpenApi.fromApi(AssumedApi, options)) : answered
+  const answered = merge(contract, OpenApi.fromApi(StoriesApi, options))
+  const whole = undocumented ? merge(answered, OpenApi.fromApi(AssumedApi, options)) : answered
   return { ...whole, info: { ...whole.info, description: `${contract.info.description ?? ""}\n\n${about}` } }
 }

@@ -1,12 +1,12 @@
 /**
- * Why a sandbox can't start. Knows nothing of requests.
+ * The error of a sandbox that can't start.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
 
 /**
- * The sandbox can't start; the message is one sentence that says what to change.
+ * The sandbox can't start. The message is one sentence that says what to change.
  *
  * @since 0.1.0
  * @category errors

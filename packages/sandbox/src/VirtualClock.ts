@@ -1,7 +1,6 @@
 /**
- * The sandbox's own time: its caller's clock, moved forward on request. Everything that the sandbox dates, counts by the
- * minute or by the day goes by it; what it waits for (a delay that a fault asks for) takes as long as it takes by the
- * caller's. Knows nothing of what is dated.
+ * The sandbox's clock: the caller's Clock, advanced on request. Timestamps, rate windows and daily quotas use it;
+ * delays last as long as they do by the caller's Clock.
  *
  * @since 0.1.0
  */
@@ -19,9 +18,9 @@ import { MetaRepo } from "./storage/MetaRepo.js"
 
 /** @since 0.1.0 @category models */
 export const ClockState = Schema.Struct({
-  /** What time it is in the sandbox. */
+  /** The time in the sandbox. */
   now: Timestamp,
-  /** How far it is ahead of the clock outside, in milliseconds. */
+  /** How far it is ahead of the caller's Clock, in milliseconds. */
   aheadMillis: Schema.NonNegativeInt
 }).annotations({ identifier: "ClockState" })
 /** @since 0.1.0 @category models */
@@ -29,23 +28,23 @@ export interface ClockState extends Schema.Schema.Type<typeof ClockState> {}
 
 /** @since 0.1.0 @category services */
 export class VirtualClock extends Context.Tag("@plaza/sandbox/VirtualClock")<VirtualClock, {
-  /** Runs an effect by the sandbox's time. Inside of another such effect it changes nothing. */
+  /** Runs an effect with the sandbox's clock. Nested calls have no further effect. */
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** What time it is. By the sandbox's time, as everything here; see `within`. */
+  /** The time. Run it inside `within`, as every effect here. */
   readonly read: Effect.Effect<ClockState>
-  /** Moves on by whole milliseconds. There is no way back but a reset. */
+  /** Advances the clock by whole milliseconds. Only a reset sets it back. */
   readonly advance: (millis: number) => Effect.Effect<ClockState, ValidationError>
-  /** Back to the clock outside; what was stored of it is gone with the other rows. */
+  /** Returns to the caller's Clock. The stored offset is deleted with the other rows. */
   readonly reset: Effect.Effect<void>
 }>() {}
 
-/** Years of more than four digits have another form on the wire. */
+/** ISO 8601 has another form for years of more than four digits. */
 const end = Date.UTC(10_000, 0)
 
 const key = "clock"
 const nanosPerMilli = 1_000_000n
 
-/** A clock that is ahead of another, but waits no faster. */
+/** A clock that is ahead of another one, with the same sleep. */
 const aheadOf = (base: Clock.Clock, ahead: () => number): Clock.Clock => ({
   [Clock.ClockTypeId]: Clock.ClockTypeId,
   unsafeCurrentTimeMillis: () => base.unsafeCurrentTimeMillis() + ahead(),
@@ -61,12 +60,12 @@ export const layer: Layer.Layer<VirtualClock, never, MetaRepo> = Layer.effect(
   Effect.gen(function*() {
     const meta = yield* MetaRepo
     let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
-    /** By the clock it is ahead of; by itself as well, since it isn't put ahead twice. */
-    const ours = new WeakMap<Clock.Clock, Clock.Clock>()
-    const over = (base: Clock.Clock): Clock.Clock => {
-      const made = ours.get(base) ?? aheadOf(base, () => ahead)
-      ours.set(base, made).set(made, made)
-      return made
+    /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
+    const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
+    const clockFor = (base: Clock.Clock): Clock.Clock => {
+      const clock = clocks.get(base) ?? aheadOf(base, () => ahead)
+      clocks.set(base, clock).set(clock, clock)
+      return clock
     }
     const read = Effect.map(
       Clock.currentTimeMillis,
@@ -75,7 +74,7 @@ export const layer: Layer.Layer<VirtualClock, never, MetaRepo> = Layer.effect(
     return {
       within: (effect) =>
         Effect.clockWith((base) => {
-          const clock = over(base)
+          const clock = clockFor(base)
           return clock === base ? effect : Effect.withClock(effect, clock)
         }),
       read,

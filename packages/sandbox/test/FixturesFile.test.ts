@@ -1,5 +1,5 @@
 /**
- * Fixtures in a file: what it may hold, how it is told what is wrong with it, and what a data file makes of it.
+ * Fixture files: formats, error messages and data files.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"

@@ -72,7 +72,7 @@ const judge = (received: string, isHead: boolean): ReadonlyArray<number> => {
     const status = Number(head?.[1])
     const [whole = ""] = head ?? []
     rest = rest.slice(whole.length)
-    // What asks by HEAD for something that isn't HTTP is told so in full.
+    // An invalid HTTP request that begins with HEAD gets a response with a body.
     const isBare = isHead && !rest.startsWith("{")
     const length = isBare ? 0 : Number(/\r\ncontent-length: (\d+)\r\n/i.exec(whole)?.[1] ?? 0)
     const body = rest.slice(0, length)

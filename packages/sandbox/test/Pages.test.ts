@@ -378,7 +378,7 @@ describe("over a socket, the pages", () => {
       }))
   })
 
-  it.live("answer anyone when the sandbox is told to", () =>
+  it.live("answer anyone with control set to anyone", () =>
     Effect.gen(function*() {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))

@@ -118,7 +118,7 @@ const send = ([method, path, json]: typeof requests[number]) =>
 
 describe("the cost of a call", () => {
   layer(Layer.merge(world, planner))((it) => {
-    it.effect("is checked for every operation", () =>
+    it.effect("is measured for every operation", () =>
       Effect.sync(() => {
         const routes = requests.map(([method, path]) => `${method} ${path.replace(/\?.*/, "").split("/").length}`)
         const operations = Object.entries(openApi({ undocumented: true }).paths).flatMap(([path, methods]) =>

@@ -10,7 +10,7 @@ const readLog = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(Sche
 
 const last = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => Effect.map(requests, (all) => all.at(-1)))
 
-/** The rule that decided a call, which is told along with the sentence that its caller was told. */
+/** The rule that decided a call; the log has it together with the message of the response. */
 const decided = (method: "GET" | "POST" | "PATCH", path: string, request: Request = {}) =>
   Effect.gen(function*() {
     const reply = yield* call(method, path, request)

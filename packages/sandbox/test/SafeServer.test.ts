@@ -1,6 +1,6 @@
 /**
  * A sandbox on a socket among other programs: it listens to this machine alone, bounds what it takes, tells no key to
- * anyone, and ends when it is told to.
+ * anyone, and stops on request.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -99,7 +99,7 @@ const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.Fi
 
 describe("a key", () => {
   for (const [way, make] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
-    it.live(`is told to no log at any level, ${way}: not when all is well, a call is refused, or the sandbox itself fails`, () =>
+    it.live(`appears in no log at any level, ${way}: not when all is well, a call is refused, or the sandbox itself fails`, () =>
       withFile((data) =>
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
@@ -176,7 +176,7 @@ describe("a stop", () => {
   const text = "x".repeat(500_000)
   for (const [what, takes, stop] of [
     ["waits for an answer that is being taken", true, Duration.minutes(10)],
-    ["waits no longer than it is told for one that isn't", false, Duration.millis(100)]
+    ["waits no longer than the timeout for one that isn't", false, Duration.millis(100)]
   ] as const) {
     it.live(what, () =>
       Effect.gen(function*() {

@@ -64,7 +64,7 @@ layer(layerSocket(), { excludeTestServices: true })("over a socket, a client tha
       assert.strictEqual((yield* call("POST", `/posts/${post.id}/like`)).status, 204)
     })))
 
-  it.effect("is told of a refusal as of one of the interface", () =>
+  it.effect("gets the errors of the interface", () =>
     asClient(Effect.gen(function*() {
       const seeding = yield* client
       const error = yield* Effect.flip(seeding.setAccess({ path: { id: "nobody" }, payload: { move: "suspend" } }))

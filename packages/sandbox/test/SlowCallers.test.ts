@@ -12,7 +12,7 @@ const long = Duration.minutes(10)
 const patience = { headers: long, request: long, answer: long, idle: long, stop: long }
 
 describe("a caller who is slow", () => {
-  it.scopedLive("to send the headers, or to send anything, is told so and hung up on", () =>
+  it.scopedLive("to send the headers, or to send anything, gets an error and a closed connection", () =>
     Effect.gen(function*() {
       const silent = yield* Sockets.open
       const slow = yield* Sockets.open
@@ -24,7 +24,7 @@ describe("a caller who is slow", () => {
       }
     }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short } }))))
 
-  it.scopedLive("to send a body is told so and hung up on, and nothing has happened", () =>
+  it.scopedLive("to send a body gets an error and a closed connection, and nothing has happened", () =>
     Effect.gen(function*() {
       const before = yield* (yield* Sandbox.Sandbox).state
       for (const [path, type] of [["/posts", "application/json"], ["/media", "multipart/form-data; boundary=b"]] as const) {

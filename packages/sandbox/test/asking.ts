@@ -1,5 +1,5 @@
 /**
- * How the tests ask for pages and send forms, without a browser. Knows nothing of what stands on them.
+ * Requests pages and submits forms without a browser.
  */
 import type { HttpMethod } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"

@@ -1,7 +1,4 @@
-/**
- * Requests of every kind, most of them wrong: any method, path, header and body, and bytes that are no HTTP at all.
- * Knows nothing of what comes back.
- */
+/** Generates requests for the fuzz tests. */
 import { FastCheck as fc } from "effect"
 
 /** One connection's worth of bytes. */

@@ -1,7 +1,4 @@
-/**
- * How the tests speak to a sandbox: over plain HTTP, by either way in, with nothing of a client between. Knows nothing of
- * the sandbox's inside.
- */
+/** Test support: calls a sandbox over plain HTTP, in process or over a socket. */
 import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"

@@ -171,8 +171,11 @@ export type Choice =
     /** Where nothing is due: a product that was confirmed before this moment (milliseconds since the epoch). */
     readonly assertBefore: Option.Option<number>
   }
-  /** For a half-open circuit breaker: any product that waits, due or not, except these. */
-  | { readonly _tag: "Trial"; readonly except: Iterable<ProductId> }
+  /**
+   * For a half-open circuit breaker: any product that waits and is not quarantined, due or not, except these. One whose wanted stock has not
+   * failed goes before one whose has. The first in the order of sending (default), or the last.
+   */
+  | { readonly _tag: "Trial"; readonly except: Iterable<ProductId>; readonly from?: "first" | "last" }
 
 /** What became of a request that was not confirmed. */
 export interface Failed {

@@ -45,12 +45,16 @@ const due = (sql: SqlClient.SqlClient, assertBefore: Option.Option<number>) =>
       WHERE ${sql.literal(Tables.due)} AND priority = ${sql.literal(assertion)} AND since < ${assertBefore.value} ORDER BY since, id LIMIT 1`
   })
 
-const trial = (sql: SqlClient.SqlClient, except: Iterable<string>) =>
+const trial = (sql: SqlClient.SqlClient, { except, from }: Extract<Choice, { readonly _tag: "Trial" }>) =>
   Effect.gen(function*() {
     const tried = texts(sql, except)
-    const waiting = yield* sql<DueRow>`
-      SELECT ${sql.literal(columns)} FROM product WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)} AND id NOT IN (${tried})
-      ORDER BY priority, since, id LIMIT 1`
+    const order = sql.literal(from === "last" ? "priority DESC, since DESC, id DESC" : "priority, since, id")
+    const dueWhere = (condition: string) => sql<DueRow>`
+      SELECT ${sql.literal(columns)} FROM product
+      WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)} AND state <> 'quarantined' AND ${sql.literal(condition)} AND id NOT IN (${tried})
+      ORDER BY ${order} LIMIT 1`
+    const fresh = yield* dueWhere("(refused IS NULL OR refused <> wanted)")
+    const waiting = fresh.length > 0 ? fresh : yield* dueWhere("refused = wanted")
     return waiting.length > 0 ? waiting : yield* sql<DueRow>`
       SELECT ${sql.literal(columns)} FROM product
       WHERE ${sql.literal(Tables.parked)} AND priority < ${sql.literal(assertion)} AND id NOT IN (${tried})
@@ -66,7 +70,7 @@ const take = (sql: SqlClient.SqlClient, choice: Choice): Effect.Effect<Option.Op
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     yield* wake(sql, now)
-    const [row] = yield* choice._tag === "Due" ? due(sql, choice.assertBefore) : trial(sql, choice.except)
+    const [row] = yield* choice._tag === "Due" ? due(sql, choice.assertBefore) : trial(sql, choice)
     const priority = StockPriority.priorities[row?.priority ?? -1]
     if (row === undefined || priority === undefined) return Option.none()
     const [marked] = yield* sql<{ attempts: number }>`

@@ -15,6 +15,8 @@ import * as Backoff from "./Backoff.js"
 export type SendFailure = FailureOf<"setStock">
 
 const serviceFault: Backoff.Backoff = { first: Duration.millis(500), longest: Duration.minutes(1) }
+// Once a minute is 1,440 requests a day, of a quota of unknown size.
+const faultOfOne: Backoff.Backoff = { ...serviceFault, longest: Duration.minutes(15) }
 // A refusal of one product may be lifted, as by creating it.
 const quarantine = (first: Duration.Duration): Backoff.Backoff => ({ first, longest: Duration.max(first, Duration.hours(6)) })
 // Long enough for other products to show whether they are refused as well.
@@ -31,34 +33,37 @@ const refusalOf = (failure: SendFailure, value: number): Refusal => ({
 
 export interface Circumstances {
   readonly breakerIsOpen: boolean
+  /** Refusals of this stock so far, this one included. A fault of the service and a 429 are none. */
+  readonly refusals: number
   /** How long after a refusal a quarantined product is sent again for the first time. */
   readonly retryRefusedAfter: Duration.Duration
-  /** The service has accepted another product since it first refused this one. */
+  /** The service has accepted another product since it first refused this one or failed for it. */
   readonly othersAccepted: boolean
 }
 
 /**
  * The state that a failure leaves the product in, and when it is due again. A refusal that may concern the account is held
- * against the product only the second time, and never while the circuit breaker is open. Until another product is accepted it
- * is retried every five minutes: in a small catalogue nothing else shows that the account is refused no longer.
+ * against the product only the second time, and while the circuit breaker is open only if the service has accepted another product
+ * meanwhile. Until another product is accepted it is retried every five minutes: in a small catalogue nothing else shows that the
+ * account is refused no longer.
  */
-export const of = (taken: Taken, failure: SendFailure, { breakerIsOpen, othersAccepted, retryRefusedAfter }: Circumstances): Effect.Effect<Failed> => {
+export const of = (taken: Taken, failure: SendFailure, { breakerIsOpen, othersAccepted, refusals, retryRefusedAfter }: Circumstances): Effect.Effect<Failed> => {
   const refusal = refusalOf(failure, taken.value)
   const doubtful = FailureScope.mayHaveHappened(failure)
   const unrefused = doubtful ? "doubtful" : "pending"
-  const after = (state: Failed["state"], backoff: Backoff.Backoff) =>
-    Effect.map(Backoff.delay(backoff, taken.attempts), (retryIn): Failed => ({ state, refusal, retryIn }))
+  const after = (state: Failed["state"], backoff: Backoff.Backoff, times: number) =>
+    Effect.map(Backoff.delay(backoff, times), (retryIn): Failed => ({ state, refusal, retryIn }))
   switch (FailureScope.of(failure)._tag) {
     case "Item":
-      return Effect.map(after("quarantined", quarantine(retryRefusedAfter)), (failed) => failure._tag === "NotFound" ? { ...failed, seen: "absent" as const } : failed)
+      return Effect.map(after("quarantined", quarantine(retryRefusedAfter), refusals), (failed) => failure._tag === "NotFound" ? { ...failed, seen: "absent" as const } : failed)
     case "Refusal":
-      return doubtful || breakerIsOpen || (taken.attempts < 2 && !taken.wasQuarantined)
-        ? after(unrefused, suspicion)
-        : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unproven)
+      return doubtful || refusals < 2 || (breakerIsOpen && !othersAccepted)
+        ? after(unrefused, suspicion, refusals)
+        : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unproven, refusals)
     case "RateLimit":
       return Effect.succeed({ state: unrefused, refusal, retryIn: Duration.zero })
     case "Service":
-      return after(unrefused, serviceFault)
+      return after(unrefused, othersAccepted ? faultOfOne : serviceFault, taken.attempts)
   }
 }
 

@@ -11,6 +11,7 @@ import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { type Ledger, LedgerFault } from "../ledger/Ledger.js"
@@ -35,7 +36,7 @@ export interface Options {
 const lookAgain = Duration.seconds(5)
 
 /**
- * Reads again and again, until the ledger fails. While anything waits to be sent, nothing is read.
+ * Reads again and again, until the ledger fails. While a product waits for its turn, nothing is read.
  */
 export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effect.Effect<never, LedgerFault, Operations | Standing> =>
   Effect.gen(function*() {
@@ -44,8 +45,11 @@ export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effe
     // What is to be sent first is known when the source was looked at.
     const lookedAt = Effect.map(standing.state, ({ source }) => source.readAt !== undefined || source.failing !== undefined)
     const nothingWaits: Effect.Effect<void, LedgerFault> = Effect.gen(function*() {
-      const { waiting } = yield* ledger.backlog
-      if ((yield* lookedAt) && Object.values(waiting).every((count) => count === 0)) return
+      const isKnown = yield* lookedAt
+      // What waits for a moment is retried then, and one product may do so for ever.
+      const next = yield* Stream.runHead(ledger.queue)
+      const now = yield* Clock.currentTimeMillis
+      if (isKnown && !Option.exists(next, ({ dueAt }) => dueAt === undefined || dueAt <= now)) return
       yield* Effect.sleep(lookAgain)
       return yield* nothingWaits
     })

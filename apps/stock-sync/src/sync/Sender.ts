@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import type { Refusal } from "../ledger/Entry.js"
 import type { Failed, Ledger, LedgerFault, Taken } from "../ledger/Ledger.js"
 import * as FailurePolicy from "./FailurePolicy.js"
 import * as FailureReport from "./FailureReport.js"
@@ -87,6 +88,15 @@ const timeKeeper = (ledger: Ledger["Type"]) =>
 
 type Begun = "sending" | "nothing" | "open"
 
+/** A product whose stock the service has not accepted yet. */
+interface Failing {
+  /** When the stock that is wanted failed for the first time, by the monotonic clock. */
+  readonly since: number
+  readonly refusals: number
+}
+
+const isSame = (before: Refusal | undefined, after: Refusal): boolean => before !== undefined && before.tag === after.tag && before.code === after.code
+
 /**
  * Sends until the ledger fails, the fiber is interrupted, or, where it ends when it is idle, nothing is due. Nothing new is begun then,
  * and requests in flight get some time to finish; those that do not are doubtful.
@@ -104,7 +114,9 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
 
     const choose = (permit: CircuitBreaker.Permit<ProductId>) =>
       permit.halfOpen
-        ? ledger.take({ _tag: "Trial", except: permit.tried })
+        ? Effect.flatMap(breaker.state, (state) =>
+          // Products that are refused for reasons of their own may stand side by side: every second trial takes one from the other end.
+          ledger.take({ _tag: "Trial", except: permit.tried, from: state._tag === "Open" && state.reason === "Refused" && state.trials % 2 === 1 ? "last" : "first" }))
         : Effect.flatMap(reassertion.before, (assertBefore) => ledger.take({ _tag: "Due", assertBefore }))
 
     const finished = (taken: Taken, outcome: Outcome, failed: Failed | undefined) =>
@@ -118,8 +130,8 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
 
     const failed = (taken: Taken, how: Failed) => Effect.zipRight(ledger.fail(taken, how), finished(taken, how.state, how))
 
-    // By the monotonic clock: since when the service refuses products, and when it last accepted one.
-    const refusedSince = new Map<ProductId, number>()
+    const failing = new Map<ProductId, Failing>()
+    // By the monotonic clock: when the service last accepted a product.
     let acceptedAt = Number.NEGATIVE_INFINITY
     // Products in quarantine although nothing shows that the service accepts others, with what they were refused for.
     const unproven = new Map<ProductId, string>()
@@ -144,7 +156,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         const now = yield* MonotonicTime.now
         if (Exit.isSuccess(exit)) {
           acceptedAt = now
-          refusedSince.delete(productId)
+          failing.delete(productId)
           unproven.clear()
           const shown = exit.value?.stock
           if (shown === undefined || shown === value) {
@@ -160,17 +172,24 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
           yield* failed(taken, FailurePolicy.interrupted(taken))
           return Cause.isInterruptedOnly(exit.cause) ? undefined : yield* Effect.die(Cause.squash(exit.cause))
         }
-        const since = taken.attempts > 1 ? refusedSince.get(productId) ?? now : now
-        refusedSince.set(productId, since)
+        const scope = FailureScope.of(failure.value)
+        const earlier = failing.get(productId)
+        const since = taken.refusal === undefined ? now : earlier?.since ?? now
+        // After a restart only the requests of a quarantined product are known to be refusals.
+        const refusedBefore = taken.attempts === 1 ? 0 : earlier?.refusals ?? (taken.wasQuarantined ? taken.attempts - 1 : 0)
+        const refusals = refusedBefore + (scope._tag === "Item" || scope._tag === "Refusal" ? 1 : 0)
+        failing.set(productId, { since, refusals })
         const othersAccepted = acceptedAt >= since
         const how = yield* FailurePolicy.of(taken, failure.value, {
           breakerIsOpen: before._tag === "Open",
+          refusals,
           othersAccepted,
           retryRefusedAfter: options.retryRefusedAfter
         })
         yield* failed(taken, how)
-        const scope = FailureScope.of(failure.value)
         if (how.state === "quarantined" && scope._tag === "Refusal" && !othersAccepted) unproven.set(productId, scope.code)
+        // It fails while others are accepted, as it did before: that shows nothing of the others.
+        if (!permit.halfOpen && othersAccepted && isSame(taken.refusal, how.refusal)) return
         yield* told(failure.value)
         const state = yield* breaker.state
         if (scope._tag === "Refusal" && state._tag === "Open" && state.reason === "Refused") yield* releaseUnproven(scope.code)

@@ -1,4 +1,4 @@
-/** Calls by the fetch of node and `JSON.parse`. */
+/** Calls by Node's fetch and `JSON.parse`. */
 import { apiKey } from "../apiKey.js"
 import { inLoops, serve, stock } from "./caller.js"
 

@@ -1,4 +1,4 @@
-/** Calls by `undici.request` and `JSON.parse`: about the least that a call over a socket costs. */
+/** Calls by `undici.request` and `JSON.parse`, about the minimum cost of a call over a socket. */
 import { type Dispatcher, request } from "undici"
 import { apiKey } from "../apiKey.js"
 import { inLoops, serve, stock } from "./caller.js"

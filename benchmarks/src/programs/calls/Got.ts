@@ -1,4 +1,4 @@
-/** Calls by `got`, as it comes: with its retries, on node:http and connections that are kept. */
+/** Calls by `got` with its defaults: retries, node:http and keep-alive. */
 import got from "got"
 import { Agent } from "node:http"
 import { apiKey } from "../apiKey.js"

@@ -1,4 +1,4 @@
-/** Calls by `ky`, as it comes: with its retries and its timeout. */
+/** Calls by `ky` with its defaults: retries and a timeout. */
 import ky from "ky"
 import { apiKey } from "../apiKey.js"
 import { inLoops, serve, stock } from "./caller.js"

@@ -1,6 +1,6 @@
 /**
- * Calls by `@octokit/core` with its plugins for retries and throttling: the nearest to what Plaza does beside sending.
- * Its limiters are there and are asked, but never make a call wait.
+ * Calls by `@octokit/core` with its plugins for retries and throttling, the nearest to Plaza's features. Its limiters
+ * are active but never delay a call.
  */
 import { Octokit } from "@octokit/core"
 import { retry } from "@octokit/plugin-retry"

@@ -1,4 +1,4 @@
-/** Calls by `openapi-fetch`, with types as its generator would write them. */
+/** Calls by `openapi-fetch`, with types as its generator writes them. */
 import createClient from "openapi-fetch"
 import { apiKey } from "../apiKey.js"
 import { inLoops, serve, stock } from "./caller.js"

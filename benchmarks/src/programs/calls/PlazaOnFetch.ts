@@ -1,4 +1,4 @@
-/** Calls by Plaza on the platform's fetch: slot, delivery rules, schemas, spans and all. */
+/** Calls by Plaza on fetch, with rate limit, delivery rules, schemas and spans. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { onLayer } from "./plaza.js"
 

@@ -1,4 +1,4 @@
-/** Calls by Plaza on undici: slot, delivery rules, schemas, spans and all. */
+/** Calls by Plaza on undici, with rate limit, delivery rules, schemas and spans. */
 import * as NodeClient from "@plaza/client/node"
 import { onLayer } from "./plaza.js"
 

@@ -1,4 +1,4 @@
-/** Whose code the samples of a CPU profile fell into. Knows nothing of how it was taken. */
+/** Attributes the samples of a CPU profile to packages. */
 
 /** The part of a profile of V8 that is read here. */
 export interface Profile {

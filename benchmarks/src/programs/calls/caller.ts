@@ -1,6 +1,6 @@
 /**
- * What every caller does alike: make so many calls, so many at a time, and tell what that cost this process; or tell
- * where the time of it went. Knows nothing of how a call is made.
+ * What all callers share: make a number of calls with a concurrency, and measure the cost of this process or take a
+ * CPU profile.
  */
 import { Session } from "node:inspector/promises"
 import { answering } from "../answering.js"
@@ -11,7 +11,7 @@ export type CallName = "me" | "setStock"
 /** Makes calls, so many of them at a time. */
 export type Run = (call: CallName, calls: number, concurrency: number) => Promise<void>
 
-/** What a caller is told. */
+/** The task of a caller. */
 export interface Task {
   readonly kind: "cost" | "profile"
   readonly address: string

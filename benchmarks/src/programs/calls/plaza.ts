@@ -1,4 +1,4 @@
-/** Calls by Plaza, on a given HTTP client. */
+/** Calls by Plaza on a given HTTP client. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { Plaza, Profiles, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"

@@ -1,6 +1,6 @@
 /**
- * Takes a snapshot into a ledger of `plaza-stock-sync` and measures how long that, opening it and reading it take, and the size of the
- * process.
+ * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time of that, of opening and of reading,
+ * and the size of the process.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"

@@ -1,6 +1,4 @@
-/**
- * A list read by a loop as one writes it by hand: fetch, `JSON.parse`, the next cursor, dates read where they are needed.
- */
+/** A list read by a hand-written loop: fetch, `JSON.parse`, the next cursor, dates parsed where needed. */
 import { setTimeout } from "node:timers/promises"
 import { apiKey } from "../apiKey.js"
 import { serve } from "./caller.js"
@@ -17,7 +15,7 @@ const each = async (baseUrl: string, onPage: (page: Page) => unknown) => {
   do {
     const response: Response = await fetch(`${baseUrl}/me/posts?limit=100${cursor === null ? "" : `&cursor=${cursor}`}`, { headers })
     if (response.status !== 200) throw new Error(`status ${response.status}`)
-    // It believes what it is told, as such loops do.
+    // No validation, as in most such loops.
     const page = JSON.parse(await response.text()) as Page
     await onPage(page)
     cursor = page.next_cursor

@@ -1,6 +1,6 @@
 /**
- * What every reader of a list does alike: go through all of it and tell what that took and how large the process became,
- * or do some work for each page and tell how long it all took. Knows nothing of how a list is read.
+ * What all readers of a list share: read it to the end and measure time and process size, or do some work for each
+ * page and measure the time.
  */
 import { answering } from "../answering.js"
 

@@ -1,4 +1,4 @@
-/** Runs what reads a list by Plaza on undici. */
+/** Runs a list reader with Plaza on undici. */
 import { Plaza, type Posts } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,4 @@
-/**
- * An hour of the loop in which nothing changes: what it costs. Knows nothing of what the figures are compared with.
- */
+/** Measures the cost of an hour of the engine without changes. */
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"

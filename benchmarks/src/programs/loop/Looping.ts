@@ -1,6 +1,6 @@
 /**
- * The loop of `plaza-stock-sync` in simulated time, over a real ledger and a service that takes everything after a moment. Knows nothing
- * of what is measured.
+ * The engine of `plaza-stock-sync` in simulated time, with a real ledger and a service that accepts everything after
+ * a delay.
  */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
@@ -43,7 +43,7 @@ export const idOf = (product: number): ProductId => ProductId.make(`SKU-${String
 export const rowsOf = (stocks: ReadonlyArray<number>): Stream.Stream<Row> =>
   Stream.fromChunk(Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Good", line: product + 2, productId: idOf(product), stock }))))
 
-/** A source that tells the stocks as they are when it is looked at; it has changed when it is told so. */
+/** A source with the current stocks. It reports a change when the benchmark signals one. */
 export const source = (stocks: ReadonlyArray<number>) =>
   Effect.gen(function*() {
     const version = yield* Ref.make(1)

@@ -1,6 +1,6 @@
 /**
- * Products that sell out while ten thousand others wait: how many are sent before each, and how long it takes. Once with the loop, and
- * once with as many workers that send what came first first.
+ * Products that sell out behind ten thousand waiting ones: how many are sent before each, and how long it takes, with
+ * the engine and with the same number of FIFO workers.
  */
 import { Store } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"

@@ -1,6 +1,4 @@
-/**
- * Node's own server, which says the same few bytes to everything and looks at nothing: as fast as anything on it can be.
- */
+/** A Node server that returns the same few bytes to every request, as an upper bound. */
 import { createServer } from "node:http"
 import { answering } from "../answering.js"
 

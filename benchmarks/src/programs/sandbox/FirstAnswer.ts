@@ -1,6 +1,4 @@
-/**
- * A program that embeds a sandbox, as small as it gets: starts one in memory, asks it once over its socket, and ends.
- */
+/** A minimal program that embeds a sandbox: starts one in memory, sends one request over its socket and ends. */
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

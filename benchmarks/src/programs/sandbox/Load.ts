@@ -1,4 +1,4 @@
-/** autocannon, in a process of its own: as many requests of one kind as an address answers in a while. */
+/** Runs autocannon in its own process: as many requests of one kind as possible in a time. */
 import autocannon from "autocannon"
 import { answering } from "../answering.js"
 

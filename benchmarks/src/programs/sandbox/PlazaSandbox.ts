@@ -1,6 +1,6 @@
 /**
- * The sandbox on a socket, in memory, with as many posts as it is told at its start and limits that nobody reaches.
- * Loads what a program that embeds it loads.
+ * The sandbox on a socket, in memory, with a given number of posts and without effective limits. Loads the same
+ * modules as a program that embeds it.
  */
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,4 @@
-/**
- * Prism as its users run it, by its own command, mocking the same OpenAPI file. What it writes to its log is read and
- * thrown away, which is less than a terminal does with it.
- */
+/** Prism as a command, mocking the same OpenAPI file. Its log is read and discarded. */
 import { execFileSync, spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { answering } from "../answering.js"

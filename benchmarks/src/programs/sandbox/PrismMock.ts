@@ -1,7 +1,4 @@
-/**
- * Prism, answering for the same OpenAPI file with what it makes up: without the command line around it, so without its
- * log, and with nothing kept.
- */
+/** Prism as a library, mocking the same OpenAPI file, without its command line and log. */
 import { createLogger } from "@stoplight/prism-core"
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http"
 import { createServer } from "@stoplight/prism-http-server"

@@ -1,7 +1,4 @@
-/**
- * A source of `plaza-stock-sync` that is read to its end: how long that takes and how large the process became. Knows nothing of what
- * the figures are compared with.
- */
+/** Reads a source of `plaza-stock-sync` to its end, and measures time and process size. */
 import { NodeContext } from "@effect/platform-node"
 import { Duration, Effect, Stream } from "effect"
 import * as Open from "@plaza/stock-sync/source/Open"

@@ -1,6 +1,4 @@
-/**
- * A file sent as it is by undici alone, in pieces of node's own choice: no parts, no progress, nothing that is repeated.
- */
+/** A file streamed by undici alone in Node's default chunks: no multipart, no progress, no retries. */
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { Agent } from "undici"

@@ -1,7 +1,4 @@
-/**
- * What every sender of a file measures of itself: how long it took, what it cost and how far its process grew. Knows
- * nothing of how the file is sent.
- */
+/** What all senders of a file measure: time, CPU and growth of the process. */
 import { answering } from "../answering.js"
 
 export interface Task {

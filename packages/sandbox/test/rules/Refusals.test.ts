@@ -168,7 +168,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
     }))
 })
 
-/** All that can be wrong with shipping an order, in the order in which it is told. */
+/** All errors of shipping an order, in order of precedence. */
 const wrongs = [
   ["route", "404 NOT_FOUND"],
   ["key", "401 INVALID_API_KEY"],

@@ -395,6 +395,22 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* trial()).toBeUndefined()
           }))))
 
+    it.effect("on trial is no quarantined product, and first one whose wanted stock has not failed, from either end", () =>
+      at(fresh, (place) =>
+        using(place, (ledger) =>
+          Effect.gen(function*() {
+            const trial = (from: "first" | "last") =>
+              Effect.map(ledger.take({ _tag: "Trial", except: [], from }), (taken) => Option.getOrUndefined(taken)?.productId)
+            yield* receive(ledger, row("A", 0), row("B", 0), row("C", 3), row("D", 3), row("E", 3))
+            yield* failing(ledger, "A", "quarantined")
+            yield* failing(ledger, "B", "pending")
+            expect(yield* trial("last")).toBe("E")
+            expect(yield* trial("first")).toBe("C")
+            expect(yield* trial("first")).toBe("D")
+            expect(yield* trial("last")).toBe("B")
+            expect(yield* trial("first")).toBeUndefined()
+          }))))
+
     it.effect("is no excluded product; it is sent again when it is excluded no longer, whether the source names it or not", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
@@ -544,6 +560,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               { productId: "A", value: 1, reason: "rest", sentAt: 1_000, endedAt: 2_000, outcome: "confirmed", code: undefined, message: undefined }
             ])
             expect((yield* collect(ledger.history(Option.some("A")))).map((each) => each.productId)).toEqual(["A"])
+            yield* ledger.release(Option.none())
             for (const outcome of ["doubtful", "pending", "doubtful", "pending"] as const) yield* failing(ledger, "B", outcome)
             expect((yield* collect(ledger.history(Option.none()))).map((each) => each.outcome)).toEqual(["pending", "doubtful", "pending", "doubtful", "quarantined"])
             expect(yield* collect(ledger.history(Option.some("A")))).toEqual([])

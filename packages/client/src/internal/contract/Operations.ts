@@ -19,7 +19,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
-import * as Attempt from "../delivery/RateLimitedAttempt.js"
+import * as RateLimitedAttempt from "../delivery/RateLimitedAttempt.js"
 import * as CallOptions from "../../CallOptions.js"
 import * as Contract from "./Contract.js"
 import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.js"
@@ -27,15 +27,15 @@ import { deliver } from "../delivery/Delivery.js"
 import type { Check } from "../delivery/Delivery.js"
 import { InvalidInput } from "../../ClientError.js"
 import type { AttemptFailure, CallFailure, OutcomeUnknown } from "../../ClientError.js"
-import type { Answer, Outgoing } from "../transport/ApiRequest.js"
+import type { ApiResponse, ApiRequest } from "../transport/ApiRequest.js"
 import { now } from "../MonotonicTime.js"
 import * as Pagination from "../../Pagination.js"
 import type { RateLimit } from "../../RateLimit.js"
-import * as Sending from "../delivery/HttpAttempt.js"
+import * as HttpAttempt from "../delivery/HttpAttempt.js"
 import { Settings } from "../../Settings.js"
 
 /**
- * How an answer is read.
+ * How a response is read.
  *
  * @since 0.1.0
  * @category models
@@ -58,7 +58,7 @@ export interface SendOptions<A> {
   readonly check?: Check<A>
   /** The body, where it isn't JSON. */
   readonly body?: HttpBody.HttpBody
-  /** As {@link Outgoing.canRepeat}. */
+  /** As {@link ApiRequest.canRepeat}. */
   readonly canRepeat?: (() => boolean) | undefined
 }
 
@@ -104,7 +104,7 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
     item: Schema.Schema<A, I>
   ) => (urlParams: Pagination.PageRequest) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
   /** Sends a request that is encoded already. */
-  readonly sendOpen: <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
+  readonly sendOpen: <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
   /** The clock of the service by the `Date` of its last response. */
   readonly serviceClock: Effect.Effect<ServiceClock>
 }>() {}
@@ -134,16 +134,16 @@ const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
       isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
 
 /** A success that can't be read: of a read, it is one more fault of the service; of a write, the last word. */
-const unreadable = (outgoing: Outgoing, attempts: number, { body, status }: Answer, why: string): AttemptFailure =>
-  outgoing.delivery === "Read"
+const unreadable = (request: ApiRequest, attempts: number, { body, status }: ApiResponse, why: string): AttemptFailure =>
+  request.delivery === "Read"
     ? new UnrecognizedError({
       status,
       category: "ServiceFault",
       attempts,
       message: `the response with status ${status} can't be read (${why})`,
-      details: { body: Sending.excerptOf(body) }
+      details: { body: HttpAttempt.excerptOf(body) }
     })
-    : Sending.unreadable(outgoing, attempts, status, `its response can't be read (${why})`, body)
+    : HttpAttempt.unreadable(request, attempts, status, `its response can't be read (${why})`, body)
 
 /**
  * A JSON body. What has no form in JSON, such as a cycle, is refused.
@@ -158,10 +158,10 @@ export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, Inval
   })
 
 /** What is left of the maximum wait of the call for which something is looked up. */
-const lookingUp = FiberRef.unsafeMake<Attempt.Waiting | undefined>(undefined)
+const lookingUp = FiberRef.unsafeMake<RateLimitedAttempt.Waiting | undefined>(undefined)
 
 /** What is looked up is looked up for the operation: under its span, and within its maximum wait. */
-const within = <A>(span: Tracer.Span, waiting: Attempt.Waiting, check: Check<A> | undefined): Check<A> | undefined =>
+const within = <A>(span: Tracer.Span, waiting: RateLimitedAttempt.Waiting, check: Check<A> | undefined): Check<A> | undefined =>
   check?.lookUp === undefined
     ? check
     : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), Effect.locally(lookingUp, waiting)) }
@@ -184,11 +184,11 @@ interface Parts {
   readonly payload?: unknown
 }
 
-const outgoingOf = (
+const apiRequestOf = (
   operation: Contract.Operation,
   parts: Parts,
   { body, canRepeat }: Pick<SendOptions<unknown>, "body" | "canRepeat"> = {}
-): Either.Either<Outgoing, InvalidInput> =>
+): Either.Either<ApiRequest, InvalidInput> =>
   Either.map(
     Either.all({
       path: operation.path(parts.path),
@@ -215,38 +215,38 @@ export const make: Effect.Effect<
   HttpClient.HttpClient | RateLimit | Settings | Scope.Scope
 > = Effect.gen(function*() {
   const settings = yield* Settings
-  const attempt = yield* Attempt.make
+  const attempt = yield* RateLimitedAttempt.make
   let serviceClock: ServiceClock = { date: undefined, receivedAt: yield* now }
 
-  const noteDate = ({ date }: Answer) =>
+  const noteDate = ({ date }: ApiResponse) =>
     Effect.map(now, (receivedAt) => {
       serviceClock = { date, receivedAt }
     })
 
-  const sendOpen = <A>(outgoing: Outgoing, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
-    Effect.useSpan(`plaza.${outgoing.operation}`, {
+  const sendOpen = <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>): Effect.Effect<A, OpenFailure> =>
+    Effect.useSpan(`plaza.${request.operation}`, {
       captureStackTrace: false,
       attributes: {
-        "plaza.area": outgoing.area,
-        "plaza.operation": outgoing.operation,
-        "plaza.delivery": outgoing.delivery
+        "plaza.area": request.area,
+        "plaza.operation": request.operation,
+        "plaza.delivery": request.delivery
       }
     }, (span) =>
       Effect.flatMap(
         Effect.zip(CallOptions.current, FiberRef.get(lookingUp)),
         ([{ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }, shared]) => {
-          const waiting = shared ?? Attempt.waiting(maxWait)
+          const waiting = shared ?? RateLimitedAttempt.waiting(maxWait)
           return deliver(
             (number) =>
-              Effect.flatMap(attempt({ outgoing, number, waiting, timeout, span }), (answer) =>
+              Effect.flatMap(attempt({ request, number, waiting, timeout, span }), (response) =>
                 Effect.zipRight(
-                  noteDate(answer),
-                  Either.mapLeft(read(answer.body, reader), (why) => unreadable(outgoing, number, answer, why))
+                  noteDate(response),
+                  Either.mapLeft(read(response.body, reader), (why) => unreadable(request, number, response, why))
                 )),
             {
-              operation: outgoing.operation,
-              delivery: outgoing.delivery,
-              retry: outgoing.canRepeat === undefined ? retry : Schedule.whileInput(retry, outgoing.canRepeat),
+              operation: request.operation,
+              delivery: request.delivery,
+              retry: request.canRepeat === undefined ? retry : Schedule.whileInput(retry, request.canRepeat),
               check: within(span, waiting, check)
             }
           )
@@ -261,8 +261,8 @@ export const make: Effect.Effect<
       known: options.known
     }
     return Effect.flatMap(
-      outgoingOf(operation, parts, options),
-      (outgoing) => sendOpen(outgoing, reader, options.check)
+      apiRequestOf(operation, parts, options),
+      (request) => sendOpen(request, reader, options.check)
     )
   }
 
@@ -274,8 +274,8 @@ export const make: Effect.Effect<
         decode ??= Pagination.pageDecoder(item)
         const reader = { decode }
         return Effect.flatMap(
-          outgoingOf(Contract.operation(name), { urlParams }),
-          (outgoing) => sendOpen(outgoing, reader)
+          apiRequestOf(Contract.operation(name), { urlParams }),
+          (request) => sendOpen(request, reader)
         )
       })
   }

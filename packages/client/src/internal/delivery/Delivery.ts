@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.js"
 import { isServiceError, OutcomeUnknown } from "../../ClientError.js"
-import * as Measures from "../../Metrics.js"
+import * as Metrics from "../../Metrics.js"
 
 /**
  * How a `Checkable` operation finds out what became of an attempt.
@@ -151,7 +151,7 @@ const goOn = <A>(
         onSuccess: () =>
           Effect.logDebug("retry").pipe(
             Effect.annotateLogs({ operation, attempt: attempts + 1, after: failure._tag }),
-            Effect.zipRight(Metric.increment(Measures.retries)),
+            Effect.zipRight(Metric.increment(Metrics.retries)),
             Effect.zipRight(run)
           )
       })

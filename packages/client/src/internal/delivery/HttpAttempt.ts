@@ -18,13 +18,13 @@ import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
 import type { Closing } from "./Closing.js"
 import * as Deadlines from "./Deadlines.js"
-import * as Exchange from "../transport/Transport.js"
+import * as Transport from "../transport/Transport.js"
 import { AttemptTimeout, ConnectionFailed, ConnectionLost, UnreadableSuccess } from "../../ClientError.js"
 import type { AttemptFailure } from "../../ClientError.js"
-import * as Moment from "../MonotonicTime.js"
-import type { Answer, Outgoing } from "../transport/ApiRequest.js"
+import * as MonotonicTime from "../MonotonicTime.js"
+import type { ApiResponse, ApiRequest } from "../transport/ApiRequest.js"
 import * as Redaction from "../../Redaction.js"
-import * as Redirects from "../transport/noRedirects.js"
+import * as NoRedirects from "../transport/noRedirects.js"
 import * as ResponseBody from "../transport/ResponseBody.js"
 import { Settings } from "../../Settings.js"
 import { reasonOf, reasonOfCause } from "../../TransportReason.js"
@@ -43,18 +43,18 @@ export interface Progress extends Deadlines.Watched {
   /** When it was sent, in milliseconds since the epoch. */
   readonly sentAt: number
   /** Undefined until it is there. */
-  head: Exchange.Head | undefined
+  head: Transport.Head | undefined
   /** Whether the request has had a connection; undefined where the HTTP client doesn't report that. */
   isConnected?: boolean | undefined
 }
 
 /** @since 0.1.0 @category models */
-export type Send = (outgoing: Outgoing, progress: Progress) => Effect.Effect<Answer, AttemptFailure>
+export type Send = (request: ApiRequest, progress: Progress) => Effect.Effect<ApiResponse, AttemptFailure>
 
 // For what a response larger than the bound begins with, where its own length says that it is.
 const excerptBytes = 4 * excerptLength
 
-const isSuccess = (head: Exchange.Head): boolean => head.status >= 200 && head.status < 300
+const isSuccess = (head: Transport.Head): boolean => head.status >= 200 && head.status < 300
 
 /** @since 0.1.0 @category constructors */
 export const make = (
@@ -68,20 +68,20 @@ export const make = (
   const host = new URL(settings.baseUrl).host
   const given = yield* HttpClient.HttpClient
   // The span of the attempt tells of the request.
-  const client = HttpClient.withTracerDisabledWhen(yield* Redirects.notFollowed(given), () => true)
-  const exchange = Exchange.of(given)
+  const client = HttpClient.withTracerDisabledWhen(yield* NoRedirects.noRedirects(given), () => true)
+  const transport = Transport.of(given)
 
   const headersOf = ({ span }: Progress) =>
     settings.propagateTrace ? { ...ownHeaders, ...HttpTraceContext.toHeaders(span) } : ownHeaders
 
-  const failureOf = (outgoing: Outgoing, progress: Progress, transport: TransportReason, thrown: unknown) => {
+  const failureOf = (request: ApiRequest, progress: Progress, transport: TransportReason, thrown: unknown) => {
     const { attempts, head } = progress
     const { connected } = transport
     const reason = redaction.text(transport.reason)
     // The errors of HTTP clients may hold the request with its headers.
     const cause = redaction.cause(thrown)
-    if (head !== undefined && outgoing.delivery !== "Read") {
-      return unreadable(outgoing, attempts, head.status, `its answer broke off (${reason})`, "")
+    if (head !== undefined && request.delivery !== "Read") {
+      return unreadable(request, attempts, head.status, `its answer broke off (${reason})`, "")
     }
     return connected
       ? new ConnectionLost({
@@ -99,27 +99,27 @@ export const make = (
   }
 
   const refused = (
-    outgoing: Outgoing,
+    request: ApiRequest,
     { attempts }: Progress,
-    { headers, status }: Exchange.Head,
+    { headers, status }: Transport.Head,
     body: string,
     receivedAt: number
   ): AttemptFailure => {
     const requestId = headers["x-request-id"]
     const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
-    return toError({ status, headers: safe, body, receivedAt, attempts, listed: outgoing.listed })
+    return toError({ status, headers: safe, body, receivedAt, attempts, listed: request.listed })
   }
 
-  const outOfTime = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
+  const outOfTime = (request: ApiRequest, progress: Progress): AttemptFailure => {
     const { attempts, head } = progress
     if (progress.isConnected === false) {
-      return failureOf(outgoing, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
+      return failureOf(request, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
     }
     if (head !== undefined && !isSuccess(head)) {
-      return refused(outgoing, progress, head, "", progress.sentAt)
+      return refused(request, progress, head, "", progress.sentAt)
     }
-    return head !== undefined && outgoing.delivery !== "Read"
-      ? unreadable(outgoing, attempts, head.status, "its answer didn't end in time", "")
+    return head !== undefined && request.delivery !== "Read"
+      ? unreadable(request, attempts, head.status, "its answer didn't end in time", "")
       : new AttemptTimeout({
         attempts,
         timeout: progress.limit,
@@ -128,12 +128,12 @@ export const make = (
   }
 
   /** The client was closed. The request had left, so that nobody knows what becomes of it. */
-  const cutOff = (outgoing: Outgoing, progress: Progress): AttemptFailure => {
+  const cutOff = (request: ApiRequest, progress: Progress): AttemptFailure => {
     const { attempts, head } = progress
     if (head !== undefined) {
       return isSuccess(head)
-        ? failureOf(outgoing, progress, { connected: true, reason: "CLOSED" }, undefined)
-        : refused(outgoing, progress, head, "", progress.sentAt)
+        ? failureOf(request, progress, { connected: true, reason: "CLOSED" }, undefined)
+        : refused(request, progress, head, "", progress.sentAt)
     }
     return new ConnectionLost({
       attempts,
@@ -143,7 +143,7 @@ export const make = (
   }
 
   /** Notes what a response begins with, and decides how many bytes of its body are read. */
-  const noteHead = (progress: Progress, head: Exchange.Head): number => {
+  const noteHead = (progress: Progress, head: Transport.Head): number => {
     progress.span.attribute("http.response.status_code", head.status)
     progress.head = head
     const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
@@ -151,104 +151,104 @@ export const make = (
     return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
   }
 
-  const tooLarge = (outgoing: Outgoing, { attempts }: Progress, { status }: Exchange.Head, body: string): AttemptFailure => {
+  const tooLarge = (request: ApiRequest, { attempts }: Progress, { status }: Transport.Head, body: string): AttemptFailure => {
     const why = `its response is larger than ${settings.maxResponseBytes} bytes (option maxResponseBytes)`
-    return outgoing.delivery === "Read"
+    return request.delivery === "Read"
       ? new ConnectionLost({
         attempts,
         reason: "RESPONSE_TOO_LARGE",
         message: `the connection to ${host} was dropped, because ${why}`
       })
-      : unreadable(outgoing, attempts, status, why, body)
+      : unreadable(request, attempts, status, why, body)
   }
 
   const conclude = (
-    outgoing: Outgoing,
+    request: ApiRequest,
     progress: Progress,
-    head: Exchange.Head,
-    { isCut, text }: Exchange.Body
-  ): Effect.Effect<Answer, AttemptFailure> => {
+    head: Transport.Head,
+    { isCut, text }: Transport.Body
+  ): Effect.Effect<ApiResponse, AttemptFailure> => {
     // A proxy that echoes the request may echo the key with it, and what can't be read is shown to people.
     const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
     if (isCut && isSuccess(head)) {
-      return Effect.fail(tooLarge(outgoing, progress, head, body))
+      return Effect.fail(tooLarge(request, progress, head, body))
     }
     return isSuccess(head)
       ? Effect.succeed({ status: head.status, body, date: parseHttpDate(head.headers["date"]) })
-      : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refused(outgoing, progress, head, body, now)))
+      : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refused(request, progress, head, body, now)))
   }
 
   /** A refusal whose body breaks off is still a refusal. */
   const brokenOff = (
-    outgoing: Outgoing,
+    request: ApiRequest,
     progress: Progress,
     reason: TransportReason,
     cause: unknown
-  ): Effect.Effect<Answer, AttemptFailure> =>
+  ): Effect.Effect<ApiResponse, AttemptFailure> =>
     progress.head === undefined || isSuccess(progress.head)
-      ? Effect.fail(failureOf(outgoing, progress, reason, cause))
-      : conclude(outgoing, progress, progress.head, noBody)
+      ? Effect.fail(failureOf(request, progress, reason, cause))
+      : conclude(request, progress, progress.head, noBody)
 
-  const byClient: Send = (outgoing, progress) => {
-    const request = HttpClientRequest.make(outgoing.method)(settings.baseUrl + outgoing.path, {
-      urlParams: outgoing.query,
+  const byClient: Send = (request, progress) => {
+    const httpRequest = HttpClientRequest.make(request.method)(settings.baseUrl + request.path, {
+      urlParams: request.query,
       headers: headersOf(progress),
-      body: watched(outgoing.body, progress)
+      body: watched(request.body, progress)
     })
-    const answer = Effect.flatMap(client.execute(request), (response) => {
+    const response = Effect.flatMap(client.execute(httpRequest), (response) => {
       return Effect.map(ResponseBody.read(response, noteHead(progress, response)), (body) => ({ head: response, body }))
     })
     return deadlines.limit(
-      Effect.matchEffect(answer, {
-        onFailure: (error) => brokenOff(outgoing, progress, reasonOf(error), error.cause),
-        onSuccess: ({ body, head }) => conclude(outgoing, progress, head, body)
+      Effect.matchEffect(response, {
+        onFailure: (error) => brokenOff(request, progress, reasonOf(error), error.cause),
+        onSuccess: ({ body, head }) => conclude(request, progress, head, body)
       }),
       progress,
-      { outOfTime: () => outOfTime(outgoing, progress), cutOff: () => cutOff(outgoing, progress) }
+      { outOfTime: () => outOfTime(request, progress), cutOff: () => cutOff(request, progress) }
     )
   }
 
-  const byExchange = (exchange: Exchange.Exchange, body: InMemory): Send => (outgoing, progress) => {
-    let breakOff = () => {}
-    return deadlines.limitAsync<Answer, AttemptFailure, AttemptFailure>(
+  const byTransport = (execute: Transport.Transport, body: InMemory): Send => (request, progress) => {
+    let abort = () => {}
+    return deadlines.limitAsync<ApiResponse, AttemptFailure, AttemptFailure>(
       (resume) => {
         progress.isConnected = false
-        breakOff = exchange({
-          method: outgoing.method,
-          url: urlOf(settings.baseUrl + outgoing.path, outgoing.query),
+        abort = execute({
+          method: request.method,
+          url: urlOf(settings.baseUrl + request.path, request.query),
           headers: body._tag === "Empty" ? headersOf(progress) : { ...headersOf(progress), "content-type": body.contentType },
           body: body._tag === "Empty" ? undefined : body.body,
-          idempotent: outgoing.delivery === "Read" || outgoing.delivery === "Repeatable"
+          idempotent: request.delivery === "Read" || request.delivery === "Repeatable"
         }, {
           onConnection: () => {
             progress.isConnected = true
           },
           onHead: (head) => noteHead(progress, head),
-          onEnd: (head, body) => resume(conclude(outgoing, progress, head, body)),
+          onEnd: (head, body) => resume(conclude(request, progress, head, body)),
           onFailure: (cause) => {
-            // The exchange knows whether there was a connection; a code only suggests it.
+            // The transport knows whether there was a connection; a code only suggests it.
             const { reason } = reasonOfCause(cause, "Transport")
-            resume(brokenOff(outgoing, progress, { reason, connected: progress.isConnected === true }, cause))
+            resume(brokenOff(request, progress, { reason, connected: progress.isConnected === true }, cause))
           }
         })
-        return Effect.sync(breakOff)
+        return Effect.sync(abort)
       },
       progress,
       {
         outOfTime: () => {
           // First, so that what had no connection until now doesn't get one after it was said to have had none.
-          breakOff()
-          return outOfTime(outgoing, progress)
+          abort()
+          return outOfTime(request, progress)
         },
-        cutOff: () => cutOff(outgoing, progress)
+        cutOff: () => cutOff(request, progress)
       }
     )
   }
 
-  return (outgoing, progress) =>
-    exchange !== undefined && isInMemory(outgoing.body)
-      ? byExchange(exchange, outgoing.body)(outgoing, progress)
-      : byClient(outgoing, progress)
+  return (request, progress) =>
+    transport !== undefined && isInMemory(request.body)
+      ? byTransport(transport, request.body)(request, progress)
+      : byClient(request, progress)
 })
 
 // What one character of a key is written with at most, in JSON escapes, entities and the like.
@@ -257,13 +257,13 @@ const longestEscape = 8
 /** A text that was cut, without its end: that may hold the beginning of a key in any escape, which redaction can't recognise. */
 const withoutPartOf = (key: string, text: string): string => text.slice(0, Math.max(0, text.length - longestEscape * key.length))
 
-const noBody: Exchange.Body = { text: "", isCut: false }
+const noBody: Transport.Body = { text: "", isCut: false }
 
 type InMemory = HttpBody.Empty | HttpBody.Uint8Array
 
 const isInMemory = (body: HttpBody.HttpBody): body is InMemory => body._tag === "Empty" || body._tag === "Uint8Array"
 
-const urlOf = (address: string, query: Outgoing["query"]): URL => {
+const urlOf = (address: string, query: ApiRequest["query"]): URL => {
   const url = new URL(address)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) {
@@ -279,7 +279,7 @@ const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody
     ? HttpBody.stream(
       // By the chunk, which keeps the chunks as they are; see `Multipart`.
       Stream.chunksWith(body.stream, Stream.tap(() =>
-        Effect.map(Moment.now, (now) => {
+        Effect.map(MonotonicTime.now, (now) => {
           progress.movedAt = now
         }))),
       body.contentType,
@@ -302,7 +302,7 @@ export const excerptOf = (body: string): string => body.slice(0, excerptLength)
  * @category constructors
  */
 export const unreadable = (
-  outgoing: Outgoing,
+  request: ApiRequest,
   attempts: number,
   status: number,
   why: string,
@@ -310,7 +310,7 @@ export const unreadable = (
 ): UnreadableSuccess =>
   new UnreadableSuccess({
     attempts,
-    operation: outgoing.operation,
+    operation: request.operation,
     status,
     message: `the service reported success (status ${status}), but ${why}; the request was not sent again`,
     body: excerptOf(body)

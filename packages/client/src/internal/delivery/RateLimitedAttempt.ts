@@ -15,12 +15,12 @@ import type * as Tracer from "effect/Tracer"
 import * as Closing from "./Closing.js"
 import { isServiceError } from "../../ClientError.js"
 import type { AttemptFailure } from "../../ClientError.js"
-import * as Measures from "../../Metrics.js"
+import * as Metrics from "../../Metrics.js"
 import { at } from "../MonotonicTime.js"
-import type { Answer, Outgoing } from "../transport/ApiRequest.js"
+import type { ApiResponse, ApiRequest } from "../transport/ApiRequest.js"
 import { RateLimit, takeReserved } from "../../RateLimit.js"
 import type { Refusal } from "../../RateLimit.js"
-import * as Sending from "./HttpAttempt.js"
+import * as HttpAttempt from "./HttpAttempt.js"
 import { Settings } from "../../Settings.js"
 
 /**
@@ -38,7 +38,7 @@ export const waiting = (maxWait: Duration.Duration): Waiting => ({ leftMillis: D
 
 /** @since 0.1.0 @category models */
 export interface Call {
-  readonly outgoing: Outgoing
+  readonly request: ApiRequest
   /** Which attempt of its call it is, from 1 on. */
   readonly number: number
   readonly waiting: Waiting
@@ -49,7 +49,7 @@ export interface Call {
 }
 
 /** @since 0.1.0 @category models */
-export type Attempt = (call: Call) => Effect.Effect<Answer, AttemptFailure>
+export type Attempt = (call: Call) => Effect.Effect<ApiResponse, AttemptFailure>
 
 const isRateLimited = (failure: AttemptFailure): boolean =>
   isServiceError(failure) && failure.category === "RateLimited"
@@ -64,7 +64,7 @@ const refusal = (failure: AttemptFailure): Refusal | undefined =>
     : undefined
 
 const countRefusal = (failure: AttemptFailure): Effect.Effect<void> =>
-  isRateLimited(failure) ? Metric.increment(Measures.rateLimited) : Effect.void
+  isRateLimited(failure) ? Metric.increment(Metrics.rateLimited) : Effect.void
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLimit | Settings | Scope.Scope> = Effect.gen(
@@ -72,52 +72,52 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     const { baseUrl } = yield* Settings
     const rateLimit = yield* RateLimit
     const closing = yield* Closing.make
-    const send = yield* Sending.make(closing)
+    const send = yield* HttpAttempt.make(closing)
     const { host } = new URL(baseUrl)
 
-    const inSpan = ({ number, outgoing, timeout, waiting }: Call, span: Tracer.Span, askedAt: number) =>
+    const inSpan = ({ number, request, timeout, waiting }: Call, span: Tracer.Span, askedAt: number) =>
       at((movedAt) =>
         Effect.flatMap(Clock.currentTimeMillis, (sentAt) => {
           const wait = movedAt - askedAt
           waiting.leftMillis = Math.max(0, waiting.leftMillis - wait)
           span.attribute("plaza.wait_ms", wait)
-          const sent = send(outgoing, { attempts: number, span, sentAt, movedAt, limit: timeout, head: undefined })
-          return Metric.increment(Measures.requests).pipe(
-            Effect.zipRight(wait > 0 ? Metric.update(Measures.waits, wait / 1_000) : Effect.void),
+          const sent = send(request, { attempts: number, span, sentAt, movedAt, limit: timeout, head: undefined })
+          return Metric.increment(Metrics.requests).pipe(
+            Effect.zipRight(wait > 0 ? Metric.update(Metrics.waits, wait / 1_000) : Effect.void),
             Effect.zipRight(Effect.tapError(sent, countRefusal))
           )
         })
       )
 
-    const inSlot = (call: Call, span: Tracer.Span, again: boolean): Effect.Effect<Answer, AttemptFailure> =>
+    const inSlot = (call: Call, span: Tracer.Span, again: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
       at((askedAt) => {
-        const request = inSpan(call, span, askedAt)
-        const options = { operation: call.outgoing.operation, again, closing, refusal }
+        const sent = inSpan(call, span, askedAt)
+        const options = { operation: call.request.operation, again, closing, refusal }
         const maxWait = Duration.millis(call.waiting.leftMillis)
         return again
-          ? rateLimit.withSlot(maxWait, request, options)
+          ? rateLimit.withSlot(maxWait, sent, options)
           : Effect.flatMap(takeReserved, (slot) =>
-            slot === undefined ? rateLimit.withSlot(maxWait, request, options) : slot.use(request, options))
+            slot === undefined ? rateLimit.withSlot(maxWait, sent, options) : slot.use(sent, options))
       })
 
-    const sendIn = (call: Call, again: boolean): Effect.Effect<Answer, AttemptFailure> =>
+    const sendIn = (call: Call, again: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
       Effect.useSpan("plaza.attempt", {
         kind: "client",
         parent: call.span,
         captureStackTrace: false,
         attributes: {
-          "plaza.operation": call.outgoing.operation,
+          "plaza.operation": call.request.operation,
           "plaza.attempt": call.number,
-          "http.request.method": call.outgoing.method,
+          "http.request.method": call.request.method,
           "server.address": host
         }
       }, (span) => inSlot(call, span, again))
 
-    const attempt = (call: Call, again: boolean): Effect.Effect<Answer, AttemptFailure> =>
+    const attempt = (call: Call, again: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
       Effect.catchAll(sendIn(call, again), (failure) =>
-        isRateLimited(failure) && call.outgoing.canRepeat?.() !== false
+        isRateLimited(failure) && call.request.canRepeat?.() !== false
           ? Effect.zipRight(
-            Metric.increment(Measures.retries),
+            Metric.increment(Metrics.retries),
             // Where the wait is too long, the caller learns what the service said.
             Effect.catchAll(attempt(call, true), (next) => Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : next))
           )

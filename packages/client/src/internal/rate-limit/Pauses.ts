@@ -7,7 +7,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import * as Measures from "../../Metrics.js"
+import * as Metrics from "../../Metrics.js"
 import type { PausedOperation } from "../../RateLimit.js"
 
 // A shorter wait for the allowance is how it works.
@@ -60,7 +60,7 @@ export class Pauses {
       ? Effect.logInfo("rate_limit.key_paused")
       : Effect.annotateLogs(Effect.logWarning("rate_limit.operation_paused"), { operation })
     return Effect.annotateLogs(event, { seconds: seconds(now, until) }).pipe(
-      Effect.zipRight(Metric.increment(Metric.tagged(Measures.pauses, "scope", operation === undefined ? "key" : "operation")))
+      Effect.zipRight(Metric.increment(Metric.tagged(Metrics.pauses, "scope", operation === undefined ? "key" : "operation")))
     )
   }
 

@@ -8,7 +8,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
 
 /** @since 0.1.0 @category models */
-export interface Outgoing {
+export interface ApiRequest {
   /** The operation's name, for spans, logs and messages; never an id. */
   readonly operation: string
   readonly area: string
@@ -30,7 +30,7 @@ export interface Outgoing {
  * @since 0.1.0
  * @category models
  */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly body: string
   /** The service's clock by its `Date` header, in milliseconds since the epoch. */

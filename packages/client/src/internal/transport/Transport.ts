@@ -10,7 +10,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 
 /** @since 0.1.0 @category models */
-export interface ExchangeRequest {
+export interface TransportRequest {
   readonly method: HttpMethod
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -65,9 +65,9 @@ export interface Listener {
  * @since 0.1.0
  * @category models
  */
-export type Exchange = (request: ExchangeRequest, listener: Listener) => () => void
+export type Transport = (request: TransportRequest, listener: Listener) => () => void
 
-const offered = new WeakMap<HttpClient.HttpClient, Exchange>()
+const attached = new WeakMap<HttpClient.HttpClient, Transport>()
 
 /**
  * The client, offering an exchange that does as it does. A client that is made from it offers none, since what was
@@ -76,8 +76,8 @@ const offered = new WeakMap<HttpClient.HttpClient, Exchange>()
  * @since 0.1.0
  * @category combinators
  */
-export const offer = (client: HttpClient.HttpClient, exchange: Exchange): HttpClient.HttpClient => {
-  offered.set(client, exchange)
+export const attach = (client: HttpClient.HttpClient, transport: Transport): HttpClient.HttpClient => {
+  attached.set(client, transport)
   return client
 }
 
@@ -87,4 +87,4 @@ export const offer = (client: HttpClient.HttpClient, exchange: Exchange): HttpCl
  * @since 0.1.0
  * @category combinators
  */
-export const of = (client: HttpClient.HttpClient): Exchange | undefined => offered.get(client)
+export const of = (client: HttpClient.HttpClient): Transport | undefined => attached.get(client)

@@ -17,7 +17,7 @@ import * as Option from "effect/Option"
  * @since 0.1.0
  * @category combinators
  */
-export const notFollowed = (client: HttpClient.HttpClient): Effect.Effect<HttpClient.HttpClient> =>
+export const noRedirects = (client: HttpClient.HttpClient): Effect.Effect<HttpClient.HttpClient> =>
   Effect.map(Effect.serviceOption(RequestInit), (own) =>
     HttpClient.transformResponse(
       client,

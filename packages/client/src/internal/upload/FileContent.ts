@@ -1,6 +1,6 @@
 /**
- * The content of a file, in pieces that are as long as goes out in a moment: so short on a slow line that progress is
- * seen and nothing seems to hang, so long on a fast one that they cost little. Knows nothing of uploads.
+ * The content of a file as a stream of pieces. Pieces are short on a slow line, so that progress shows, and long on a fast
+ * one, so that they cost little.
  *
  * @since 0.1.0
  */
@@ -11,39 +11,38 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as Buffers from "./Buffers.js"
+import * as BufferPool from "./BufferPool.js"
 
-const shortest = 64 * 1024
-// Of buffers that are used again: more takes more memory and is no faster.
-const longest = 1024 * 1024
-// Of others, whose collection costs more the longer they are.
-const longestOnce = 256 * 1024
+const minLength = 64 * 1024
+// For buffers that are reused. Longer ones take more memory and are no faster.
+const maxReusedLength = 1024 * 1024
+// For buffers that are used once: the longer they are, the more often V8 marks the heap.
+const maxFreshLength = 256 * 1024
 
-// Between one piece and the next. A line that was quick until now has taken as much as the next piece holds already, so
-// that no buffer on the way makes a slow one look quick for long.
-const quickMillis = 50
+// The time between two pieces. The line has taken one piece before the length of the next one doubles, so buffers on the way
+// do not make a slow line look fast for long.
+const fastMillis = 50
 const slowMillis = 250
 
 const lengthAfter = (length: number, millis: number): number =>
-  millis < quickMillis ? length * 2 : millis > slowMillis ? Math.max(length / 2, shortest) : length
+  millis < fastMillis ? length * 2 : millis > slowMillis ? Math.max(length / 2, minLength) : length
 
 /**
- * A stream that reads the file anew each time it is run. What it gives may be overwritten once it went out over a
- * connection that tells so.
+ * A stream that opens and reads the file each time it runs. A piece may be overwritten after a socket has written it.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (fs: FileSystem.FileSystem, path: string): Stream.Stream<Uint8Array, PlatformError> =>
   Stream.unwrapScoped(Effect.map(fs.open(path, { flag: "r" }), (file) => {
-    const buffers = Buffers.make()
-    let length = shortest
-    let askedAt: number | undefined
+    const pool = BufferPool.make()
+    let length = minLength
+    let previousAt: number | undefined
     const nextBuffer = (now: number) => {
-      const wanted = askedAt === undefined ? shortest : lengthAfter(length, now - askedAt)
-      length = Math.min(wanted, buffers.areGivenBack() ? longest : longestOnce)
-      askedAt = now
-      return buffers.take(length)
+      const wanted = previousAt === undefined ? minLength : lengthAfter(length, now - previousAt)
+      length = Math.min(wanted, pool.isRecycling() ? maxReusedLength : maxFreshLength)
+      previousAt = now
+      return pool.acquire(length)
     }
     const next = Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const buffer = nextBuffer(now)
@@ -54,7 +53,7 @@ export const make = (fs: FileSystem.FileSystem, path: string): Stream.Stream<Uin
             return Effect.fail(Option.none())
           }
           const piece = buffer.subarray(0, Number(size))
-          buffers.lend(piece)
+          pool.lend(piece)
           return Effect.succeed(Chunk.of(piece))
         }
       })

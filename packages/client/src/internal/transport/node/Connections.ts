@@ -8,9 +8,8 @@ import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "@eff
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { Socket } from "node:net"
 import Tls from "node:tls"
-import * as Buffers from "../../upload/Buffers.js"
+import * as SocketWrites from "./SocketWrites.js"
 
 /** @since 0.1.0 @category models */
 export interface Proxies {
@@ -31,51 +30,6 @@ export interface ConnectionOptions {
   readonly connectTimeout: Duration.Duration
 }
 
-type Written = (error?: Error | null) => void
-
-const givesBack = (part: Uint8Array): Written => (error) => {
-  // What could not be written may be on its way still.
-  if (error === undefined || error === null) {
-    Buffers.giveBack(part)
-  }
-}
-
-/**
- * Only a socket's own callback tells for certain that what was written to it is gone. Undici doesn't ask for it, so it is
- * asked for here. Undici hands each part to one socket, in their order, and keeps none.
- */
-const givingBack = (socket: Socket): Socket => {
-  const write: Socket["write"] = socket.write.bind(socket)
-  socket.write = (part: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) =>
-    typeof encoding === "string"
-      ? write(part, encoding, written)
-      : write(part, encoding === undefined && typeof part !== "string" && Buffers.isLastPart(part) ? givesBack(part) : encoding)
-  return socket
-}
-
-// What a write meets once the other side has closed the connection.
-const isClosedBehind = (error: NodeJS.ErrnoException | null | undefined): boolean => error?.code === "EPIPE" || error?.code === "ECONNRESET"
-
-/**
- * A service may refuse an upload and close the connection while the upload is still going out. The next write then fails
- * while the refusal waits to be read, and Node would destroy the socket with it. So a write that fails like this stays
- * pending: reading goes on, and its end or its error ends the request.
- */
-const readingOn = (socket: Socket): Socket => {
-  const held = (done: Written): Written => (error) => {
-    if (!isClosedBehind(error)) {
-      done(error)
-    }
-  }
-  const write = socket._write.bind(socket)
-  socket._write = (chunk, encoding, done) => write(chunk, encoding, held(done))
-  const writev = socket._writev?.bind(socket)
-  if (writev !== undefined) {
-    socket._writev = (chunks, done) => writev(chunks, held(done))
-  }
-  return socket
-}
-
 // A proxy that hangs up or refuses: undici goes on trying for the first two, and nothing tells that nothing was sent.
 const proxyFailures: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "PROXY_CLOSED",
@@ -91,7 +45,7 @@ const connectFailure = (error: NodeJS.ErrnoException): Error => {
 const preparing = (connect: buildConnector.connector): buildConnector.connector => (options, callback) =>
   connect(options, (...[error, socket]) => {
     if (error === null) {
-      callback(null, readingOn(givingBack(socket)))
+      callback(null, SocketWrites.prepare(socket))
     } else {
       callback(connectFailure(error), null)
     }

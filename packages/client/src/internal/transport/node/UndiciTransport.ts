@@ -7,7 +7,7 @@
 import * as Headers from "@effect/platform/Headers"
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import { AsyncResource } from "node:async_hooks"
-import type { Exchange, Head, Listener } from "../Transport.js"
+import type { Transport, Head, Listener } from "../Transport.js"
 import { textOf } from "../ResponseBody.js"
 
 /** Keeps what a program follows by `AsyncLocalStorage` with the caller: a socket serves many. */
@@ -90,7 +90,7 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
 }
 
 /** @since 0.1.0 @category constructors */
-export const make = (dispatcher: Dispatcher): Exchange => ({ body, headers, idempotent, method, url }, listener) => {
+export const make = (dispatcher: Dispatcher): Transport => ({ body, headers, idempotent, method, url }, listener) => {
   const handler = new Handler(listener)
   dispatcher.dispatch({
     method,

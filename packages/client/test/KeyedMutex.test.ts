@@ -1,7 +1,7 @@
-/** Calls for one thing run one after the other, in the order in which they were made. */
+/** Calls with one key run one after the other, in the order in which they were made. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
-import * as Turns from "../src/internal/delivery/Serialized.js"
+import * as KeyedMutex from "../src/internal/delivery/KeyedMutex.js"
 import { ProductId } from "@plaza/domain"
 import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule } from "effect"
 import { vi } from "vitest"
@@ -57,16 +57,16 @@ describe("of two stocks set for one product", () => {
     }))
 })
 
-describe("turns", () => {
+describe("a keyed mutex", () => {
   it.effect.prop("run the calls of a key one at a time and in order, whatever becomes of each", [
     fc.array(fc.record({ key: fc.constantFrom("a", "b"), end: fc.constantFrom("success", "failure", "defect") }), { maxLength: 20 })
   ], ([calls]) =>
     Effect.gen(function*() {
-      const inTurn = Turns.make()
+      const withLock = KeyedMutex.make()
       const began: Record<string, Array<number>> = { a: [], b: [] }
       const running = { a: 0, b: 0 }
       const exits = yield* Effect.forEach(calls, ({ end, key }, index) =>
-        inTurn(key)(Effect.gen(function*() {
+        withLock(key)(Effect.gen(function*() {
           began[key]?.push(index)
           expect(++running[key as "a" | "b"]).toBe(1)
           yield* Effect.yieldNow()
@@ -81,19 +81,19 @@ describe("turns", () => {
 
   it.effect("of different keys don't wait for each other", () =>
     Effect.gen(function*() {
-      const inTurn = Turns.make()
-      const first = yield* Effect.fork(inTurn("a")(Effect.never))
+      const withLock = KeyedMutex.make()
+      const first = yield* Effect.fork(withLock("a")(Effect.never))
       yield* yieldOften
-      expect(yield* inTurn("b")(Effect.succeed(1))).toBe(1)
+      expect(yield* withLock("b")(Effect.succeed(1))).toBe(1)
       yield* Fiber.interrupt(first)
     }))
 
   it.effect("pass over a call that was interrupted while it waited, and go on after one that was interrupted as it ran", () =>
     Effect.gen(function*() {
-      const inTurn = Turns.make()
+      const withLock = KeyedMutex.make()
       const began: Array<string> = []
       const call = (name: string, body: Effect.Effect<void>) =>
-        Effect.zipLeft(Effect.fork(inTurn("a")(Effect.zipRight(Effect.sync(() => began.push(name)), body))), yieldOften)
+        Effect.zipLeft(Effect.fork(withLock("a")(Effect.zipRight(Effect.sync(() => began.push(name)), body))), yieldOften)
       const running = yield* call("running", Effect.never)
       const waiting = yield* call("waiting", Effect.void)
       const last = yield* call("last", Effect.void)
@@ -107,31 +107,31 @@ describe("turns", () => {
 
   it.effect("begin anew for a key whose calls have all ended or were interrupted", () =>
     Effect.gen(function*() {
-      const inTurn = Turns.make()
+      const withLock = KeyedMutex.make()
       for (let round = 0; round < 3; round++) {
         const open = yield* Deferred.make<void>()
-        const running = yield* Effect.fork(inTurn("a")(Deferred.await(open)))
+        const running = yield* Effect.fork(withLock("a")(Deferred.await(open)))
         yield* yieldOften
-        const waiting = yield* Effect.fork(inTurn("a")(Effect.never))
+        const waiting = yield* Effect.fork(withLock("a")(Effect.never))
         yield* yieldOften
         yield* Fiber.interrupt(waiting)
         yield* Deferred.succeed(open, undefined)
         yield* Fiber.join(running)
       }
-      expect(yield* inTurn("a")(Effect.succeed(1))).toBe(1)
+      expect(yield* withLock("a")(Effect.succeed(1))).toBe(1)
     }))
 
   it.effect("forget a key that no call uses, also after a failure and an interruption", () =>
     Effect.gen(function*() {
       const set = vi.spyOn(Map.prototype, "set")
-      const inTurn = Turns.make()
-      const keys = ["turn of a success", "turn of a failure", "turn of an interruption"]
-      yield* inTurn(keys[0] ?? "")(Effect.void)
-      yield* Effect.ignore(inTurn(keys[1] ?? "")(Effect.fail("no")))
-      const running = yield* Effect.fork(inTurn(keys[2] ?? "")(Effect.never))
+      const withLock = KeyedMutex.make()
+      const keys = ["lock of a success", "lock of a failure", "lock of an interruption"]
+      yield* withLock(keys[0] ?? "")(Effect.void)
+      yield* Effect.ignore(withLock(keys[1] ?? "")(Effect.fail("no")))
+      const running = yield* Effect.fork(withLock(keys[2] ?? "")(Effect.never))
       yield* yieldOften
       yield* Fiber.interrupt(running)
-      // The map that holds a turn for each key is nobody else's to see.
+      // The map that holds an entry for each key is nobody else's to see.
       const maps = keys.map((key) => set.mock.contexts[set.mock.calls.findIndex(([name]) => name === key)])
       set.mockRestore()
       expect(maps.map((map, index) => map instanceof Map && !map.has(keys[index]))).toEqual([true, true, true])

@@ -1,14 +1,14 @@
 /**
- * Which folder may import what: `apps -> terminal -> client -> domain` and `apps -> sandbox -> domain`, and nothing against it.
- * Imports are read from the syntax tree, so `import type`, `export from`, `import()`, `import("x").T` and `require` count alike.
- * Knows the rules of the house, and nothing of what the code does.
+ * Rules on which folder may import what: `apps -> terminal -> client -> domain` and `apps -> sandbox -> domain`.
+ * Reads imports from the syntax tree, so `import type`, `export from`, `import()`, `import("x").T` and `require` all count.
+ * Why this is not a linter rule: docs/decisions/010-own-import-rules.md.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import * as Path from "node:path"
 import { parseSync } from "rolldown/utils"
 
-/** One import that runs against an arrow: where it stands, what it names, which rule it breaks. */
+/** One forbidden import: the file, the module it names and the rule it breaks. */
 export interface Violation {
   readonly file: string
   readonly specifier: string
@@ -16,7 +16,7 @@ export interface Violation {
 }
 
 interface Rule {
-  /** The files that the rule is about, by their path from the root, with forward slashes. */
+  /** The files that the rule applies to, as paths from the root with forward slashes. */
   readonly files: RegExp
   readonly except?: RegExp
   readonly forbids: (specifier: string) => boolean
@@ -34,52 +34,52 @@ const rules: ReadonlyArray<Rule> = [
   {
     files: /^packages\/domain\/src\//,
     forbids: (specifier) => !isRelative(specifier) && !domainMayUse(specifier),
-    rule: "domain imports effect and @effect/platform alone"
+    rule: "domain imports only effect and @effect/platform"
   },
-  { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not know sandbox" },
+  { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not import sandbox" },
   {
     files: /^packages\/client\/src\//,
     except: nodeSide,
     forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
-    rule: "client runs anywhere: only src/node.ts and src/internal/transport/node import Node"
+    rule: "client imports Node only in src/node.ts and src/internal/transport/node"
   },
   {
     files: /^packages\/client\/src\//,
     except: nodeSide,
     forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
-    rule: "client runs anywhere: nothing else of it imports src/node.ts or src/internal/transport/node"
+    rule: "no other client module imports src/node.ts or src/internal/transport/node"
   },
-  { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not know client" },
+  { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not import client" },
   {
     files: /^packages\/(?:domain|client|sandbox)\//,
     forbids: within("@plaza/terminal"),
-    rule: "only programs know the terminal"
+    rule: "domain, client and sandbox do not import terminal"
   },
-  { files: /^packages\/terminal\/src\//, forbids: within("@plaza/sandbox"), rule: "terminal does not know sandbox" },
-  { files: /^packages\/(?:domain|client|sandbox|terminal)\//, forbids: within("@plaza/rows"), rule: "only programs read rows" },
+  { files: /^packages\/terminal\/src\//, forbids: within("@plaza/sandbox"), rule: "terminal does not import sandbox" },
+  { files: /^packages\/(?:domain|client|sandbox|terminal)\//, forbids: within("@plaza/rows"), rule: "domain, client, sandbox and terminal do not import rows" },
   {
     files: /^packages\/rows\//,
     forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/terminal"),
-    rule: "rows know the domain alone"
+    rule: "rows does not import client, sandbox or terminal"
   },
   {
     files: /^packages\//,
     forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
-    rule: "packages do not know apps, examples or benchmarks"
+    rule: "packages do not import apps, examples or benchmarks"
   },
   {
     files: /^apps\/cli\//,
     forbids: within("@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
-    rule: "apps do not know one another"
+    rule: "apps do not import each other, examples or benchmarks"
   },
   {
     files: /^apps\/stock-sync\//,
     forbids: within("@plaza/cli", "@plaza/examples", "@plaza/benchmarks"),
-    rule: "apps do not know one another"
+    rule: "apps do not import each other, examples or benchmarks"
   }
 ]
 
-/** A node of the syntax tree, of which only the parts that can name a module are looked at. */
+/** A node of the syntax tree. Only the parts that can name a module are read. */
 type Node = Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
 
@@ -103,7 +103,7 @@ const sourceOf = (node: Node): unknown => {
   }
 }
 
-/** Every module that a source text names, in the order in which it names them. */
+/** Every module that a source text imports, in order. */
 export const specifiersOf = (file: string, text: string): ReadonlyArray<string> => {
   const parsed = parseSync(file, text)
   if (parsed.errors.length > 0) throw new Error(`${file} can't be parsed: ${parsed.errors[0]?.message ?? "unknown reason"}`)
@@ -119,7 +119,7 @@ export const specifiersOf = (file: string, text: string): ReadonlyArray<string> 
   return found
 }
 
-/** What the package of a file may load at run time; undefined where no manifest stands (in a fixture). */
+/** The run-time dependencies of a file's package. Undefined when the folder has no package.json. */
 const runtimeDependencies = (root: string, home: string): ReadonlySet<string> | undefined => {
   const path = Path.join(root, home, "package.json")
   if (!existsSync(path)) return undefined
@@ -143,10 +143,10 @@ export const violationsOf = (root: string, file: string, text: string): Readonly
       .map((rule) => rule.rule)
     if (isRelative(specifier)) {
       const target = Path.posix.join(Path.posix.dirname(file), specifier)
-      if (home !== undefined && !target.startsWith(`${home}/`)) broken.push("a relative path stays in its own package")
-      if (file.includes("/src/") && home !== undefined && target.startsWith(`${home}/test/`)) broken.push("sources do not know tests")
+      if (home !== undefined && !target.startsWith(`${home}/`)) broken.push("a relative import stays inside its package")
+      if (file.includes("/src/") && home !== undefined && target.startsWith(`${home}/test/`)) broken.push("sources do not import tests")
     } else if (allowed !== undefined && !isBuiltin(specifier) && !allowed.has(packageOf(specifier))) {
-      broken.push("sources import only what their package.json names under dependencies or peerDependencies")
+      broken.push("sources import only packages listed under dependencies or peerDependencies")
     }
     return broken.map((rule) => ({ file, specifier, rule }))
   })

@@ -1,0 +1,49 @@
+/** Phrases that no text of this repository uses, each with what to write instead. docs/glossary.md explains them. */
+import { readdirSync, readFileSync } from "node:fs"
+import * as Path from "node:path"
+
+/** A banned phrase in a file. Lines count from 1. */
+export interface Hit {
+  readonly file: string
+  readonly line: number
+  readonly phrase: string
+  readonly instead: string
+}
+
+const banned: ReadonlyArray<readonly [phrase: string, instead: string]> = [
+  ["unless told", "default: ..."],
+  ["knows nothing", "what the module provides"],
+  ["is told", "reports, returns, receives"]
+]
+
+// A phrase may be wrapped, also between two lines of a comment or of a quotation.
+const gap = String.raw`(?:[ \t]|\r?\n[ \t]*(?:\*|//|#|>)?)+`
+const patterns = banned.map(([phrase, instead]) => ({
+  phrase,
+  instead,
+  pattern: new RegExp(String.raw`\b${phrase.split(" ").join(gap)}\b`, "gi")
+}))
+
+/** Finds the banned phrases of one text. */
+export const hitsOf = (file: string, text: string): ReadonlyArray<Hit> =>
+  patterns.flatMap(({ instead, pattern, phrase }) =>
+    [...text.matchAll(pattern)].map(({ index }) => ({ file, line: text.slice(0, index).split("\n").length, phrase, instead }))
+  ).sort((one, other) => one.line - other.line)
+
+const skippedFolders = new Set(["node_modules", "dist", "build", "results"])
+// These files list the phrases.
+const skippedFiles = new Set(["docs/glossary.md", "scripts/phrases.ts", "scripts/test/Phrases.test.ts"])
+const isText = (name: string) => /\.(?:[cm]?[jt]sx?|md|json|ya?ml|html|css|txt|csv|service)$/.test(name) && name !== "pnpm-lock.yaml"
+
+const textFiles = (root: string, folder: string): ReadonlyArray<string> =>
+  readdirSync(Path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = Path.posix.join(folder, entry.name)
+    if (entry.isDirectory()) return skippedFolders.has(entry.name) || entry.name.startsWith(".") ? [] : textFiles(root, path)
+    return isText(entry.name) && !skippedFiles.has(path) ? [path] : []
+  })
+
+/** Finds the banned phrases of every text file under a root. */
+export const check = (root: string): { readonly files: number; readonly hits: ReadonlyArray<Hit> } => {
+  const files = textFiles(root, "")
+  return { files: files.length, hits: files.flatMap((file) => hitsOf(file, readFileSync(Path.join(root, file), "utf8"))) }
+}

@@ -1,0 +1,105 @@
+/**
+ * One file that breaks each import rule, and similar files that break none.
+ */
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { check, specifiersOf } from "../importRules.js"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+const withFiles = <A>(files: Readonly<Record<string, string>>, use: (folder: string) => A): A => {
+  const folder = mkdtempSync(Path.join(tmpdir(), "plaza-imports-"))
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(Path.dirname(Path.join(folder, path)), { recursive: true })
+      writeFileSync(Path.join(folder, path), text)
+    }
+    return use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const rulesBroken = (files: Readonly<Record<string, string>>) => withFiles(files, (folder) => check(folder).violations.map((_) => _.rule))
+const run = (files: Readonly<Record<string, string>>) =>
+  withFiles(files, (folder) => spawnSync(process.execPath, ["--import", "tsx", "scripts/check-imports.ts", folder], { cwd: root, encoding: "utf8" }))
+const manifest = (fields: object) => JSON.stringify({ name: "x", ...fields })
+
+describe("the import rules", () => {
+  it.each([
+    ["packages/domain/src/A.ts", `import * as P from "@plaza/client"`, "domain imports only effect and @effect/platform"],
+    ["packages/domain/src/A.ts", `import { readFileSync } from "node:fs"`, "domain imports only effect and @effect/platform"],
+    ["packages/domain/src/A.ts", `import * as N from "@effect/platform-node"`, "domain imports only effect and @effect/platform"],
+    ["packages/client/src/A.ts", `import * as S from "@plaza/sandbox/Server"`, "client does not import sandbox"],
+    ["packages/client/src/A.ts", `export * from "node:path"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
+    ["packages/client/src/deep/node.ts", `import "fs"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
+    ["packages/client/src/A.ts", `import * as N from "@effect/platform-node/NodeContext"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
+    ["packages/client/src/A.ts", `import { x } from "./node/X.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
+    ["packages/client/src/deep/A.ts", `import "../node/X.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
+    ["packages/client/src/A.ts", `export * from "./node.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
+    ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not import client"],
+    ["packages/client/src/A.ts", `import "@plaza/terminal/Text"`, "domain, client and sandbox do not import terminal"],
+    ["packages/sandbox/test/A.test.ts", `import "@plaza/terminal"`, "domain, client and sandbox do not import terminal"],
+    ["packages/terminal/src/A.ts", `import "@plaza/sandbox"`, "terminal does not import sandbox"],
+    ["packages/terminal/src/A.ts", `import "@plaza/rows/Csv"`, "domain, client, sandbox and terminal do not import rows"],
+    ["packages/rows/src/A.ts", `import "@plaza/client"`, "rows does not import client, sandbox or terminal"],
+    ["packages/terminal/src/A.ts", `import "@plaza/cli"`, "packages do not import apps, examples or benchmarks"],
+    ["packages/sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not import apps, examples or benchmarks"],
+    ["packages/domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not import apps, examples or benchmarks"],
+    ["apps/cli/src/A.ts", `import "@plaza/stock-sync"`, "apps do not import each other, examples or benchmarks"],
+    ["apps/stock-sync/src/A.ts", `import "@plaza/cli"`, "apps do not import each other, examples or benchmarks"],
+    ["packages/sandbox/src/A.ts", `import { x } from "../../client/src/x.js"`, "a relative import stays inside its package"],
+    ["apps/cli/test/A.test.ts", `import { x } from "../../../packages/domain/src/x.js"`, "a relative import stays inside its package"],
+    ["packages/client/src/A.ts", `import { x } from "../test/x.js"`, "sources do not import tests"]
+  ])("%s with %s breaks the rule: %s", (file, text, rule) => {
+    expect(rulesBroken({ [file]: text })).toEqual([rule])
+  })
+
+  it("allow every other import", () => {
+    expect(rulesBroken({
+      "packages/domain/src/A.ts": `import * as E from "effect/Effect"; import "effect"; export * from "@effect/platform/HttpApi"; import "./B.js"`,
+      "packages/client/src/A.ts": `import * as D from "@plaza/domain/Ids"; export * from "./deep/B.js"`,
+      "packages/client/src/node.ts": `import "node:fs"; import "@effect/platform-node/NodeHttpClient"; import "./internal/transport/node/X.js"`,
+      "packages/client/src/internal/transport/node/X.ts": `import "node:net"; import "./Y.js"; import "../../../A.js"`,
+      "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.js"; import "node:fs"`,
+      "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "@effect/sql"; import "node:net"`,
+      "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
+      "packages/terminal/src/A.ts": `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
+      "apps/cli/src/A.ts": `import "@plaza/terminal"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
+      "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`
+    })).toEqual([])
+  })
+
+  it("reject sources that import a development dependency", () => {
+    const files = {
+      "packages/client/package.json": manifest({ dependencies: { mime: "1" }, peerDependencies: { effect: "1" }, devDependencies: { vitest: "1" } }),
+      "packages/client/src/A.ts": `import "mime/lite"; import "effect/Effect"; import "vitest"`,
+      "packages/client/test/A.test.ts": `import "vitest"`
+    }
+    expect(withFiles(files, (folder) => check(folder).violations)).toEqual([{
+      file: "packages/client/src/A.ts",
+      specifier: "vitest",
+      rule: "sources import only packages listed under dependencies or peerDependencies"
+    }])
+  })
+
+  it("see every form of import", () => {
+    const text = `
+      import a from "1"; import type { B } from "2"; export * from "3"; export { c } from "4"
+      type D = import("5").D; const e = () => import("6"); import f = require("7"); const g = require("8")
+      export const notAnImport = 'import "9"'`
+    expect(specifiersOf("A.ts", text).toSorted()).toEqual(["1", "2", "3", "4", "5", "6", "7", "8"])
+  })
+
+  it("make the program fail for a forbidden import and for an empty folder, and pass otherwise", () => {
+    const bad = run({ "packages/sandbox/src/A.ts": `import "@plaza/client"` })
+    expect(bad.stderr).toBe(`packages/sandbox/src/A.ts: "@plaza/client": sandbox does not import client\n`)
+    expect(bad.status).toBe(1)
+    expect(run({}).status).toBe(1)
+    expect(run({ "packages/sandbox/src/A.ts": `import "@plaza/domain"` }).status).toBe(0)
+  })
+})
