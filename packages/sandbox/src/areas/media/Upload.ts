@@ -49,7 +49,7 @@ export const receive = (
     Effect.gen(function*() {
       const reader = MultipartBody.reader(request.headers["content-type"] ?? "")
       const hash = createHash("sha256")
-      let received = 0
+      let receivedBytes = 0
       let size = 0
       const keep = (pieces: ReadonlyArray<Uint8Array>) => {
         for (const piece of pieces) {
@@ -60,8 +60,8 @@ export const receive = (
       }
       yield* request.stream.pipe(
         Stream.runForEach((piece) => {
-          received += piece.length
-          return received > maxBytes + overhead ? Effect.fail(tooLarge) : keep(reader.write(piece))
+          receivedBytes += piece.length
+          return receivedBytes > maxBytes + overhead ? Effect.fail(tooLarge) : keep(reader.write(piece))
         }),
         // A caller that disconnects before the end of the body has requested nothing yet.
         Effect.interruptible
