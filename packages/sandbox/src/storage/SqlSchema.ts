@@ -50,7 +50,7 @@ export const findAll = <A, I, Args extends ReadonlyArray<unknown>>(options: {
  */
 export const findOne = <A, I, Args extends ReadonlyArray<unknown>>(options: {
   readonly Result: Schema.Schema<A, I>
-  readonly execute: (...args: Args) => Effect.Effect<object | undefined>
+  readonly execute: (...args: Args) => Effect.Effect<unknown>
 }): (...args: Args) => Effect.Effect<Option.Option<A>> => {
   const decode = Schema.decodeUnknownSync(options.Result)
   return (...args) =>
@@ -65,7 +65,7 @@ export const findOne = <A, I, Args extends ReadonlyArray<unknown>>(options: {
  */
 export const single = <A, I, Args extends ReadonlyArray<unknown>>(options: {
   readonly Result: Schema.Schema<A, I>
-  readonly execute: (...args: Args) => Effect.Effect<object | undefined>
+  readonly execute: (...args: Args) => Effect.Effect<unknown>
 }): (...args: Args) => Effect.Effect<A> => {
   const decode = Schema.decodeUnknownSync(options.Result)
   return (...args) => Effect.map(options.execute(...args), (row) => decode(row))

@@ -13,7 +13,7 @@ import { AccessRequests } from "../access/AccessRequests.js"
 import type { Account } from "../access/AccountsRepo.js"
 import { AccountsRepo } from "../access/AccountsRepo.js"
 import { Assumed } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import { Keys } from "../access/Keys.js"
 import type { FormResult } from "./DevelopersView.js"
@@ -38,7 +38,7 @@ export const routes = Effect.gen(function*() {
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
-  const signedIn = (f: (account: Account, request: Page.PageRequest) => Effect.Effect<Answer, DocumentedError>): Page.Route["handle"] =>
+  const signedIn = (f: (account: Account, request: Page.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
   (request) =>
     Effect.flatMap(
       Option.match(request.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),

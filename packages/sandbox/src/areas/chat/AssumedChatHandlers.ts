@@ -4,35 +4,37 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { AssumedChatGroup } from "../../AssumedApi.js"
-import type { Handlers } from "../../http/Admission.js"
 import * as Envelope from "../../http/Envelope.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import { toMessage } from "./ChatHandlers.js"
 import { ChatRepo, pairOf } from "./ChatRepo.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof AssumedChatGroup>, never, ChatRepo | Pagination> = Effect.gen(function*() {
-  const repo = yield* ChatRepo
-  const { readPage } = yield* Pagination
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedAssumedApi, "chat", (handlers) =>
+  Effect.gen(function*() {
+    const repo = yield* ChatRepo
+    const { readPage } = yield* Pagination
 
-  return {
-    listMessages: ({ path, urlParams }, { caller: { accountId } }) =>
-      Effect.gen(function*() {
-        const conversation = yield* repo.findConversation(path.id, accountId)
-        if (Option.isNone(conversation)) {
-          return yield* Envelope.notFound("conversation", path.id)
-        }
-        const pair = pairOf(accountId, conversation.value.peerId)
-        return yield* readPage({
-          name: `messages of ${path.id}`,
-          accountId,
-          findOlder: ([seq = newest], limit) => repo.findOlderMessages(pair, seq, limit),
-          positionOf: ({ seq }) => [seq],
-          toItem: (message) => toMessage(message, path.id)
-        }, urlParams)
-      })
-  }
-})
+    return handlers
+      .handle("listMessages", ({ path, urlParams }) =>
+        Effect.gen(function*() {
+          const { accountId } = yield* CurrentCaller
+          const conversation = yield* repo.findConversation(path.id, accountId)
+          if (Option.isNone(conversation)) {
+            return yield* Envelope.notFound("conversation", path.id)
+          }
+          const pair = pairOf(accountId, conversation.value.peerId)
+          return yield* readPage({
+            name: `messages of ${path.id}`,
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderMessages(pair, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: (message) => toMessage(message, path.id)
+          }, urlParams)
+        }), toItsEnd)
+  }))

@@ -5,15 +5,16 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { ChatBlocked, ChatNotAllowed, UserUnavailable } from "@plaza/domain/Errors"
-import type { ChatGroup } from "@plaza/domain/PlazaApi"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
 import { Assumed } from "../../Assumptions.js"
-import type { Handlers } from "../../http/Admission.js"
 import * as Envelope from "../../http/Envelope.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
@@ -36,67 +37,64 @@ export const toMessage = ({ createdAt, senderId, seq, text }: Message, conversat
   createdAt: DateTime.formatIso(createdAt)
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof ChatGroup>,
-  never,
-  Sql | ChatRepo | AccountsRepo | Pagination | Assumed | CurrentLatitude
-> = Effect.gen(function*() {
-  const { withTransaction } = yield* Sql
-  const repo = yield* ChatRepo
-  const accounts = yield* AccountsRepo
-  const { readPage } = yield* Pagination
-  const latitude = yield* CurrentLatitude
-  const { maxTextLength } = yield* Assumed
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const repo = yield* ChatRepo
+    const accounts = yield* AccountsRepo
+    const { readPage } = yield* Pagination
+    const latitude = yield* CurrentLatitude
+    const { maxTextLength } = yield* Assumed
 
-  /** The anti-spam rule: only peers that have written to the caller or follow it can be written to. */
-  const requireMayWrite = (callerId: string, peerId: string) =>
-    Effect.gen(function*() {
-      const outward = yield* accounts.relation(callerId, peerId)
-      const inward = yield* accounts.relation(peerId, callerId)
-      if (outward.blocks || inward.blocks) {
-        return yield* new ChatBlocked({ message: "one side of the conversation has blocked the other" })
-      }
-      const peer = yield* accounts.find(peerId)
-      if (Option.exists(peer, ({ availability }) => availability === "suspended")) {
-        return yield* new UserUnavailable({ message: `the user "${peerId}" is suspended` })
-      }
-      if (!inward.hasWritten && !inward.follows) {
-        return yield* new ChatNotAllowed({
-          message: "the recipient has not written to this account and does not follow it"
-        })
-      }
-    })
-
-  return {
-    listConversations: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "conversations",
-        accountId,
-        findOlder: ([seq = newest], limit) => repo.findOlderConversations(accountId, seq, limit),
-        positionOf: ({ seq }) => [seq],
-        toItem: ({ id, peerId }) => ({ id, peerId })
-      }, urlParams),
-
-    sendMessage: ({ path, payload: { text } }, { caller: { accountId } }) =>
+    /** The anti-spam rule: only peers that have written to the caller or follow it can be written to. */
+    const requireMayWrite = (callerId: string, peerId: string) =>
       Effect.gen(function*() {
-        yield* checkText("text", text, maxTextLength)
-        const conversation = yield* repo.findConversation(path.id, accountId)
-        if (Option.isNone(conversation)) {
-          return yield* Envelope.notFound("conversation", path.id)
+        const outward = yield* accounts.relation(callerId, peerId)
+        const inward = yield* accounts.relation(peerId, callerId)
+        if (outward.blocks || inward.blocks) {
+          return yield* new ChatBlocked({ message: "one side of the conversation has blocked the other" })
         }
-        const { peerId } = conversation.value
-        yield* requireMayWrite(accountId, peerId)
-        const message = {
-          conversationId: path.id,
-          senderId: accountId,
-          text: Stored.text(latitude.value, text),
-          createdAt: yield* DateTime.now
+        const peer = yield* accounts.find(peerId)
+        if (Option.exists(peer, ({ availability }) => availability === "suspended")) {
+          return yield* new UserUnavailable({ message: `the user "${peerId}" is suspended` })
         }
-        const seq = yield* repo.insertMessage(pairOf(accountId, peerId), message)
-        // From now on the peer may write to the caller.
-        yield* accounts.setHasWritten(accountId, peerId)
-        return toMessage({ seq, ...message }, path.id)
-      }).pipe(withTransaction)
-  }
-})
+        if (!inward.hasWritten && !inward.follows) {
+          return yield* new ChatNotAllowed({
+            message: "the recipient has not written to this account and does not follow it"
+          })
+        }
+      })
+
+    return handlers
+      .handle("listConversations", ({ urlParams }) =>
+        Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+            name: "conversations",
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderConversations(accountId, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: ({ id, peerId }) => ({ id, peerId })
+          }, urlParams)), toItsEnd)
+      .handle("sendMessage", ({ path, payload: { text } }) =>
+        Effect.gen(function*() {
+          const { accountId } = yield* CurrentCaller
+          yield* checkText("text", text, maxTextLength)
+          const conversation = yield* repo.findConversation(path.id, accountId)
+          if (Option.isNone(conversation)) {
+            return yield* Envelope.notFound("conversation", path.id)
+          }
+          const { peerId } = conversation.value
+          yield* requireMayWrite(accountId, peerId)
+          const message = {
+            conversationId: path.id,
+            senderId: accountId,
+            text: Stored.text(latitude.value, text),
+            createdAt: yield* DateTime.now
+          }
+          const seq = yield* repo.insertMessage(pairOf(accountId, peerId), message)
+          // From now on the peer may write to the caller.
+          yield* accounts.setHasWritten(accountId, peerId)
+          return toMessage({ seq, ...message }, path.id)
+        }).pipe(withTransaction), toItsEnd)
+  }))

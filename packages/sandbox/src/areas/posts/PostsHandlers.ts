@@ -5,12 +5,13 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { PostId } from "@plaza/domain/Ids"
-import type { PostsGroup } from "@plaza/domain/PlazaApi"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
-import type { Handlers } from "../../http/Admission.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
@@ -28,64 +29,61 @@ import { idOf, PostsRepo } from "./PostsRepo.js"
  */
 export const toPost = ({ authorId, createdAt, id, mediaIds, text }: Post) => ({ id, authorId, text, mediaIds, createdAt })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof PostsGroup>,
-  never,
-  Sql | PostsRepo | PostsPolicy | Pagination | Assumed | CurrentLatitude
-> = Effect.gen(function*() {
-  const { withTransaction } = yield* Sql
-  const repo = yield* PostsRepo
-  const { checkFields, findVisible } = yield* PostsPolicy
-  const { readPage } = yield* Pagination
-  const latitude = yield* CurrentLatitude
-  const { maxTextLength } = yield* Assumed
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const repo = yield* PostsRepo
+    const { checkFields, findVisible } = yield* PostsPolicy
+    const { readPage } = yield* Pagination
+    const latitude = yield* CurrentLatitude
+    const { maxTextLength } = yield* Assumed
 
-  return {
-    createPost: ({ payload: { mediaIds = [], text = "" } }, { caller }) =>
-      Effect.gen(function*() {
-        yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
-        const seq = yield* repo.nextSeq()
-        const post: Post = {
-          seq,
-          id: PostId.make(Stored.id(latitude.value, "post", seq, idOf(seq))),
-          authorId: caller.accountId,
-          text: Stored.text(latitude.value, text),
-          mediaIds: Stored.mediaIds(latitude.value, mediaIds),
-          createdAt: yield* DateTime.now
-        }
-        yield* repo.insert(post)
-        return toPost(post)
-      }).pipe(withTransaction),
-
-    listPosts: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "posts",
-        accountId,
-        findOlder: ([createdAt = newest, seq = newest], limit) => repo.findOlder(accountId, [createdAt, seq], limit),
-        positionOf: ({ createdAt, seq }) => [DateTime.toEpochMillis(createdAt), seq],
-        committedAt: ({ createdAt }) => DateTime.toEpochMillis(createdAt),
-        toItem: toPost
-      }, urlParams),
-
-    createComment: ({ path, payload }, { caller }) =>
-      Effect.gen(function*() {
-        yield* checkText("text", payload.text, maxTextLength)
-        yield* findVisible(path.id, caller.accountId)
-        const comment = {
-          postId: path.id,
-          authorId: caller.accountId,
-          text: Stored.text(latitude.value, payload.text),
-          createdAt: yield* DateTime.now
-        }
-        const seq = yield* repo.insertComment(comment)
-        return { id: String(seq), ...comment, createdAt: DateTime.formatIso(comment.createdAt) }
-      }).pipe(withTransaction),
-
-    likePost: ({ path }, { caller }) =>
-      Effect.gen(function*() {
-        yield* findVisible(path.id, caller.accountId)
-        yield* repo.insertLike({ postId: path.id, accountId: caller.accountId })
-      }).pipe(withTransaction)
-  }
-})
+    return handlers
+      .handle("createPost", ({ payload: { mediaIds = [], text = "" } }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          yield* checkFields({ mediaIds, text: text === "" && mediaIds.length > 0 ? undefined : text }, caller.accountId)
+          const seq = yield* repo.nextSeq()
+          const post: Post = {
+            seq,
+            id: PostId.make(Stored.id(latitude.value, "post", seq, idOf(seq))),
+            authorId: caller.accountId,
+            text: Stored.text(latitude.value, text),
+            mediaIds: Stored.mediaIds(latitude.value, mediaIds),
+            createdAt: yield* DateTime.now
+          }
+          yield* repo.insert(post)
+          return toPost(post)
+        }).pipe(withTransaction), toItsEnd)
+      .handle("listPosts", ({ urlParams }) =>
+        Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+            name: "posts",
+            accountId,
+            findOlder: ([createdAt = newest, seq = newest], limit) => repo.findOlder(accountId, [createdAt, seq], limit),
+            positionOf: ({ createdAt, seq }) => [DateTime.toEpochMillis(createdAt), seq],
+            committedAt: ({ createdAt }) => DateTime.toEpochMillis(createdAt),
+            toItem: toPost
+          }, urlParams)), toItsEnd)
+      .handle("createComment", ({ path, payload }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          yield* checkText("text", payload.text, maxTextLength)
+          yield* findVisible(path.id, caller.accountId)
+          const comment = {
+            postId: path.id,
+            authorId: caller.accountId,
+            text: Stored.text(latitude.value, payload.text),
+            createdAt: yield* DateTime.now
+          }
+          const seq = yield* repo.insertComment(comment)
+          return { id: String(seq), ...comment, createdAt: DateTime.formatIso(comment.createdAt) }
+        }).pipe(withTransaction), toItsEnd)
+      .handle("likePost", ({ path }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          yield* findVisible(path.id, caller.accountId)
+          yield* repo.insertLike({ postId: path.id, accountId: caller.accountId })
+        }).pipe(withTransaction), toItsEnd)
+  }))

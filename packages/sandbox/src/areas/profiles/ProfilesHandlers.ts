@@ -5,14 +5,15 @@
  *
  * @since 0.1.0
  */
-import type { ProfilesGroup } from "@plaza/domain/PlazaApi"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import type { Account } from "../../access/AccountsRepo.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import type { Handlers } from "../../http/Admission.js"
 import * as Envelope from "../../http/Envelope.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 
 const toProfile = ({ cover, id, name, photo, username }: Account) => ({
@@ -23,9 +24,9 @@ const toProfile = ({ cover, id, name, photo, username }: Account) => ({
   hasCover: cover
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql | AccountsRepo | AccountPolicy> = Effect.gen(
-  function*() {
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
+  Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const accounts = yield* AccountsRepo
     const { requireAvailable } = yield* AccountPolicy
@@ -41,23 +42,22 @@ export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql 
         return account.value
       })
 
-    return {
-      getMe: (_, { caller }) => Effect.succeed(toProfile(caller.account)),
-
-      getUser: ({ path: { id } }, { caller }) =>
-        Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile),
-
-      getUserByUsername: ({ path: { username } }, { caller }) =>
-        Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile),
-
-      followUser: ({ path: { id } }, { caller }) =>
+    return handlers
+      .handle("getMe", () =>
+        Effect.map(CurrentCaller, ({ account }) => toProfile(account)), toItsEnd)
+      .handle("getUser", ({ path: { id } }) =>
+        Effect.flatMap(CurrentCaller, (caller) =>
+          Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)), toItsEnd)
+      .handle("getUserByUsername", ({ path: { username } }) =>
+        Effect.flatMap(CurrentCaller, (caller) =>
+          Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)), toItsEnd)
+      .handle("followUser", ({ path: { id } }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           if (id === caller.accountId) {
             return yield* Envelope.invalidField("id", "is this account itself, which can't follow itself")
           }
           yield* available(accounts.find(id), caller.accountId, "user", id)
           yield* accounts.follow(caller.accountId, id)
-        }).pipe(withTransaction)
-    }
-  }
-)
+        }).pipe(withTransaction), toItsEnd)
+  }))

@@ -4,67 +4,64 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import type { AssumedStoreGroup } from "../../AssumedApi.js"
-import type { Handlers } from "../../http/Admission.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import * as Store from "./StoreHandlers.js"
 import { StorePolicy } from "./StorePolicy.js"
 import { StoreRepo } from "./StoreRepo.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof AssumedStoreGroup>,
-  never,
-  StoreRepo | StorePolicy | AccountsRepo | AccountPolicy | Pagination
-> = Effect.gen(function*() {
-  const repo = yield* StoreRepo
-  const policy = yield* StorePolicy
-  const accounts = yield* AccountsRepo
-  const { requireAvailable } = yield* AccountPolicy
-  const { readPage } = yield* Pagination
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) =>
+  Effect.gen(function*() {
+    const repo = yield* StoreRepo
+    const policy = yield* StorePolicy
+    const accounts = yield* AccountsRepo
+    const { requireAvailable } = yield* AccountPolicy
+    const { readPage } = yield* Pagination
 
-  return {
-    getStore: (_, { caller }) =>
-      Effect.succeed({ ownerId: ProfileId.make(caller.accountId), name: caller.account.name }),
-
-    listProducts: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "products",
-        accountId,
-        findOlder: ([seq = newest], limit) => repo.findOlderProducts(accountId, seq, limit),
-        positionOf: ({ seq }) => [seq],
-        toItem: Store.toProduct
-      }, urlParams),
-
-    getProduct: ({ path }, { caller }) =>
-      Effect.gen(function*() {
-        const product = yield* policy.findProduct(path.id)
-        // A product always has an owner.
-        const owner = Option.getOrThrow(yield* accounts.find(product.accountId))
-        yield* requireAvailable(caller.accountId, owner)
-        yield* policy.requireNotBlocked(caller.accountId, product.accountId)
-        return Store.toProduct(product)
-      }),
-
-    listOrders: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "orders",
-        accountId,
-        findOlder: ([seq = newest], limit) => repo.findOlderOrders(accountId, seq, limit),
-        positionOf: ({ seq }) => [seq],
-        toItem: Store.toOrder
-      }, urlParams),
-
-    getOrder: ({ path }, { caller }) =>
-      Effect.gen(function*() {
-        const order = yield* policy.findOrder(path.id)
-        yield* policy.requireOwner(caller.accountId, order.accountId)
-        return Store.toOrder(order)
-      })
-  }
-})
+    return handlers
+      .handle("getStore", () =>
+        Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })), toItsEnd)
+      .handle("listProducts", ({ urlParams }) =>
+        Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+            name: "products",
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderProducts(accountId, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: Store.toProduct
+          }, urlParams)), toItsEnd)
+      .handle("getProduct", ({ path }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          const product = yield* policy.findProduct(path.id)
+          // A product always has an owner.
+          const owner = Option.getOrThrow(yield* accounts.find(product.accountId))
+          yield* requireAvailable(caller.accountId, owner)
+          yield* policy.requireNotBlocked(caller.accountId, product.accountId)
+          return Store.toProduct(product)
+        }), toItsEnd)
+      .handle("listOrders", ({ urlParams }) =>
+        Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+            name: "orders",
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderOrders(accountId, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: Store.toOrder
+          }, urlParams)), toItsEnd)
+      .handle("getOrder", ({ path }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          const order = yield* policy.findOrder(path.id)
+          yield* policy.requireOwner(caller.accountId, order.accountId)
+          return Store.toOrder(order)
+        }), toItsEnd)
+  }))

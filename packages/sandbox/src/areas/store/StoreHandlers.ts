@@ -5,14 +5,15 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { Conflict } from "@plaza/domain/Errors"
-import type { StoreGroup } from "@plaza/domain/PlazaApi"
 import * as Shipping from "@plaza/domain/Shipping"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Assumed } from "../../Assumptions.js"
-import type { Handlers } from "../../http/Admission.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { checkStock, checkText } from "../Validation.js"
 import { StorePolicy } from "./StorePolicy.js"
@@ -42,26 +43,27 @@ export const toOrder = (order: Order) => ({
   })
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, Sql | StoreRepo | StorePolicy | Assumed> = Effect
-  .gen(function*() {
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
+  Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* StoreRepo
     const policy = yield* StorePolicy
     const { maxShippingFieldLength, maxStock } = yield* Assumed
 
-    return {
-      setStock: ({ path, payload: { stock } }, { caller }) =>
+    return handlers
+      .handle("setStock", ({ path, payload: { stock } }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           yield* checkStock("stock", stock, maxStock)
           const product = yield* policy.findProduct(path.id)
           yield* policy.requireOwner(caller.accountId, product.accountId)
           yield* repo.setStock(path.id, stock)
           return toProduct({ ...product, stock })
-        }).pipe(withTransaction),
-
-      shipOrder: ({ path, payload: { carrier, trackingNumber } }, { caller }) =>
+        }).pipe(withTransaction), toItsEnd)
+      .handle("shipOrder", ({ path, payload: { carrier, trackingNumber } }) =>
         Effect.gen(function*() {
+          const caller = yield* CurrentCaller
           yield* checkText("carrier", carrier, maxShippingFieldLength)
           yield* checkText("trackingNumber", trackingNumber, maxShippingFieldLength)
           const order = yield* policy.findOrder(path.id)
@@ -72,6 +74,5 @@ export const handlers: Effect.Effect<Handlers<typeof StoreGroup>, never, Sql | S
           }
           yield* repo.ship(path.id, shipment, yield* Clock.currentTimeMillis)
           return toOrder({ ...order, ...shipment })
-        }).pipe(withTransaction)
-    }
-  })
+        }).pipe(withTransaction), toItsEnd)
+  }))

@@ -5,33 +5,37 @@
  *
  * @since 0.1.0
  */
-import type { StoriesGroup } from "@plaza/domain/PlazaApi"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
-import type { Handlers } from "../../http/Admission.js"
 import * as Envelope from "../../http/Envelope.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { idOf, StoriesRepo } from "./StoriesRepo.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof StoriesGroup>, never, Sql | StoriesRepo | Assumed> = Effect.gen(function*() {
-  const { withTransaction } = yield* Sql
-  const repo = yield* StoriesRepo
-  const { undocumented } = yield* Assumed
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "stories", (handlers) =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const repo = yield* StoriesRepo
+    const { undocumented } = yield* Assumed
 
-  return {
-    createStory: ({ payload }, { caller }) =>
-      Effect.gen(function*() {
-        const json = yield* Effect.try({
-          try: () => JSON.stringify(payload),
-          // JSON.stringify needs more stack than JSON.parse for the same depth.
-          catch: () => Envelope.invalidField("body", "is nested too deeply")
-        })
-        const createdAt = yield* DateTime.now
-        const seq = yield* repo.insert(caller.accountId, json, createdAt)
-        // The document shows no response body, so without assumptions there is none.
-        return undocumented ? { id: idOf(seq), createdAt: DateTime.formatIso(createdAt) } : undefined
-      }).pipe(withTransaction)
-  }
-})
+    return handlers
+      .handle("createStory", ({ request }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          // The body as it was sent: the decoded payload is a copy without a field called "__proto__".
+          const payload = yield* Effect.orDie(request.json)
+          const json = yield* Effect.try({
+            try: () => JSON.stringify(payload),
+            // JSON.stringify needs more stack than JSON.parse for the same depth.
+            catch: () => Envelope.invalidField("body", "is nested too deeply")
+          })
+          const createdAt = yield* DateTime.now
+          const seq = yield* repo.insert(caller.accountId, json, createdAt)
+          // The document shows no response body, so without assumptions there is none.
+          return undocumented ? { id: idOf(seq), createdAt: DateTime.formatIso(createdAt) } : undefined
+        }).pipe(withTransaction), toItsEnd)
+  }))
