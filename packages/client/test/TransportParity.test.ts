@@ -16,7 +16,12 @@ import * as Traced from "./support/Traced.js"
 
 const direct = NodeClient.layer
 
-const isRepeatable = ({ method, url }: HttpClientRequest.HttpClientRequest) => method !== "POST" || url.endsWith("/like")
+// The platform takes these options as if they were a whole request, and sets path and method of its own.
+const optionsOf = ({ method, url }: HttpClientRequest.HttpClientRequest) => ({
+  path: "/",
+  method,
+  idempotent: method !== "POST" || url.endsWith("/like")
+})
 
 /**
  * A client made from another one does not carry the direct transport. The platform does not know which requests may be
@@ -25,8 +30,8 @@ const isRepeatable = ({ method, url }: HttpClientRequest.HttpClientRequest) => m
 const platform = Layer.provide(
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, HttpClient.transform((response, request) =>
-      Effect.provideService(response, NodeHttpClient.UndiciRequestOptions, { idempotent: isRepeatable(request) })))
+    Effect.map(HttpClient.HttpClient,
+      HttpClient.transform((response, request) => Effect.provideService(response, NodeHttpClient.UndiciRequestOptions, optionsOf(request))))
   ),
   NodeClient.layer
 )
@@ -166,23 +171,38 @@ const scripted = (replies: ReadonlyArray<Reply>) =>
   })
 
 const counts = Effect.map(Metric.snapshot, (pairs) =>
-  new Map(pairs.flatMap(({ metricKey: { name, tags }, metricState }) =>
-    name.startsWith("plaza_client_") && name !== "plaza_client_rate_wait_seconds" && "count" in metricState
-      ? [[`${name} ${tags.map(({ value }) => value).join()}`, Number(metricState.count)] as const]
-      : [])))
+  new Map(
+    pairs.flatMap(({ metricKey: { name, tags }, metricState }) =>
+      name.startsWith("plaza_client_") && name !== "plaza_client_rate_wait_seconds" && "count" in metricState
+        ? [[`${name} ${tags.map(({ value }) => value).join()}`, Number(metricState.count)] as const]
+        : []
+    )
+  ))
+
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => one.localeCompare(other)
 
 const grown = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
-  [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const).filter(([, growth]) => growth > 0).sort()
+  [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const).filter(([, growth]) => growth > 0).toSorted(byName)
 
 /** The port of each server is another one. */
 const withoutPort = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
 
 const shown = (value: unknown): unknown =>
-  JSON.parse(withoutPort(JSON.stringify(value, (name, inner: unknown) =>
-    name === "stack" ? undefined : inner instanceof Error ? { name: inner.name, message: inner.message, ...inner } : inner) ?? "null"))
+  JSON.parse(
+    withoutPort(JSON.stringify(value, (name, inner: unknown) =>
+      name === "stack"
+        ? undefined
+        : inner instanceof Error
+        ? { ...Object.fromEntries(Object.entries(inner)), name: inner.name, message: inner.message }
+        : inner) ?? "null")
+  )
 
 /** All that a caller, an operator or the service sees of a call. */
-const observed = (http: Layer.Layer<HttpClient.HttpClient>, call: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>, replies: ReadonlyArray<Reply>) =>
+const observed = (
+  http: Layer.Layer<HttpClient.HttpClient>,
+  call: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>,
+  replies: ReadonlyArray<Reply>
+) =>
   Effect.gen(function*() {
     const { received, server } = yield* scripted(replies)
     const options = { maxResponseBytes, retry: Schedule.recurs(2), rateLimit: 1_000_000, propagateTrace: false }
@@ -201,7 +221,7 @@ const observed = (http: Layer.Layer<HttpClient.HttpClient>, call: Effect.Effect<
       spans: spans.map(({ attributes, kind, name, status }) => [
         name,
         kind,
-        [...attributes].filter(([key]) => key !== "plaza.wait_ms").sort(),
+        [...attributes].filter(([key]) => key !== "plaza.wait_ms").toSorted(byName),
         status._tag === "Ended" ? status.exit._tag : status._tag
       ])
     })

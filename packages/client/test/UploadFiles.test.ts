@@ -157,7 +157,10 @@ const MiB = 1_024 * 1_024
 const attempt: fc.Arbitrary<Attempt> = fc.record({ cutAt: fc.integer({ min: 1, max: 30 * MiB }) })
 // Short ones for the ends of files, long ones to fill the buffers of the system and those of the pool.
 const length = fc.oneof(fc.nat(MiB), fc.integer({ min: 10 * MiB, max: 20 * MiB }))
-const files = fc.array(fc.record({ offset: fc.nat(MiB), length, attempts: fc.array(attempt, { maxLength: 2 }) }), { minLength: 1, maxLength: 3 })
+const files = fc.array(fc.record({ offset: fc.nat(MiB), length, attempts: fc.array(attempt, { maxLength: 2 }) }), {
+  minLength: 1,
+  maxLength: 3
+})
 const pace = fc.record({ stallEvery: fc.integer({ min: MiB / 4, max: 2 * MiB }), stallMillis: fc.integer({ min: 0, max: 10 }) })
 
 describe("every byte that a service receives is the file's, through stalls, cut connections and repeats", () => {
@@ -171,7 +174,7 @@ describe("every byte that a service receives is the file's, through stalls, cut 
   // The first reuses its buffers, the second never does.
   for (const [client, http] of runtimes.slice(0, 2)) {
     for (const scheme of ["http", "https"] as const) {
-      it.scopedLive.prop(`over ${scheme}, by ${client}`, [files, pace], ([files, pace]) =>
+      it.live.prop(`over ${scheme}, by ${client}`, [files, pace], ([files, pace]) =>
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
           const folder = yield* fs.makeTempDirectoryScoped()
@@ -192,7 +195,7 @@ describe("every byte that a service receives is the file's, through stalls, cut 
           }
           const arrived = received.filter(({ isWhole }) => isWhole).map(({ name }) => name)
           expect(new Set(arrived)).toEqual(new Set(contents.keys()))
-        }).pipe(Effect.provide(NodeFileSystem.layer)), { fastCheck: { numRuns: 8 } })
+        }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)), { fastCheck: { numRuns: 8 } })
     }
   }
 })

@@ -4,8 +4,10 @@
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
+import * as HttpServer from "@effect/platform/HttpServer"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -14,13 +16,25 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as AccessRequests from "./access/AccessRequests.js"
-import * as Accounts from "./access/Accounts.js"
+import * as AccountPolicy from "./access/AccountPolicy.js"
+import * as AssumedChat from "./areas/chat/AssumedChatHandlers.js"
+import * as Chat from "./areas/chat/ChatHandlers.js"
+import * as Media from "./areas/media/MediaHandlers.js"
+import * as AssumedPosts from "./areas/posts/AssumedPostsHandlers.js"
+import * as Posts from "./areas/posts/PostsHandlers.js"
+import * as Profiles from "./areas/profiles/ProfilesHandlers.js"
+import * as AssumedStore from "./areas/store/AssumedStoreHandlers.js"
+import * as Store from "./areas/store/StoreHandlers.js"
+import * as Stories from "./areas/stories/StoriesHandlers.js"
 import type { Assumptions } from "./Assumptions.js"
 import { Assumed, defaults, merge } from "./Assumptions.js"
 import * as AssumptionsFile from "./AssumptionsFile.js"
 import type { Commit } from "./http/Commits.js"
 import * as Commits from "./http/Commits.js"
 import * as Control from "./control/Control.js"
+import * as ControlHandlers from "./control/ControlHandlers.js"
+import * as SeedingHandlers from "./control/SeedingHandlers.js"
+import * as ServedControlApi from "./control/ServedControlApi.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
@@ -31,6 +45,7 @@ import { Fixtures as FixturesSchema } from "./seeding/Fixtures.js"
 import * as FixturesFile from "./seeding/FixturesFile.js"
 import * as Admission from "./http/Admission.js"
 import { apart, makeClient, origin as originInProcess } from "./http/InProcess.js"
+import * as Interface from "./http/Interface.js"
 import * as Keys from "./access/Keys.js"
 import * as KeySecrets from "./access/KeySecrets.js"
 import * as Latitude from "./Latitude.js"
@@ -40,9 +55,14 @@ import * as LocalOnly from "./http/LocalOnly.js"
 import * as MediaFiles from "./areas/media/MediaFiles.js"
 import type { Patience } from "./http/NodeServer.js"
 import * as InitialData from "./seeding/InitialData.js"
+import { PostsPolicy } from "./areas/posts/PostsPolicy.js"
+import { StorePolicy } from "./areas/store/StorePolicy.js"
 import * as RateWindow from "./access/RateWindow.js"
+import * as Repos from "./Repos.js"
+import * as Pagination from "./storage/Pagination.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
+import { basePath } from "./http/ServedApi.js"
 import { SandboxError } from "./SandboxError.js"
 import * as Service from "./http/Service.js"
 import type { SeedingOperations } from "./seeding/Seeding.js"
@@ -191,6 +211,12 @@ const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, Sandbox
     : new SandboxError({ message: `the allowed host "${wrong}" is no host name or address without a port, and not *` })
 }
 
+type Policies = AccountPolicy.AccountPolicy | PostsPolicy | StorePolicy
+
+const policies: Layer.Layer<Policies, never, Repos.Repos | Assumed> = Layer.merge(PostsPolicy.Default, StorePolicy.Default).pipe(
+  Layer.provideMerge(AccountPolicy.layer)
+)
+
 /** Everything behind the two ways in. */
 const parts = (
   { allowedHosts = [], assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
@@ -202,16 +228,14 @@ const parts = (
       merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
   )
   const prepared = readFixtures(fixtures).pipe(
-    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read })),
-    Effect.provide(Accounts.layer)
+    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read }))
   )
   return Layer.unwrapEffect(
-    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
+    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | Repos.Repos | Policies | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,
-        Accounts.layer,
-        Cursors.layer(recorded),
+        Pagination.layer.pipe(Layer.provide(Cursors.layer(recorded))),
         Faults.layer(recorded),
         RequestLog.layer,
         RateWindow.layer({ stored: data !== ":memory:" }),
@@ -220,21 +244,42 @@ const parts = (
         LateCommits.layer
       ).pipe(Layer.provide(KeySecrets.layer))
       return Service.layer(local).pipe(
-        Layer.provide(Control.layer(control, local)),
-        Layer.provide(Web.layer(control, local, { interface: Service.basePath, control: Control.basePath })),
-        Layer.provideMerge(Seeding.layer),
+        Layer.provide([
+          Interface.layer,
+          Control.layer(control, local),
+          Web.layer(control, local, { interface: basePath, control: Control.basePath })
+        ]),
+        Layer.provide(routes),
         Layer.provide(Admission.layer),
+        Layer.provideMerge(Seeding.layer),
         Layer.provideMerge(basics)
       )
     })
   ).pipe(
     Layer.provideMerge(Layer.unwrapEffect(Effect.map(initialLatitude(latitude), CurrentLatitude.layer))),
     Layer.provideMerge(MediaFiles.layer(data)),
+    Layer.provideMerge(policies),
+    Layer.provideMerge(Repos.layer),
     // The folder is looked at first: where it is refused, no data file is created.
     Layer.provideMerge(Layer.unwrapEffect(Effect.as(MediaFiles.checkFolder(data), Database.layer(data)))),
     Layer.provide(assumed)
   )
 }
+
+const documented = Layer.mergeAll(Profiles.layer, Media.layer, Posts.layer, Stories.layer, Store.layer, Chat.layer)
+
+const assumedOnly = Layer.mergeAll(AssumedPosts.layer, AssumedStore.layer, AssumedChat.layer)
+
+/** The routes of everything that can be asked for. */
+const routes = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
+  Layer.mergeAll(
+    HttpServer.layerContext,
+    HttpApiBuilder.Router.Live,
+    ControlHandlers.layer,
+    SeedingHandlers.layer,
+    documented,
+    undocumented ? assumedOnly : Layer.empty
+  ))).pipe(Layer.provide([Admission.layerMiddleware, ServedControlApi.layerReadsBody]))
 
 const make = (origin: string) =>
   Effect.gen(function*() {
@@ -248,7 +293,7 @@ const make = (origin: string) =>
     const commits = yield* Commits.Commits
     const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
     return Sandbox.of({
-      baseUrl: `${origin}${Service.basePath}`,
+      baseUrl: `${origin}${basePath}`,
       webUrl: `${origin}${Web.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
       get apiKey() {

@@ -11,9 +11,10 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { invalidField } from "./http/Envelope.js"
-import { type Client, Sql } from "./storage/Sql.js"
+import { MetaRepo } from "./storage/MetaRepo.js"
 
 /** @since 0.1.0 @category models */
 export const ClockState = Schema.Struct({
@@ -53,18 +54,12 @@ const aheadOf = (base: Clock.Clock, ahead: () => number): Clock.Clock => ({
   sleep: (duration) => base.sleep(duration)
 })
 
-const stored = (sql: Client): Effect.Effect<number> =>
-  Effect.map(
-    sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = ${key}`,
-    ([row]) => Number(row?.value ?? 0)
-  )
-
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<VirtualClock, never, Sql> = Layer.effect(
+export const layer: Layer.Layer<VirtualClock, never, MetaRepo> = Layer.effect(
   VirtualClock,
   Effect.gen(function*() {
-    const sql = yield* Sql
-    let ahead = yield* stored(sql)
+    const meta = yield* MetaRepo
+    let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
     /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
     const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
     const clockFor = (base: Clock.Clock): Clock.Clock => {
@@ -89,8 +84,7 @@ export const layer: Layer.Layer<VirtualClock, never, Sql> = Layer.effect(
           if (!Number.isInteger(millis) || millis <= 0 || now + millis >= end) {
             return yield* invalidField("millis", "has to be a whole number above 0 that leads to no year after 9999")
           }
-          yield* sql`INSERT INTO meta ${sql.insert({ key, value: String(ahead + millis) })}
-            ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+          yield* meta.set(key, String(ahead + millis))
           ahead += millis
           return yield* read
         }),

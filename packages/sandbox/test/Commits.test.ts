@@ -23,11 +23,9 @@ const numbered = (first: number, last: number) => Array.from({ length: last - fi
 const filled = (count: number, payload: string, param: string) =>
   Effect.gen(function*() {
     const commits = yield* Commits.Commits
-    // What is read of a request that was admitted.
-    const admitted = { operation: { name: "createComment", body: "json" }, request: { payload: { text: payload } }, caller: { accountId: "1001" } }
-    const entry = { id: "req_1", params: { id: param } }
+    const write = { requestId: "req_1", operation: "createComment", accountId: "1001", params: { id: param }, payload: { text: payload }, createdId: null, isLate: false }
     for (let index = 0; index < count; index++) {
-      yield* commits.add(admitted as never, entry as never, undefined, false)
+      yield* commits.add(write)
     }
     return commits
   })

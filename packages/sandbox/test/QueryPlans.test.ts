@@ -7,11 +7,12 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import Sqlite from "better-sqlite3"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { afterAll } from "vitest"
 import * as Database from "../src/storage/Database.js"
 import { openApi } from "../src/OpenApiDocument.js"
 import { type Client, Sql } from "../src/storage/Sql.js"
+import * as SqlSchema from "../src/storage/SqlSchema.js"
 import { call, layerInProcess, pageOf, someone } from "./support.js"
 
 // With a file, so that what is counted against the limits is written down too.
@@ -57,6 +58,8 @@ afterAll(() => {
 class Planner extends Context.Tag("test/Planner")<Planner, Client>() {}
 const planner = Layer.effect(Planner, Sql).pipe(Layer.provide(Database.layer(":memory:")))
 
+const Plan = Schema.Struct({ detail: Schema.String })
+
 /** The steps that SQLite takes for every statement of an effect, with one for the statement itself. */
 const stepsOf = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
   Effect.gen(function*() {
@@ -66,8 +69,8 @@ const stepsOf = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
     return yield* Effect.map(
       Effect.forEach([...asked], (statement) =>
         Effect.map(
-          sql<{ readonly detail: string }>`${sql.literal(`EXPLAIN QUERY PLAN ${statement}`)}`,
-          (rows): ReadonlyArray<Step> => [{ statement, detail: "" }, ...rows.map(({ detail }) => ({ statement, detail }))]
+          SqlSchema.findAll({ Result: Plan, execute: () => sql`${sql.literal(`EXPLAIN QUERY PLAN ${statement}`)}` })(),
+          (plan): ReadonlyArray<Step> => [{ statement, detail: "" }, ...plan.map(({ detail }) => ({ statement, detail }))]
         )),
       (steps) => steps.flat()
     )

@@ -1,10 +1,11 @@
 /**
- * Statements and transactions on the one connection: what is committed, what is rolled back, and the notifications of writes.
+ * Statements, transactions and decoded rows of the one connection.
  */
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Cause, Deferred, Effect, Exit, FastCheck } from "effect"
+import { Cause, Deferred, Effect, Exit, FastCheck, Option, Schema } from "effect"
 import * as Sql from "../src/storage/Sql.js"
+import * as SqlSchema from "../src/storage/SqlSchema.js"
 
 const open = Effect.map(
   Effect.acquireRelease(
@@ -17,7 +18,12 @@ const open = Effect.map(
   ),
   Sql.make
 )
-const ids = (sql: Sql.Client) => Effect.map(sql<{ readonly id: string }>`SELECT id FROM things ORDER BY id`, (rows) => rows.map(({ id }) => id).join(""))
+const Id = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
+const ids = (sql: Sql.Client) =>
+  Effect.map(
+    SqlSchema.findAll({ Result: Id, execute: () => sql`SELECT id FROM things ORDER BY id` })(),
+    (found) => found.join("")
+  )
 const add = (sql: Sql.Client, id: string) => sql`INSERT INTO things ${sql.insert({ id, n: 1, other: null })}`
 
 describe("a transaction", () => {
@@ -72,7 +78,7 @@ describe("a transaction", () => {
   it.scoped("can be made after a statement that SQLite refused", () =>
     Effect.gen(function*() {
       const sql = yield* open
-      const once = (id: string) => sql.first<{ readonly n: number }>`INSERT INTO things (id, n) VALUES (${id}, 1) RETURNING n`
+      const once = (id: string) => sql.first`INSERT INTO things (id, n) VALUES (${id}, 1) RETURNING n`
       yield* sql.withTransaction(once("a"))
       for (const id of ["b", "c"]) {
         assert.isTrue(Exit.isFailure(yield* Effect.exit(sql.withTransaction(once("a")))))
@@ -83,7 +89,7 @@ describe("a transaction", () => {
 })
 
 describe("a statement", () => {
-  it.scoped("notifies the listeners of its table, and no others", () =>
+  it.scoped("is counted for the table that it writes to, and for no other", () =>
     Effect.gen(function*() {
       const sql = yield* open
       const table = sql.literal("things")
@@ -106,9 +112,12 @@ describe("a statement", () => {
       assert.strictEqual(sql.writes("things"), before)
     }))
 
-  it.scoped("gives the same rows as a list, whatever is in them", () =>
+  it.scoped("returns the rows as they were written, whatever is in them", () =>
     Effect.gen(function*() {
       const sql = yield* open
+      const Thing = Schema.Struct({ id: Schema.String, n: Schema.NullOr(Schema.Int), other: Schema.NullOr(Schema.String) })
+      const all = SqlSchema.findAll({ Result: Thing, execute: (limit: number) => sql`SELECT * FROM things ORDER BY rowid LIMIT ${limit}` })
+      const find = SqlSchema.findOne({ Result: Thing, execute: (id: string) => sql.first`SELECT * FROM things WHERE id = ${id}` })
       const text = FastCheck.fullUnicodeString().map((drawn) => drawn.replaceAll("\0", ""))
       const rows = FastCheck.uniqueArray(
         FastCheck.record({ id: text, n: FastCheck.option(FastCheck.maxSafeInteger()), other: FastCheck.option(text) }),
@@ -117,11 +126,29 @@ describe("a statement", () => {
       for (const drawn of FastCheck.sample(rows, { numRuns: 50, seed: 3 })) {
         yield* sql`DELETE FROM things`
         yield* sql`INSERT INTO things ${sql.insert(drawn)}`
-        const most = drawn.length - 1
-        assert.deepStrictEqual(
-          yield* sql.list`SELECT * FROM things ORDER BY id DESC LIMIT ${most}`,
-          yield* sql`SELECT * FROM things ORDER BY id DESC LIMIT ${most}`
-        )
+        const limit = drawn.length - 1
+        assert.deepStrictEqual(yield* all(limit), drawn.slice(0, limit))
+        for (const thing of drawn) {
+          assert.deepStrictEqual(yield* find(thing.id), Option.some(thing))
+        }
+      }
+      assert.deepStrictEqual(yield* find("\0"), Option.none())
+    }))
+
+  it.scoped("whose row doesn't match its schema dies", () =>
+    Effect.gen(function*() {
+      const sql = yield* open
+      yield* add(sql, "a")
+      const Other = Schema.Struct({ other: Schema.String })
+      const reads: ReadonlyArray<Effect.Effect<unknown>> = [
+        SqlSchema.findAll({ Result: Other, execute: () => sql`SELECT other FROM things` })(),
+        SqlSchema.findOne({ Result: Other, execute: () => sql.first`SELECT other FROM things` })(),
+        SqlSchema.single({ Result: Other, execute: () => sql.first`SELECT other FROM things` })(),
+        SqlSchema.single({ Result: Other, execute: () => sql.first`SELECT other FROM things WHERE id = ${"b"}` })()
+      ]
+      for (const read of reads) {
+        const exit = yield* Effect.exit(read)
+        assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       }
     }))
 })

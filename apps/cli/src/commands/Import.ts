@@ -56,6 +56,6 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
       yield* run({ ...options, kind: kinds[kind] }, yield* connect(flags))
     }))).pipe(Command.withDescription(about(
       `Send the rows of a file, ${columns}. The file is checked first, and no row is sent while one is wrong. ` +
-        "Interrupted, killed or out of quota, the same command goes on where it stopped.",
+        "After an interruption, a kill or a used-up quota, the same command continues where it stopped.",
       ...examples
     )))

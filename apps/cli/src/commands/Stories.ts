@@ -15,7 +15,7 @@ const create = Command.make("create", { input: text("input", "FILE", "A file tha
     const output = yield* Output
     yield* answer === undefined ? output.done(null, "The story is created.") : output.value(answer)
   }))).pipe(Command.withDescription(about(
-    "Create a story from a JSON object, and print what the service answers. It is not sent again after a failure that leaves its outcome open.",
+    "Create a story from a JSON object, and print the response. It is not sent again after a failure that leaves its outcome open.",
     "stories create --input story.json"
   )))
 

@@ -1,30 +1,30 @@
 /**
- * Developer access: asking for it, the operator's decision, and the operator's moves on what was granted. Knows nothing
- * of pages, and nothing of keys; see `Keys`.
+ * Developer access: requests for it, and the decisions and moves of the operator.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions".
  *
  * @since 0.1.0
  */
-import type { AccessTransition, AccessState } from "@plaza/domain/DeveloperAccess"
+import type { AccessTransition } from "@plaza/domain/DeveloperAccess"
 import * as DeveloperAccess from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
-import { ProfileId } from "@plaza/domain/Ids"
 import { Timestamp } from "@plaza/domain/Resources"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { checkText } from "../areas/Validation.js"
 import { Assumed, type Assumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
-import { checkText } from "../areas/Validation.js"
 import { Sql } from "../storage/Sql.js"
+import { AccessRequestRow, AccessRequestsRepo } from "./AccessRequestsRepo.js"
+import { AccountsRepo } from "./AccountsRepo.js"
 
 /**
- * What the document tells to be put in.
+ * The form that the document describes.
  *
  * @since 0.1.0
  * @category models
@@ -41,12 +41,7 @@ export interface AccessForm extends Schema.Schema.Type<typeof AccessForm> {}
 
 /** @since 0.1.0 @category models */
 export const AccessRequest = Schema.Struct({
-  id: Schema.String,
-  accountId: ProfileId,
-  useCase: Schema.String,
-  website: Schema.NullOr(Schema.String),
-  botName: Schema.String,
-  status: DeveloperAccess.RequestStatus,
+  ...AccessRequestRow.fields,
   createdAt: Timestamp,
   /** Null while it is pending. */
   decidedAt: Schema.NullOr(Timestamp)
@@ -57,52 +52,31 @@ export interface AccessRequest extends Schema.Schema.Type<typeof AccessRequest> 
 /** @since 0.1.0 @category services */
 export class AccessRequests extends Context.Tag("@plaza/sandbox/AccessRequests")<AccessRequests, {
   /**
-   * Asks for access. Assumed: an account has one pending request at most, asks only while it has no access, and may ask
-   * again after a decline.
+   * Requests access. Assumed: an account has at most one pending request, requests access only while it has none, and may
+   * request it again after a decline.
    */
   readonly submit: (
     accountId: string,
     form: AccessForm
   ) => Effect.Effect<AccessRequest, NotFound | Conflict | ValidationError>
   /**
-   * Decides a pending request; an approval grants the access in the same step, and leaves it where it was granted
-   * meanwhile. While access is suspended or revoked, a request can be declined only.
+   * Decides a pending request. An approval grants access, unless it is granted already. While access is suspended or
+   * revoked, a request can only be declined.
    */
   readonly decide: (id: string, move: "approve" | "decline") => Effect.Effect<AccessRequest, NotFound | Conflict>
-  /** The requests of one account, or of all: the newest first. */
+  /** The requests of an account (default: of all accounts), newest first. */
   readonly list: (accountId?: string) => Effect.Effect<ReadonlyArray<AccessRequest>>
-  /** Makes an operator's move on the access of an account. */
+  /** Changes the access of an account, as an operator does. */
   readonly move: (accountId: string, move: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
 }>() {}
 
-interface Row {
-  readonly id: string
-  readonly account_id: string
-  readonly use_case: string
-  readonly website: string | null
-  readonly bot_name: string
-  readonly status: DeveloperAccess.RequestStatus
-  readonly created_at: number
-  readonly decided_at: number | null
-}
-
-const fromRow = (row: Row): AccessRequest => ({
-  id: row.id,
-  accountId: ProfileId.make(row.account_id),
-  useCase: row.use_case,
-  website: row.website,
-  botName: row.bot_name,
-  status: row.status,
-  createdAt: DateTime.unsafeMake(row.created_at),
-  decidedAt: row.decided_at === null ? null : DateTime.unsafeMake(row.decided_at)
-})
-
-const legal = <A>(moved: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
+/** An invalid transition is a conflict. */
+const orConflict = <A>(moved: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
   Either.mapLeft(moved, ({ message }) => new Conflict({ message }))
 
 const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-/** The inputs without the space around them, which nobody means. */
+/** Validates a form and trims its fields. */
 const check = (
   form: AccessForm,
   { maxBotNameLength, maxUseCaseLength, maxWebsiteLength }: Assumptions
@@ -119,76 +93,75 @@ const check = (
         return yield* Envelope.invalidField("website", "has to be an address that begins with http:// or https://")
       }
     }
-    return { use_case: useCase, website: website ?? null, bot_name: botName }
+    return { useCase, website: website ?? null, botName }
   })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<AccessRequests, never, Sql | Assumed> = Layer.effect(
+export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo | AccountsRepo | Assumed> = Layer.effect(
   AccessRequests,
-  Effect.map(Effect.all([Sql, Assumed]), ([sql, assumed]) => {
-    const accessOf = (accountId: string): Effect.Effect<AccessState, NotFound> =>
-      Effect.flatMap(
-        sql<{ readonly access: AccessState }>`SELECT access FROM accounts WHERE id = ${accountId}`,
-        ([row]) => row === undefined ? Effect.fail(Envelope.notFound("account", accountId)) : Effect.succeed(row.access)
-      )
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const repo = yield* AccessRequestsRepo
+    const accounts = yield* AccountsRepo
+    const assumed = yield* Assumed
+
+    const findAccount = (id: string) =>
+      Effect.flatMap(accounts.find(id), Option.match({
+        onNone: () => Effect.fail(Envelope.notFound("account", id)),
+        onSome: Effect.succeed
+      }))
 
     const move = (accountId: string, wanted: AccessTransition) =>
       Effect.gen(function*() {
-        const moved = yield* legal(DeveloperAccess.transitionAccess(yield* accessOf(accountId), wanted))
-        yield* sql`UPDATE accounts SET access = ${moved} WHERE id = ${accountId}`
-      }).pipe(sql.withTransaction)
+        const { access } = yield* findAccount(accountId)
+        yield* accounts.setAccess(accountId, yield* orConflict(DeveloperAccess.transitionAccess(access, wanted)))
+      }).pipe(withTransaction)
 
     return {
       submit: (accountId, form) =>
         Effect.gen(function*() {
           const input = yield* check(form, assumed)
-          const access = yield* accessOf(accountId)
-          if (access !== "none") {
-            return yield* new Conflict({ message: `developer access of this account is ${access}: there is nothing to ask for` })
+          const account = yield* findAccount(accountId)
+          if (account.access !== "none") {
+            return yield* new Conflict({
+              message: `developer access of this account is ${account.access}: there is nothing to ask for`
+            })
           }
-          const pending = yield* sql`SELECT 1 FROM access_requests WHERE account_id = ${accountId} AND status = 'pending'`
-          if (pending.length > 0) {
+          if ((yield* repo.ofAccount(accountId)).some(({ status }) => status === "pending")) {
             return yield* new Conflict({ message: "a request of this account is pending: wait for its decision" })
           }
-          const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`
-            SELECT coalesce(max(seq), 0) + 1 AS seq FROM access_requests`
-          const row: Row = {
+          const seq = yield* repo.nextSeq()
+          const request = {
             id: `access-${seq}`,
-            account_id: accountId,
+            accountId: account.id,
             ...input,
-            status: "pending",
-            created_at: yield* Clock.currentTimeMillis,
-            decided_at: null
+            status: "pending" as const,
+            createdAt: yield* DateTime.now
           }
-          yield* sql`INSERT INTO access_requests ${sql.insert({ seq, ...row })}`
-          return fromRow(row)
-        }).pipe(sql.withTransaction),
+          yield* repo.insert({ seq, ...request })
+          return { ...request, decidedAt: null }
+        }).pipe(withTransaction),
 
       decide: (id, decision) =>
         Effect.gen(function*() {
-          const [row] = yield* sql<Row>`SELECT * FROM access_requests WHERE id = ${id}`
-          if (row === undefined) {
+          const found = yield* repo.find(id)
+          if (Option.isNone(found)) {
             return yield* Envelope.notFound("access request", id)
           }
-          const status = yield* legal(DeveloperAccess.decide(row.status, decision))
-          // Access may have been granted meanwhile without the request; then there is nothing left to grant.
-          if (decision === "approve" && (yield* accessOf(row.account_id)) !== "granted") {
-            yield* move(row.account_id, "grant")
+          const request = found.value
+          const status = yield* orConflict(DeveloperAccess.decide(request.status, decision))
+          // An operator may have granted access without the request.
+          if (decision === "approve" && (yield* findAccount(request.accountId)).access !== "granted") {
+            yield* move(request.accountId, "grant")
           }
-          const now = yield* Clock.currentTimeMillis
-          yield* sql`UPDATE access_requests SET status = ${status}, decided_at = ${now} WHERE id = ${id}`
-          return fromRow({ ...row, status, decided_at: now })
-        }).pipe(sql.withTransaction),
+          const decidedAt = yield* DateTime.now
+          yield* repo.setDecision(id, status, decidedAt)
+          return { ...request, status, decidedAt }
+        }).pipe(withTransaction),
 
-      list: (accountId) =>
-        Effect.map(
-          accountId === undefined
-              ? sql<Row>`SELECT * FROM access_requests ORDER BY seq DESC`
-              : sql<Row>`SELECT * FROM access_requests WHERE account_id = ${accountId} ORDER BY seq DESC`,
-          (rows) => rows.map(fromRow)
-        ),
+      list: (accountId) => accountId === undefined ? repo.all() : repo.ofAccount(accountId),
 
-      move: (accountId, wanted) => move(accountId, wanted)
+      move
     }
   })
 )

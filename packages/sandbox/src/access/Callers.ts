@@ -1,17 +1,18 @@
 /**
- * Whose key it is: asked for by every request, and changed by few. So what was read is kept until anything is written that
- * could change it. Knows nothing of the values of keys, but their hash.
+ * Finds the account behind a key. Every request does this, so results are cached until the tables `keys` or `accounts`
+ * are written to.
  *
  * @since 0.1.0
  */
+import type { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import type { Account, AccountRow } from "./Accounts.js"
-import * as Accounts from "./Accounts.js"
-import type { Client } from "../storage/Sql.js"
+import * as Option from "effect/Option"
+import { Sql } from "../storage/Sql.js"
+import type { Account } from "./AccountsRepo.js"
+import { KeysRepo } from "./KeysRepo.js"
 
 /**
- * A key that was found, with its account.
+ * An active key with its account.
  *
  * @since 0.1.0
  * @category models
@@ -19,57 +20,37 @@ import type { Client } from "../storage/Sql.js"
 export interface Caller {
   readonly keyId: string
   readonly scopes: ReadonlyArray<string>
-  readonly accountId: string
+  readonly accountId: ProfileId
   readonly account: Account
 }
 
-interface Row extends AccountRow {
-  readonly key_id: string
-  readonly scopes: string
-}
-
-const ScopesColumn = Schema.parseJson(Schema.Array(Schema.String))
-
-/**
- * Reads the column that holds the scopes of a key.
- *
- * @since 0.1.0
- * @category rows
- */
-export const readScopes: (column: string) => ReadonlyArray<string> = Schema.decodeSync(ScopesColumn)
-
-/**
- * Finds the active key with a hash, if there is one.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (sql: Client): (hash: string) => Effect.Effect<Caller | undefined> => {
-  const kept = new Map<string, Caller>()
-  let known = 0
-  const read = (hash: string) =>
-    Effect.map(
-      sql.first<Row>`
-        SELECT accounts.*, keys.id AS key_id, scopes FROM keys JOIN accounts ON accounts.id = keys.account_id
-        WHERE hash = ${hash} AND state = 'active'`,
-      (row) => {
-        if (row === undefined) {
+/** @since 0.1.0 @category services */
+export class Callers extends Effect.Service<Callers>()("@plaza/sandbox/Callers", {
+  effect: Effect.map(Effect.all([Sql, KeysRepo]), ([sql, keys]) => {
+    const cache = new Map<string, Caller>()
+    let cachedWrites = 0
+    const read = (hash: string): Effect.Effect<Caller | undefined> =>
+      Effect.map(keys.findActive(hash), (found) => {
+        if (Option.isNone(found)) {
           return undefined
         }
-        const account = Accounts.fromRow(row)
-        const caller = { keyId: row.key_id, scopes: readScopes(row.scopes), accountId: account.id, account }
-        kept.set(hash, caller)
+        const { keyId, scopes, ...account } = found.value
+        const caller = { keyId, scopes, accountId: account.id, account }
+        cache.set(hash, caller)
         return caller
-      }
-    )
-  return (hash) =>
-    Effect.suspend(() => {
-      const written = sql.writes("keys", "accounts")
-      if (written !== known) {
-        kept.clear()
-        known = written
-      }
-      const found = kept.get(hash)
-      return found === undefined ? read(hash) : Effect.succeed(found)
-    })
-}
+      })
+    return {
+      /** The caller whose active key has this hash. */
+      find: (hash: string): Effect.Effect<Caller | undefined> =>
+        Effect.suspend(() => {
+          const writes = sql.writes("keys", "accounts")
+          if (writes !== cachedWrites) {
+            cache.clear()
+            cachedWrites = writes
+          }
+          const cached = cache.get(hash)
+          return cached === undefined ? read(hash) : Effect.succeed(cached)
+        })
+    }
+  })
+}) {}

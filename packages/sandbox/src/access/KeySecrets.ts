@@ -1,5 +1,5 @@
 /**
- * Where the values of keys come from: the generator of the operating system that is made for secrets.
+ * Generates the values of keys by the cryptographic random generator of the operating system.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import { randomInt } from "node:crypto"
 
 /**
- * What every key of a sandbox begins with: the document's own example.
+ * The prefix of every key by default: the document's own example.
  *
  * @since 0.1.0
  * @category constants
@@ -19,7 +19,7 @@ import { randomInt } from "node:crypto"
 export const prefix = "key_"
 
 /**
- * The characters of the rest of a key.
+ * The characters of a key after its prefix.
  *
  * @since 0.1.0
  * @category constants
@@ -28,7 +28,7 @@ export const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /** @since 0.1.0 @category services */
 export class KeySecrets extends Context.Tag("@plaza/sandbox/KeySecrets")<KeySecrets, {
-  /** The value of a new key: the prefix and 40 characters that nobody can guess. */
+  /** The value of a new key: the prefix and 40 random characters. */
   readonly next: Effect.Effect<Redacted.Redacted>
 }>() {}
 

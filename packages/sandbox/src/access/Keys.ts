@@ -1,41 +1,42 @@
 /**
- * API keys: making, finding, listing and revoking them. Only their SHA-256 and their last four characters are kept. Knows
- * nothing of what a key may do.
+ * API keys: creates, finds, lists and revokes them. A stored key is its SHA-256 and its last four characters.
  *
  * Source: interface v1, "Authentication" and "States and transitions".
  *
  * @since 0.1.0
  */
 import * as ApiKey from "@plaza/domain/ApiKey"
-import type { AccessState } from "@plaza/domain/DeveloperAccess"
 import { Conflict, type NotFound, type ValidationError } from "@plaza/domain/Errors"
 import { keySecretLength, maxActiveKeys } from "@plaza/domain/Limits"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { createHash, hash } from "node:crypto"
-import { Assumed } from "../Assumptions.js"
-import type { Caller } from "./Callers.js"
-import * as Callers from "./Callers.js"
-import * as Envelope from "../http/Envelope.js"
 import { checkText } from "../areas/Validation.js"
-import { alphabet, KeySecrets, prefix } from "./KeySecrets.js"
+import { Assumed } from "../Assumptions.js"
+import * as Envelope from "../http/Envelope.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { Sql } from "../storage/Sql.js"
+import { AccountsRepo } from "./AccountsRepo.js"
+import type { Caller } from "./Callers.js"
+import { Callers } from "./Callers.js"
+import { alphabet, KeySecrets, prefix } from "./KeySecrets.js"
+import type { Key } from "./KeysRepo.js"
+import { KeysRepo } from "./KeysRepo.js"
 
 /** @since 0.1.0 @category models */
 export interface CreatedKey {
   readonly id: string
-  /** The value, shown this once. */
+  /** The value, which is shown once. */
   readonly apiKey: Redacted.Redacted
 }
 
 /**
- * A key as a list shows it.
+ * A key in a list.
  *
  * @since 0.1.0
  * @category models
@@ -43,7 +44,7 @@ export interface CreatedKey {
 export interface ListedKey {
   readonly id: string
   readonly name: string
-  /** The value with all but its prefix and its last four characters left out. */
+  /** The prefix and the last four characters of the value. */
   readonly masked: string
   readonly scopes: ReadonlyArray<string>
   readonly state: ApiKey.KeyState
@@ -52,21 +53,21 @@ export interface ListedKey {
 
 /** @since 0.1.0 @category services */
 export class Keys extends Context.Tag("@plaza/sandbox/Keys")<Keys, {
-  /** The active key with this value, if there is one. */
+  /** The caller whose active key has this value. */
   readonly find: (value: string) => Effect.Effect<Caller | undefined>
-  /** Makes a key (default: with all scopes). At most 5 of an account are active. */
+  /** Creates a key (default: with all scopes). At most 5 keys of an account are active. */
   readonly create: (accountId: string, options?: {
     readonly name?: string
     readonly scopes?: ReadonlyArray<string>
   }) => Effect.Effect<CreatedKey, NotFound | Conflict | ValidationError>
-  /** The keys of an account, the newest first. */
+  /** The keys of an account, newest first. */
   readonly list: (accountId: string) => Effect.Effect<ReadonlyArray<ListedKey>>
-  /** Revokes a key, which is possible at any time. */
+  /** Revokes a key. */
   readonly revoke: (keyId: string) => Effect.Effect<void, NotFound>
 }>() {}
 
 /**
- * A key with another prefix, which opens the same.
+ * The same key with another prefix.
  *
  * @since 0.1.0
  * @category keys
@@ -77,8 +78,7 @@ export const withPrefix = (apiKey: Redacted.Redacted, keyPrefix: string): Redact
 const hashOf = (value: string): string => hash("sha256", value)
 
 /**
- * The key that a sandbox of this seed has ready. The same seed gives the same key, on any machine and after a restart, so
- * it is public.
+ * The key that a sandbox is seeded with. The same seed always gives the same key, so it is no secret.
  *
  * @since 0.1.0
  * @category keys
@@ -89,46 +89,29 @@ export const ready = (seed: number): Redacted.Redacted => {
 }
 
 /**
- * The row of a key.
+ * The row of a new, active key.
  *
  * @since 0.1.0
  * @category keys
  */
-export const row = (options: {
-  readonly id: string
-  readonly accountId: string
-  readonly name: string
-  readonly value: Redacted.Redacted
-  readonly scopes: ReadonlyArray<string>
-  /** In milliseconds since 1970. */
-  readonly createdAt: number
-}) => ({
-  id: options.id,
-  account_id: options.accountId,
-  name: options.name,
-  hash: hashOf(Redacted.value(options.value)),
-  last_four: Redacted.value(options.value).slice(-4),
-  scopes: JSON.stringify(options.scopes),
-  state: "active",
-  created_at: options.createdAt
+export const row = ({ value, ...key }: Omit<Key, "lastFour" | "state"> & { readonly value: Redacted.Redacted }) => ({
+  ...key,
+  hash: hashOf(Redacted.value(value)),
+  lastFour: Redacted.value(value).slice(-4),
+  state: "active" as const
 })
 
-interface ListedRow {
-  readonly id: string
-  readonly name: string
-  readonly last_four: string
-  readonly scopes: string
-  readonly state: ApiKey.KeyState
-  readonly created_at: number
-}
-
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Keys, never, Sql | Assumed | CurrentLatitude | KeySecrets> = Layer.effect(
+export const layer: Layer.Layer<Keys, never, Sql | AccountsRepo | KeysRepo | Assumed | CurrentLatitude | KeySecrets> = Layer.effect(
   Keys,
   Effect.gen(function*() {
-    const sql = yield* Sql
+    const { withTransaction } = yield* Sql
+    const repo = yield* KeysRepo
+    const accounts = yield* AccountsRepo
+    const callers = yield* Callers
     const assumed = yield* Assumed
     const secrets = yield* KeySecrets
+    const latitude = yield* CurrentLatitude
     const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 
     const check = (name: string, scopes: ReadonlyArray<string>) =>
@@ -140,74 +123,58 @@ export const layer: Layer.Layer<Keys, never, Sql | Assumed | CurrentLatitude | K
             : Effect.fail(Envelope.invalidField(`scopes.${index}`, `is not a scope: "${scope}"`)), { discard: true })
       )
 
-    const callers = Callers.make(sql)
-    const latitude = yield* CurrentLatitude
-    const hashOfAny = (value: string): string | undefined => {
+    /** Keys are stored with the default prefix; any prefix in use is valid. */
+    const hashOfAnyPrefix = (value: string): string | undefined => {
       const secret = value.slice(-keySecretLength)
       return latitude.keyPrefixes.has(value.slice(0, -keySecretLength)) ? hashOf(prefix + secret) : undefined
     }
 
     return {
-      // By its hash, so how long the search takes tells nothing of the keys there are.
+      // Looked up by hash, so the duration reveals nothing of other keys.
       find: (value) => {
-        const hash = hashOfAny(value)
-        return hash === undefined ? Effect.succeed(undefined) : callers(hash)
+        const hash = hashOfAnyPrefix(value)
+        return hash === undefined ? Effect.succeed(undefined) : callers.find(hash)
       },
 
       create: (accountId, options = {}) =>
         Effect.gen(function*() {
-          const [account] = yield* sql<{ readonly access: AccessState }>`SELECT access FROM accounts WHERE id = ${accountId}`
-          if (account === undefined) {
+          const account = yield* accounts.find(accountId)
+          if (Option.isNone(account)) {
             return yield* Envelope.notFound("account", accountId)
           }
-          if (account.access !== "granted") {
+          if (account.value.access !== "granted") {
             return yield* new Conflict({ message: "keys can be created only while developer access is granted" })
           }
-          const held = yield* sql<{ readonly state: ApiKey.KeyState }>`SELECT state FROM keys WHERE account_id = ${accountId}`
-          if (!ApiKey.canCreateKey(held.map(({ state }) => state))) {
+          if (!ApiKey.canCreateKey((yield* repo.ofAccount(accountId)).map(({ state }) => state))) {
             return yield* new Conflict({ message: `an account holds at most ${maxActiveKeys} active keys: revoke one first` })
           }
-          const [{ next } = { next: 1 }] = yield* sql<{ readonly next: number }>`SELECT coalesce(max(seq), 0) + 1 AS next FROM keys`
-          const id = `k${next}`
+          const id = `k${yield* repo.nextSeq()}`
           const { name = id, scopes = scopeNames } = options
           yield* check(name, scopes)
-          const apiKey = yield* secrets.next
-          yield* sql`INSERT INTO keys ${
-            sql.insert(row({
-              id,
-              accountId,
-              name,
-              value: apiKey,
-              scopes,
-              createdAt: yield* Clock.currentTimeMillis
-            }))
-          }`
-          return { id, apiKey: withPrefix(apiKey, latitude.value.keyPrefix) }
-        }).pipe(sql.withTransaction),
+          const value = yield* secrets.next
+          yield* repo.insert(row({ id, accountId: account.value.id, name, value, scopes, createdAt: yield* DateTime.now }))
+          return { id, apiKey: withPrefix(value, latitude.value.keyPrefix) }
+        }).pipe(withTransaction),
 
       list: (accountId) =>
-        Effect.map(
-          sql<ListedRow>`
-            SELECT id, name, last_four, scopes, state, created_at FROM keys WHERE account_id = ${accountId} ORDER BY seq DESC`,
-          (rows) =>
-            rows.map((found) => ({
-              id: found.id,
-              name: found.name,
-              masked: `${latitude.value.keyPrefix}…${found.last_four}`,
-              scopes: Callers.readScopes(found.scopes),
-              state: found.state,
-              createdAt: DateTime.unsafeMake(found.created_at)
-            }))
-        ),
+        Effect.map(repo.ofAccount(accountId), (keys) =>
+          keys.map(({ createdAt, id, lastFour, name, scopes, state }) => ({
+            id,
+            name,
+            masked: `${latitude.value.keyPrefix}…${lastFour}`,
+            scopes,
+            state,
+            createdAt
+          }))),
 
       revoke: (keyId) =>
         Effect.gen(function*() {
-          const [found] = yield* sql<{ readonly state: ApiKey.KeyState }>`SELECT state FROM keys WHERE id = ${keyId}`
-          if (found === undefined) {
+          const key = yield* repo.find(keyId)
+          if (Option.isNone(key)) {
             return yield* Envelope.notFound("key", keyId)
           }
-          yield* sql`UPDATE keys SET state = ${ApiKey.revoke(found.state)} WHERE id = ${keyId}`
-        }).pipe(sql.withTransaction)
+          yield* repo.setState(keyId, ApiKey.revoke(key.value.state))
+        }).pipe(withTransaction)
     }
   })
-)
+).pipe(Layer.provide(Callers.Default))

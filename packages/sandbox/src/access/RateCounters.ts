@@ -1,6 +1,6 @@
 /**
- * The ways in which a service may count the rate of a key, beside a window that slides: windows one after the other, and a
- * bucket of tokens. What each request costs stays the same, however many there are.
+ * Ways to count the rate of a key beside the sliding window: fixed windows and a token bucket, in constant time per
+ * request.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as SlidingWindow from "./SlidingWindow.js"
 export type RateCounter = SlidingWindow.SlidingWindow
 
 /**
- * Windows that begin at whole multiples of their length.
+ * Windows that start at whole multiples of their length.
  *
  * @since 0.1.0
  * @category constructors
@@ -39,8 +39,8 @@ export const fixedWindow = (length: number): RateCounter => {
 }
 
 /**
- * A bucket that is full at first, holds at most `burst` tokens, and gets the allowance of one window over its length. Each
- * request takes a token; what is refused and counted takes what is left.
+ * A bucket that starts full, holds at most `burst` tokens and is refilled with `allowance` tokens per window. Each counted
+ * request takes a token, or what is left of one.
  *
  * @since 0.1.0
  * @category constructors
@@ -61,7 +61,7 @@ export const tokenBucket = (length: number, burst: number | null, allowance: num
     },
     waitFor: (_, now) => {
       fill(now)
-      // Sums of fractions may miss a whole token by less than this.
+      // Rounding may keep a sum of fractions just below a whole token.
       return tokens >= 1 - 1e-9 ? 0 : perMilli === 0 ? length : Math.ceil((1 - tokens) / perMilli)
     }
   }

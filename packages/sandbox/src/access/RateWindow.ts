@@ -1,9 +1,8 @@
 /**
- * How many requests a key has made lately, and an account today. Counted in memory, and written down where there is a
- * file to outlive it: one row for each request, since one that was answered has to stay counted over a kill. Knows
- * nothing of what was asked.
+ * Counts the requests of a key in the rate window and of an account per day. The counts are in memory; with a data file
+ * every counted request is stored too, so that the limits hold over a restart.
  *
- * Source: interface v1, "Limits". How the rate is counted is a latitude, and so is what the quota counts: see `Latitude`.
+ * Source: interface v1, "Limits". How the rate is counted and what the quota counts are latitudes: see `Latitude`.
  *
  * @since 0.1.0
  */
@@ -15,11 +14,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Assumed } from "../Assumptions.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import type { Arrival } from "./ArrivalsRepo.js"
+import { ArrivalsRepo } from "./ArrivalsRepo.js"
 import * as RateCounters from "./RateCounters.js"
-import { type Client, Sql } from "../storage/Sql.js"
 
-/** What a request asks for, as far as a quota may count it apart. */
-interface Asked {
+/** The operation of a request, by which quotas may be counted. */
+interface CountedOperation {
   readonly name: string
   /** Its area. */
   readonly group: string
@@ -27,9 +27,9 @@ interface Asked {
 
 /** @since 0.1.0 @category services */
 export class RateWindow extends Context.Tag("@plaza/sandbox/RateWindow")<RateWindow, {
-  /** Counts a request on its arrival, or refuses it and says how long to wait. What is refused is counted only where that is assumed. */
-  readonly take: (keyId: string, accountId: string, operation?: Asked) => Effect.Effect<void, RateLimited>
-  /** Forgets everything; what was stored of it is gone with the other rows. */
+  /** Counts a request, or rejects it with the time to wait. Whether rejected requests count is assumed. */
+  readonly take: (keyId: string, accountId: string, operation?: CountedOperation) => Effect.Effect<void, RateLimited>
+  /** Clears the counts in memory; a reset deletes the stored rows. */
   readonly reset: Effect.Effect<void>
 }>() {}
 
@@ -41,56 +41,40 @@ interface Quota {
   used: number
 }
 
-/** A request that was counted, with how many were that day under the same quota. */
-interface Arrival {
-  readonly key_id: string
-  /** The name of the quota: the account, and what it counts apart from the account's other requests. */
-  readonly account_id: string
-  readonly at: number
-  readonly used: number
-}
+/** Stored rows, at least, before those that no longer count are deleted. */
+const minStored = 500
 
-/** Rows that are stored, at least, before those that no longer count are thrown away. */
-const leastStored = 500
-
-const newestOfAccounts = "SELECT max(seq) FROM arrivals GROUP BY account_id"
-
-/** The rows behind the counts. */
-const store = (sql: Client, length: number) => {
+/** Stores arrivals, and deletes those that no longer count from time to time. */
+const makeStore = (repo: ArrivalsRepo, windowMillis: number) => {
   let stored = 0
-  let most = leastStored
-  /** Those out of the window count no more, except that the newest of an account tells its quota. */
+  let maxStored = minStored
   const purge = (now: number) =>
     Effect.gen(function*() {
-      yield* sql`DELETE FROM arrivals WHERE at <= ${now - length} AND seq NOT IN (${sql.literal(newestOfAccounts)})`
-      const [row] = yield* sql<{ readonly left: number }>`SELECT count(*) AS left FROM arrivals`
-      stored = row?.left ?? 0
-      // Twice as many as had to stay: so the work for one request stays the same, however many there are.
-      most = Math.max(leastStored, 2 * stored)
+      yield* repo.deleteUntil(now - windowMillis)
+      stored = yield* repo.count()
+      // Twice the rows that remain: the amortized cost of a request stays constant.
+      maxStored = Math.max(minStored, 2 * stored)
     })
-  return {
-    write: ({ account_id, at, key_id, used }: Arrival): Effect.Effect<void> =>
-      Effect.zipRight(
-        sql`INSERT INTO arrivals (key_id, account_id, at, used) VALUES (${key_id}, ${account_id}, ${at}, ${used})`,
-        Effect.suspend(() => ++stored > most ? purge(at) : Effect.void)
-      ),
-    recent: sql<Arrival>`SELECT * FROM arrivals WHERE at > (SELECT max(at) FROM arrivals) - ${length} ORDER BY seq`,
-    newest: sql<Arrival>`SELECT * FROM arrivals WHERE seq IN (${sql.literal(newestOfAccounts)})`
-  }
+  return (arrival: Arrival): Effect.Effect<void> =>
+    Effect.zipRight(
+      repo.insert(arrival),
+      Effect.suspend(() => ++stored > maxStored ? purge(arrival.at) : Effect.void)
+    )
 }
 
 /** @since 0.1.0 @category layers */
 export const layer = (
   options: { readonly stored: boolean }
-): Layer.Layer<RateWindow, never, Assumed | CurrentLatitude | Sql> =>
+): Layer.Layer<RateWindow, never, ArrivalsRepo | Assumed | CurrentLatitude> =>
   Layer.effect(
     RateWindow,
     Effect.gen(function*() {
       const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* Assumed
       const latitude = yield* CurrentLatitude
       const length = Duration.toMillis(rateWindow)
-      const rows = store(yield* Sql, length)
-      /** By what each counts: one that the latitude changes begins anew. */
+      const repo = yield* ArrivalsRepo
+      const store = makeStore(repo, length)
+      /** By key and way of counting: a change of the latitude starts a new counter. */
       const windows = new Map<string, RateCounters.RateCounter>()
       const quotas = new Map<string, Quota>()
 
@@ -105,7 +89,7 @@ export const layer = (
         windows.set(name, window)
         return window
       }
-      const quotaName = (accountId: string, operation: Asked | undefined): string => {
+      const quotaName = (accountId: string, operation: CountedOperation | undefined): string => {
         switch (latitude.value.quotaPer) {
           case "account":
             return accountId
@@ -124,17 +108,17 @@ export const layer = (
         quotas.set(name, quota)
         return quota
       }
-      const note = (keyId: string, quotaName: string, at: number, used: number) =>
-        options.stored ? rows.write({ key_id: keyId, account_id: quotaName, at, used }) : Effect.void
-      const refuse = (limit: "rate" | "quota", message: string, millis: number) =>
+      const record = (keyId: string, quotaName: string, at: number, used: number) =>
+        options.stored ? store({ keyId, quota: quotaName, at, used }) : Effect.void
+      const reject = (limit: "rate" | "quota", message: string, millis: number) =>
         Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
       if (options.stored) {
-        for (const { at, key_id } of yield* rows.recent) {
-          windowOf(key_id).push(at)
+        for (const { at, keyId } of yield* repo.findRecent(length)) {
+          windowOf(keyId).push(at)
         }
-        for (const { account_id, at, used } of yield* rows.newest) {
-          quotas.set(account_id, { day: dayOf(at), used })
+        for (const { at, quota, used } of yield* repo.newestOfQuotas()) {
+          quotas.set(quota, { day: dayOf(at), used })
         }
       }
 
@@ -151,8 +135,8 @@ export const layer = (
                 window.push(now)
               }
               return Effect.zipRight(
-                countRefused ? note(keyId, name, now, quota.used) : Effect.void,
-                refuse(
+                countRefused ? record(keyId, name, now, quota.used) : Effect.void,
+                reject(
                   "rate",
                   `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
                   countRefused ? window.waitFor(requestsPerWindow, now) : wait
@@ -161,14 +145,14 @@ export const layer = (
             }
             const dailyQuota = latitude.value.dailyQuota ?? assumedQuota
             if (quota.used >= dailyQuota) {
-              return refuse(
+              return reject(
                 "quota",
                 `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
                 (quota.day + 1) * day - now
               )
             }
             window.push(now)
-            return note(keyId, name, now, ++quota.used)
+            return record(keyId, name, now, ++quota.used)
           }),
         reset: Effect.sync(() => {
           windows.clear()

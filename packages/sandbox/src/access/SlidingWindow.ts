@@ -1,42 +1,41 @@
 /**
- * Moments of the last while, in order. What each costs stays the same, however many there are. Pure of services; knows
- * nothing of whose moments they are.
+ * A sliding window over timestamps, in amortized constant time per request.
  *
  * @since 0.1.0
  */
 
 /** @since 0.1.0 @category models */
 export interface SlidingWindow {
-  /** Notes a moment, which is none before those that were noted. */
+  /** Adds a timestamp, which isn't before the last one. */
   readonly push: (now: number) => void
-  /** How long until there are fewer than so many in the window; 0 when there are. */
+  /** Milliseconds until the window holds fewer than `limit` timestamps; 0 when it does. */
   readonly waitFor: (limit: number, now: number) => number
 }
 
-/** Those that have left are thrown away in bulk, since taking one from the front moves all the others. */
-const bulk = 1_000
+/** Expired timestamps are removed in batches: removing one from the front moves all others. */
+const batchSize = 1_000
 
 /** @since 0.1.0 @category constructors */
 export const make = (length: number): SlidingWindow => {
-  let moments: Array<number> = []
+  let timestamps: Array<number> = []
   let first = 0
-  const leave = (now: number) => {
-    while ((moments[first] ?? Number.POSITIVE_INFINITY) + length <= now) {
+  const expire = (now: number) => {
+    while ((timestamps[first] ?? Number.POSITIVE_INFINITY) + length <= now) {
       first++
     }
-    if (first > bulk && first * 2 > moments.length) {
-      moments = moments.slice(first)
+    if (first > batchSize && first * 2 > timestamps.length) {
+      timestamps = timestamps.slice(first)
       first = 0
     }
   }
   return {
     push: (now) => {
-      moments.push(now)
+      timestamps.push(now)
     },
     waitFor: (limit, now) => {
-      leave(now)
-      // With this one gone there is room for one more. A window without room at all has none to wait for.
-      return moments.length - first < limit ? 0 : (moments[moments.length - limit] ?? now) + length - now
+      expire(now)
+      // When this one has expired there is room for one more. A limit of 0 has no such timestamp.
+      return timestamps.length - first < limit ? 0 : (timestamps[timestamps.length - limit] ?? now) + length - now
     }
   }
 }

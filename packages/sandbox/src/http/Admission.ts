@@ -12,168 +12,72 @@
  * 8. its JSON (400 INVALID_JSON)
  * 9. parameters and fields (400 VALIDATION_ERROR)
  *
- * What comes after (existence, then blocks and permissions, then conflicts) is the handlers'. Knows nothing of storage
- * or faults.
+ * The router does the first and the endpoint's schemas the last. What comes after (existence, then blocks and permissions,
+ * then conflicts) is the handlers'.
  *
  * Source: interface v1, "Endpoints", "Authentication", "Limits".
  *
  * @since 0.1.0
  */
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import type { DocumentedError } from "@plaza/domain/Errors"
-import {
-  DeveloperAccessRevoked,
-  InsufficientScope,
-  InvalidApiKey,
-  NotFound,
-  ProfileIncomplete,
-  ValidationError
-} from "@plaza/domain/Errors"
-import type { Authorization } from "@plaza/domain/PlazaApi"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import type { NotFound, ValidationError } from "@plaza/domain/Errors"
+import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomplete } from "@plaza/domain/Errors"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import { Assumed } from "../Assumptions.js"
 import type { Caller } from "../access/Callers.js"
-import type { Decoded, HandlersOfGroup, Operation } from "./Dispatch.js"
-import type { Gone, Incoming } from "./IncomingRequest.js"
-import { readBody, takeJson } from "./IncomingRequest.js"
 import { Keys } from "../access/Keys.js"
-import { MediaFiles } from "../areas/media/MediaFiles.js"
 import { RateWindow } from "../access/RateWindow.js"
-import type { Entry } from "./RequestLog.js"
-import type { Match } from "./Routes.js"
+import { MediaFiles } from "../areas/media/MediaFiles.js"
 import * as Upload from "../areas/media/Upload.js"
-import type { UploadedFile } from "../areas/media/Upload.js"
-
-/**
- * What a handler knows of its call beside the request.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Call {
-  readonly caller: Caller
-}
-
-/**
- * The handlers of one area.
- *
- * @since 0.1.0
- * @category models
- */
-export type Handlers<Group extends HttpApiGroup.HttpApiGroup.Any> = HandlersOfGroup<
-  Group,
-  typeof Authorization["failure"]["Type"],
-  Call
->
-
-/** @since 0.1.0 @category models */
-export interface Admitted extends Call {
-  readonly operation: Operation
-  readonly request: Decoded
-}
+import { AssumedApi } from "../AssumedApi.js"
+import { Assumed } from "../Assumptions.js"
+import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import type { LateCommits } from "../latitude/LateCommits.js"
+import type { Refusal } from "./Exchange.js"
+import { Exchange } from "./Exchange.js"
+import { isUnhit } from "./Faults.js"
+import * as FaultyAdmission from "./FaultyAdmission.js"
+import type { Operation } from "./Operation.js"
+import { byRoute, operationsOf } from "./Operation.js"
+import { RequestLog } from "./RequestLog.js"
+import { RequiresAdmission } from "./RequiresAdmission.js"
+import { basePath } from "./ServedApi.js"
+import { type JsonLimits, readBody } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
-export class Gate extends Context.Tag("@plaza/sandbox/Gate")<Gate, {
-  /** Lets a request through to its handler, or refuses it. Notes in the record who is calling. */
-  readonly admit: (
-    match: Match,
-    incoming: Incoming,
-    entry: Entry
-  ) => Effect.Effect<Admitted, DocumentedError | Gone>
-  /** Counts a request that was kept from the gate by a fault: the limit has seen it all the same. */
-  readonly count: (match: Match, incoming: Incoming, entry: Entry) => Effect.Effect<void>
+export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission, {
+  /** Lets a request through to its handler, or refuses it. Notes in the request log what it means and who is calling. */
+  readonly admit: (exchange: Exchange, route: HttpRouter.RouteContext) => Effect.Effect<Caller, Refusal>
+  /** Refuses a request that no operation is meant by, unless a fault hits it first. */
+  readonly refuse: (exchange: Exchange, refusal: NotFound | ValidationError) => Effect.Effect<never, Refusal>
 }>() {}
 
-/**
- * The operation of a match, or the refusal of the route.
- *
- * @since 0.1.0
- * @category matching
- */
-export const route = (match: Match, method: string, path: string): Effect.Effect<Extract<Match, { _tag: "Operation" }>, NotFound | ValidationError> => {
-  switch (match._tag) {
-    case "Operation":
-      return Effect.succeed(match)
-    case "NotFound":
-      return Effect.fail(new NotFound({ message: `there is no endpoint ${method} ${path}` }))
-    case "Malformed":
-      return Effect.fail(new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } }))
-  }
-}
-
-/**
- * How bodies are read.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Bodies {
-  /** Most bytes of a JSON body, and of one that is ignored where none is asked for. */
-  readonly most: number
-  /** Most levels of lists and objects in each other in a JSON body. */
-  readonly maxDepth: number
-  /** Takes the one file of an upload. */
-  readonly receive: (incoming: Incoming) => Effect.Effect<UploadedFile, DocumentedError | Gone>
-}
-
-/**
- * Reads a request's body and decodes all its parts.
- *
- * @since 0.1.0
- * @category decoding
- */
-export const decode = (
-  { operation, params }: Extract<Match, { _tag: "Operation" }>,
-  incoming: Incoming,
-  bodies: Bodies
-): Effect.Effect<Decoded, DocumentedError | Gone> => {
-  const mark = incoming.target.indexOf("?")
-  const query = mark === -1 ? "" : incoming.target.slice(mark + 1)
-  const withBody = (body: unknown): Either.Either<Decoded, ValidationError> =>
-    Either.flatMap(operation.decodePath(params), (path) =>
-      Either.flatMap(operation.decodeQuery(query), (urlParams) =>
-        Either.map(operation.decodePayload(body), (payload) => ({ ...path, ...urlParams, ...payload }))))
-  switch (operation.body) {
-    case "none":
-      // The document says that such endpoints are sent nothing, not that they refuse it.
-      return incoming.hasBody
-        ? Effect.flatMap(readBody(incoming, bodies.most), () => withBody(undefined))
-        : withBody(undefined)
-    case "json":
-      return Effect.flatMap(readBody(incoming, bodies.most), (bytes) =>
-        Either.flatMap(takeJson(incoming.headers["content-type"], bytes, bodies.maxDepth), withBody))
-    case "file":
-      return Effect.flatMap(bodies.receive(incoming), withBody)
-  }
-}
+const operationOf = byRoute([...operationsOf(PlazaApiWithStories), ...operationsOf(AssumedApi)], basePath)
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | Assumed> = Layer.effect(
-  Gate,
+export const layer: Layer.Layer<Admission, never, Keys | RateWindow | MediaFiles | Assumed | CurrentLatitude | LateCommits | RequestLog> = Layer.effect(
+  Admission,
   Effect.gen(function*() {
     const keys = yield* Keys
     const window = yield* RateWindow
+    const log = yield* RequestLog
     const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* Assumed
     const files = yield* MediaFiles
-    const bodies: Bodies = {
-      most: maxBodyBytes,
-      maxDepth: maxJsonDepth,
-      receive: (incoming) => Upload.receive(incoming, maxFileBytes, files)
-    }
+    const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
 
-    const identify = (incoming: Incoming, entry: Entry) => {
-      const value = /^Bearer +(\S+)\s*$/i.exec(incoming.headers["authorization"] ?? "")?.[1]
+    const identify = ({ entry, headers }: Exchange) => {
+      const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
       return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
         entry.accountId = caller?.accountId ?? null
         return caller
       })
     }
 
-    const known = (incoming: Incoming, entry: Entry): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-      Effect.flatMap(identify(incoming, entry), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+    const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+      Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
         caller === undefined
           ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
           : caller.account.access === "granted"
@@ -183,7 +87,7 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
           ))
 
     /** What keeps a caller from an operation, whatever is sent. */
-    const refusal = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
+    const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
       const scope = scopes[name]
       return scope !== undefined && !held.includes(scope)
         ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
@@ -192,22 +96,62 @@ export const layer: Layer.Layer<Gate, never, Keys | RateWindow | MediaFiles | As
         : undefined
     }
 
-    return {
-      // In few steps: each one is paid by every request.
-      admit: (match, incoming, entry) =>
-        Effect.flatMap(route(match, incoming.method, entry.path), (found) =>
-          Effect.flatMap(known(incoming, entry), (caller) =>
-            Effect.flatMap(window.take(caller.keyId, caller.accountId, found.operation), (): Effect.Effect<Admitted, DocumentedError | Gone> => {
-              const { operation } = found
-              return refusal(operation, caller) ??
-                Effect.map(decode(found, incoming, bodies), (request) => ({ operation, request, caller }))
-            }))),
+    const receive = (exchange: Exchange, { body }: Operation): Effect.Effect<unknown, Refusal> =>
+      body === "file"
+        ? Effect.map(Upload.receive(exchange, maxFileBytes, files), (file) => {
+          exchange.file = file
+        })
+        : readBody(exchange, body, limits)
 
-      count: (match, incoming, entry) =>
-        Effect.flatMap(
-          identify(incoming, entry),
-          (caller) => caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, match._tag === "Operation" ? match.operation : undefined))
-        )
+    const check = (exchange: Exchange, operation: Operation): Effect.Effect<Caller, Refusal> =>
+      Effect.flatMap(known(exchange), (caller) =>
+        Effect.flatMap(window.take(caller.keyId, caller.accountId, operation), (): Effect.Effect<Caller, Refusal> =>
+          refusalOf(operation, caller) ?? Effect.as(receive(exchange, operation), caller)))
+
+    const underFault = yield* FaultyAdmission.make((exchange) =>
+      Effect.flatMap(identify(exchange), (caller) =>
+        caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation))))
+
+    /** What was admitted or refused before is carried out now, late. */
+    const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
+      exchange.isLate && exchange.admission !== undefined
+        ? exchange.admission
+        : isUnhit(exchange.hit)
+        ? admit
+        : underFault(exchange, admit)
+
+    return {
+      admit: (exchange, { params, route }) => {
+        const operation = operationOf(route)
+        if (operation === undefined) {
+          return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
+        }
+        exchange.operation = operation
+        // Every parameter of ours is a part of its path.
+        log.noteOperation(exchange.entry, operation.name, params as Readonly<Record<string, string>>)
+        return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
+          exchange.caller = caller
+          return caller
+        })
+      },
+      refuse: (exchange, refusal) => Effect.zipRight(decide(exchange, Effect.fail(refusal)), Effect.fail(refusal))
     }
   })
+)
+
+/**
+ * Puts {@link Admission} before the operations.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMiddleware: Layer.Layer<RequiresAdmission, never, Admission> = Layer.effect(
+  RequiresAdmission,
+  Effect.map(Admission, (admission) =>
+    Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
+      const request = Context.get(context, HttpServerRequest)
+      return request instanceof Exchange
+        ? admission.admit(request, Context.get(context, HttpRouter.RouteContext))
+        : Effect.dieMessage("the interface is given an exchange")
+    }))
 )

@@ -10,13 +10,10 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type { Admitted } from "./Admission.js"
 import * as KeyMask from "./KeyMask.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Page from "../control/RecordPage.js"
-import type { Entry } from "./RequestLog.js"
 
 /** @since 0.1.0 @category models */
 export const Commit = Schema.Struct({
@@ -92,10 +89,18 @@ export const CommitPage = Schema.Struct({
 /** @since 0.1.0 @category models */
 export interface CommitPage extends Schema.Schema.Type<typeof CommitPage> {}
 
+/**
+ * A write that has just been carried out, its payload with keys as they were sent.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Write = Omit<Commit, "id" | "at">
+
 /** @since 0.1.0 @category services */
 export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
   /** Records a write that has just been carried out. */
-  readonly add: (admitted: Admitted, entry: Entry, result: unknown, isLate: boolean) => Effect.Effect<void>
+  readonly add: (write: Write) => Effect.Effect<void>
   /** A copy of what is kept, oldest first. */
   readonly all: Effect.Effect<ReadonlyArray<Commit>>
   /** A copy of a part of it, oldest first. */
@@ -111,21 +116,6 @@ interface Kept extends Omit<Commit, "at"> {
 
 /** More bytes than a commit takes beside its payload and parameters. */
 const overhead = 400
-
-const idOf = (result: unknown): string | null => {
-  const id = Predicate.isReadonlyRecord(result) ? result["id"] ?? result["mediaId"] : undefined
-  return typeof id === "string" ? id : null
-}
-
-const payloadOf = ({ operation, request: { payload } }: Admitted, mask: KeyMask.KeyMask): unknown => {
-  if (operation.body !== "file" || !Predicate.isReadonlyRecord(payload)) {
-    return mask.json(payload ?? null)
-  }
-  const { contentType, name, sha256, size } = payload
-  return { name: mask.json(name), contentType: mask.json(contentType), size, sha256 }
-}
-
-const creating = new Set(["createPost", "createComment", "sendMessage", "createStory", "uploadMedia"])
 
 const toCommit = ({ at, size: _, ...commit }: Kept): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
 
@@ -145,20 +135,15 @@ export const layer: Layer.Layer<Commits, never, CurrentLatitude> = Layer.effect(
       }
     }
     return {
-      add: (admitted, entry, result, isLate) =>
+      add: (write) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
-          const payload = payloadOf(admitted, mask)
+          const payload = mask.json(write.payload)
           const commit: Kept = {
+            ...write,
             id: `commit_${++added}`,
             at,
-            requestId: entry.id,
-            operation: admitted.operation.name,
-            accountId: admitted.caller.accountId,
-            params: entry.params,
             payload,
-            createdId: creating.has(admitted.operation.name) ? idOf(result) : null,
-            isLate,
-            size: Buffer.byteLength(JSON.stringify([entry.params, payload]))
+            size: Buffer.byteLength(JSON.stringify([write.params, payload]))
           }
           kept.push(commit)
           size += commit.size

@@ -1,79 +1,88 @@
 /**
- * How an answer looks before it is delivered, and how every failure becomes one: the document's envelope, whatever
- * failed. Knows nothing of sockets.
+ * The sandbox's responses, and how every failure becomes one: the document's envelope, whatever failed.
  *
  * Source: interface v1, "Errors".
  *
  * @since 0.1.0
  */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Errors from "@plaza/domain/Errors"
-import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
-
-/** @since 0.1.0 @category models */
-export interface Answer {
-  readonly status: number
-  /** With lower-case names; the length of the body is added by whoever delivers it. */
-  readonly headers: Readonly<Record<string, string>>
-  /** Sent as UTF-8. As text it leaves together with the head, in one piece. */
-  readonly body: string
-  /** Whether the transport must not add a `Date` header of its own. */
-  readonly isDateless?: true
-}
-
-const jsonHeaders = { "content-type": "application/json; charset=utf-8" }
-
-/** @since 0.1.0 @category constructors */
-export const json = (status: number, value: unknown): Answer => ({
-  status,
-  headers: jsonHeaders,
-  body: JSON.stringify(value)
-})
-
-/** @since 0.1.0 @category constructors */
-export const empty = (status: number): Answer => ({ status, headers: {}, body: "" })
-
-/** @since 0.1.0 @category constructors */
-export const raw = (status: number, body: string, contentType: string): Answer => ({
-  status,
-  headers: { "content-type": contentType },
-  body
-})
-
-/** @since 0.1.0 @category combinators */
-export const withHeader = (answer: Answer, name: string, value: string): Answer => ({
-  ...answer,
-  headers: { ...answer.headers, [name]: value }
-})
 
 /**
- * The answer to a request that failed. `Retry-After` is in whole seconds, rounded up, so that waiting that long is
+ * The content type of every JSON body.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const jsonType = "application/json; charset=utf-8"
+
+/**
+ * A response without a body, which the platform leaves to be sent in chunks.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const empty = (status: number, headers: Readonly<Record<string, string>> = {}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.empty({ status, headers: status === 204 ? headers : { ...headers, "content-length": "0" } })
+
+/** @since 0.1.0 @category constructors */
+export const raw = (status: number, body: string, contentType: string): HttpServerResponse.HttpServerResponse =>
+  body === "" || status === 204
+    ? empty(status, { "content-type": contentType })
+    : HttpServerResponse.text(body, { status, contentType })
+
+/** @since 0.1.0 @category constructors */
+export const json = (status: number, value: unknown): HttpServerResponse.HttpServerResponse => raw(status, JSON.stringify(value), jsonType)
+
+/** @since 0.1.0 @category combinators */
+export const withHeader: (
+  response: HttpServerResponse.HttpServerResponse,
+  name: string,
+  value: string
+) => HttpServerResponse.HttpServerResponse = HttpServerResponse.setHeader
+
+const utf8 = new TextDecoder()
+
+/**
+ * The bytes of a body. Those of the sandbox are in memory, save that of a fault, which is the last to change a response.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Uint8Array =>
+  body._tag === "Uint8Array" ? body.body : new Uint8Array(0)
+
+/** @since 0.1.0 @category reading */
+export const textOf = (response: HttpServerResponse.HttpServerResponse): string => utf8.decode(bytesOf(response))
+
+/**
+ * The body as JSON; undefined without one.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const jsonOf = (response: HttpServerResponse.HttpServerResponse): unknown => {
+  const text = textOf(response)
+  return text === "" ? undefined : JSON.parse(text)
+}
+
+/**
+ * The response to a request that failed. `Retry-After` is in whole seconds, rounded up, so that waiting that long is
  * always enough. Without fields it has the code and the message alone, which are all that the document shows.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const failure = (error: DocumentedError, withFields = true): Answer => {
+export const failure = (error: DocumentedError, withFields = true): HttpServerResponse.HttpServerResponse => {
   const { code, details, message, retryAfter, status } = error
   // Named first for the eye; nothing in the details is called like them.
-  const answer = json(status, { error: withFields ? { code, message, ...details } : { code, message } })
+  const response = json(status, { error: withFields ? { code, message, ...details } : { code, message } })
   return retryAfter === undefined
-    ? answer
-    : withHeader(answer, "retry-after", String(Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))))
+    ? response
+    : withHeader(response, "retry-after", String(Math.max(1, Math.ceil(Duration.toSeconds(retryAfter)))))
 }
-
-/**
- * The answer to a request that failed in any way. What isn't one of the document's errors is a fault of the sandbox
- * itself: the caller is told nothing of its inside.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const failureOfCause = (cause: Cause.Cause<DocumentedError>, withFields = true): Answer =>
-  failure(Option.getOrElse(Cause.failureOption(cause), () =>
-    new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })), withFields)
 
 /**
  * The refusal of one parameter or field. The envelope names it as `field`, which is assumed: the document says that

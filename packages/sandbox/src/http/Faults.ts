@@ -1,6 +1,5 @@
 /**
- * The faults that were asked for, and which of them hit a call. Knows nothing of how an answer is made or delivered; see
- * `Service` and the two ways in.
+ * The faults that were asked for, and which of them hit a call. `FaultyAdmission` and `FaultyResponse` carry them out.
  *
  * @since 0.1.0
  */
@@ -67,6 +66,9 @@ const makeRule = (id: FaultId, fault: Fault, seed: number): Rule => {
  * @category constructors
  */
 export const unhit: Effect.Effect<Hit> = Effect.succeed({ delay: undefined, outcome: undefined, ids: [] })
+
+/** @since 0.1.0 @category checks */
+export const isUnhit = ({ delay, outcome }: Hit): boolean => delay === undefined && outcome === undefined
 
 const isDrawn = (rule: Rule): Effect.Effect<boolean> =>
   Option.match(rule.chance, {

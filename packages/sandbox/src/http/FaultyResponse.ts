@@ -1,29 +1,39 @@
 /**
- * What a fault makes of an answer. Pure; knows nothing of when or how often.
+ * What a fault makes of a response.
  *
  * @since 0.1.0
  */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { ErrorCode } from "@plaza/domain/Errors"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
-import type { Answer } from "./Envelope.js"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
 import type { Outcome as Fault } from "./Fault.js"
 import type { Delivered } from "./RequestLog.js"
 
+type Response = HttpServerResponse.HttpServerResponse
+
 /**
- * What becomes of a request.
+ * The connection is closed instead of a response, or amid one.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ConnectionReset extends Data.TaggedError("ConnectionReset")<{ readonly message: string }> {}
+
+/**
+ * What becomes of a request: a response, whose body may end too early or come slowly, or nothing.
  *
  * @since 0.1.0
  * @category models
  */
-export type Sent =
-  | { readonly _tag: "Answer"; readonly answer: Answer }
-  /** The head and the first half of the body, then the connection closes. The body is never empty. */
-  | { readonly _tag: "Cut"; readonly answer: Answer }
-  /** The head, then the body in pieces, evenly over so many milliseconds. */
-  | { readonly _tag: "Slow"; readonly answer: Answer; readonly millis: number }
-  /** The connection closes. */
-  | { readonly _tag: "Drop" }
+export interface Outcome {
+  readonly response: Effect.Effect<Response, ConnectionReset>
+  readonly delivered: Delivered
+}
 
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: "INVALID_API_KEY",
@@ -43,20 +53,20 @@ const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? 
  * @since 0.1.0
  * @category models
  */
-export type Finish = (answer: Answer, isByHand: boolean) => Answer
+export type Finish = (response: Response, isByHand: boolean) => Response
 
-const asItIs: Finish = (answer) => answer
+const asItIs: Finish = (response) => response
 
-const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>, finish: Finish): Answer => {
+const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>, finish: Finish): Response => {
   const made = fault.body !== undefined
     ? Envelope.raw(status, fault.body, fault.contentType ?? "text/html; charset=utf-8")
     : status < 400
     ? Envelope.json(status, {})
     : Envelope.json(status, {
-      error: { code: fault.code ?? codeOf(status), message: fault.message ?? "this answer was asked for by a fault" }
+      error: { code: fault.code ?? codeOf(status), message: fault.message ?? "this response was asked for by a fault" }
     })
-  const answer = finish(made, fault.body !== undefined)
-  const located = fault.location === undefined ? answer : Envelope.withHeader(answer, "location", fault.location)
+  const response = finish(made, fault.body !== undefined)
+  const located = fault.location === undefined ? response : Envelope.withHeader(response, "location", fault.location)
   return fault.retryAfter === undefined ? located : Envelope.withHeader(located, "retry-after", fault.retryAfter)
 }
 
@@ -64,73 +74,66 @@ type InPart = Extract<Fault, { kind: "cut" | "slow" }>
 
 const isOwn = ({ body, status }: InPart): boolean => status === undefined && body === undefined
 
-/** The service's own answer, unless another one was asked for. */
-const chosen = (fault: InPart, own: Answer, finish: Finish): Answer =>
+/** The service's own response, where the fault has no other. */
+const chosen = (fault: InPart, own: Response, finish: Finish): Response =>
   isOwn(fault) ? own : replacement(fault.status ?? 200, fault, finish)
 
-/** Half of nothing can't be told from the whole, so an answer without a body is given one. */
-const withBody = (answer: Answer): Answer => answer.body.length > 0 ? answer : Envelope.json(200, {})
+/** Half of nothing can't be told from the whole, so a response without a body is given one. */
+const withBody = (response: Response): Response => Envelope.bytesOf(response).length > 0 ? response : Envelope.json(200, {})
 
-/**
- * The answer that leaves, by the service's own (undefined when the request never reached it) and the fault that hits it.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const apply = (
-  fault: Fault | undefined,
-  own: Answer | undefined,
-  finish: Finish = asItIs
-): { readonly sent: Sent; readonly delivered: Delivered } => {
-  const unharmed = own ?? Envelope.json(200, {})
-  switch (fault?.kind) {
-    case undefined:
-      return { sent: { _tag: "Answer", answer: unharmed }, delivered: "answered" }
-    case "drop":
-      return { sent: { _tag: "Drop" }, delivered: "dropped" }
-    case "status":
-      return { sent: { _tag: "Answer", answer: replacement(fault.status, fault, finish) }, delivered: "replaced" }
-    case "garbage":
-      return {
-        sent: { _tag: "Answer", answer: Envelope.raw(200, fault.body, fault.contentType ?? "application/json") },
-        delivered: "replaced"
-      }
-    case "cut":
-      return { sent: { _tag: "Cut", answer: withBody(chosen(fault, unharmed, finish)) }, delivered: "cut" }
-    case "slow":
-      return {
-        sent: { _tag: "Slow", answer: chosen(fault, unharmed, finish), millis: fault.millis },
-        delivered: isOwn(fault) ? "answered" : "replaced"
-      }
-  }
-}
+/** The same head, its length included, with the body as a stream. */
+const streamed = (response: Response, body: Stream.Stream<Uint8Array, ConnectionReset>): Response =>
+  HttpServerResponse.setBody(
+    response,
+    HttpBody.stream(body, response.headers["content-type"], Envelope.bytesOf(response).length)
+  )
 
-const utf8 = new TextEncoder()
-
-/**
- * What arrives of a body that is cut.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const half = (body: string): Uint8Array => {
-  const bytes = utf8.encode(body)
-  return bytes.subarray(0, Math.floor(bytes.length / 2))
+const cut = (response: Response): Response => {
+  const bytes = Envelope.bytesOf(response)
+  return streamed(response, Stream.concat(
+    Stream.make(bytes.subarray(0, Math.floor(bytes.length / 2))),
+    new ConnectionReset({ message: "the connection was closed amid the body" })
+  ))
 }
 
 const pieces = 10
 
-/**
- * A slow body as it is sent: the pieces, and how long to wait before each.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const trickle = (body: string, millis: number): ReadonlyArray<{ readonly piece: Uint8Array; readonly after: Duration.Duration }> => {
-  const bytes = utf8.encode(body)
+/** Evenly over so many milliseconds, by the caller's clock. */
+const slow = (response: Response, millis: number): Response => {
+  const bytes = Envelope.bytesOf(response)
   const size = Math.max(1, Math.ceil(bytes.length / pieces))
   const count = Math.ceil(bytes.length / size)
   // Rounded up, for clocks that take whole milliseconds only.
   const after = Duration.millis(Math.ceil(millis / count))
-  return Array.from({ length: count }, (_, index) => ({ piece: bytes.subarray(index * size, (index + 1) * size), after }))
+  return count === 0 ? response : streamed(response, Stream.mapEffect(
+    Stream.range(0, count - 1),
+    (index) => Effect.as(Effect.sleep(after), bytes.subarray(index * size, (index + 1) * size))
+  ))
+}
+
+/**
+ * The response that leaves, by the service's own (undefined when the request never reached it) and the fault that hits it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const apply = (fault: Fault | undefined, own: Response | undefined, finish: Finish = asItIs): Outcome => {
+  const unharmed = own ?? Envelope.json(200, {})
+  switch (fault?.kind) {
+    case undefined:
+      return { response: Effect.succeed(unharmed), delivered: "answered" }
+    case "drop":
+      return { response: Effect.fail(new ConnectionReset({ message: "the connection was closed before a response" })), delivered: "dropped" }
+    case "status":
+      return { response: Effect.succeed(replacement(fault.status, fault, finish)), delivered: "replaced" }
+    case "garbage":
+      return { response: Effect.succeed(Envelope.raw(200, fault.body, fault.contentType ?? "application/json")), delivered: "replaced" }
+    case "cut":
+      return { response: Effect.succeed(cut(withBody(chosen(fault, unharmed, finish)))), delivered: "cut" }
+    case "slow":
+      return {
+        response: Effect.succeed(slow(chosen(fault, unharmed, finish), fault.millis)),
+        delivered: isOwn(fault) ? "answered" : "replaced"
+      }
+  }
 }

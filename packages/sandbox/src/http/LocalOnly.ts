@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Option from "effect/Option"
-import type { Incoming } from "./IncomingRequest.js"
+import type { ServerRequest } from "./ServerRequest.js"
 
 const isLoopbackAddress = (address: string): boolean =>
   address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
@@ -19,8 +19,8 @@ const isLoopbackName = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(name)
 
 /** The hosts that a request names: in its header and, when it is written for a proxy, in its target. */
-const hostsOf = ({ headers, target }: Incoming): ReadonlyArray<string> =>
-  [headers["host"], /^https?:\/\/([^/?#]*)/i.exec(target)?.[1]].filter((host) => host !== undefined)
+const hostsOf = ({ headers, originalUrl }: ServerRequest): ReadonlyArray<string> =>
+  [headers["host"], /^https?:\/\/([^/?#]*)/i.exec(originalUrl)?.[1]].filter((host) => host !== undefined)
 
 /**
  * Who is answered by a sandbox that listens to an address.
@@ -34,9 +34,9 @@ export interface Local {
    * is allowed. A page elsewhere can make a name of its own lead here (DNS rebinding), but it can't change what the browser
    * says it asked for.
    */
-  readonly answersFor: (incoming: Incoming) => boolean
+  readonly answersFor: (request: ServerRequest) => boolean
   /** Whether a request comes from this machine, and names a host that the sandbox answers for. */
-  readonly isLocal: (incoming: Incoming) => boolean
+  readonly isLocal: (request: ServerRequest) => boolean
 }
 
 /** Written as a host that is allowed, it stands for every host. */
@@ -61,11 +61,11 @@ export const make = (bound: string, allowed: ReadonlyArray<string> = []): Local 
     const name = nameOf(host)
     return name !== undefined && (isLoopbackName(name) || names.has(name))
   }
-  const namesUs = (incoming: Incoming) => isAny || hostsOf(incoming).every(isOwnName)
+  const namesUs = (request: ServerRequest) => isAny || hostsOf(request).every(isOwnName)
   return {
-    answersFor: (incoming) => Option.isNone(incoming.remoteAddress) || namesUs(incoming),
-    isLocal: (incoming) =>
-      Option.isNone(incoming.remoteAddress) || (isLoopbackAddress(incoming.remoteAddress.value) && namesUs(incoming))
+    answersFor: (request) => Option.isNone(request.remoteAddress) || namesUs(request),
+    isLocal: (request) =>
+      Option.isNone(request.remoteAddress) || (isLoopbackAddress(request.remoteAddress.value) && namesUs(request))
   }
 }
 
@@ -75,7 +75,7 @@ export const make = (bound: string, allowed: ReadonlyArray<string> = []): Local 
  * @since 0.1.0
  * @category checks
  */
-export const hasOwnOrigin = ({ headers }: Incoming): boolean => {
+export const hasOwnOrigin = ({ headers }: ServerRequest): boolean => {
   const origin = headers["origin"]
   return origin === undefined ||
     (URL.canParse(origin) && new URL(origin).host === headers["host"]?.toLowerCase())
@@ -89,7 +89,7 @@ export const hasOwnOrigin = ({ headers }: Incoming): boolean => {
  * @since 0.1.0
  * @category checks
  */
-export const isSameOrigin = (incoming: Incoming, allowed: { readonly addressBar: boolean }): boolean => {
-  const site = incoming.headers["sec-fetch-site"]
-  return (site === undefined || site === "same-origin" || (site === "none" && allowed.addressBar)) && hasOwnOrigin(incoming)
+export const isSameOrigin = (request: ServerRequest, allowed: { readonly addressBar: boolean }): boolean => {
+  const site = request.headers["sec-fetch-site"]
+  return (site === undefined || site === "same-origin" || (site === "none" && allowed.addressBar)) && hasOwnOrigin(request)
 }

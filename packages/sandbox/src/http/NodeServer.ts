@@ -1,24 +1,30 @@
 /**
- * The way in by a socket, on Node: who is let in, how long anyone is waited for, and how it ends. It and its parts alone
- * know of node:http, so that use in process loads nothing of it.
+ * The way in by a socket: the platform's handler on an `http.Server` of ours, which bounds what callers send and how long
+ * they are waited for. Loaded when it is needed, so that use in process loads nothing of it.
  *
  * @since 0.1.0
  */
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import * as Net from "node:net"
 import type { Duplex } from "node:stream"
-import * as FailureLog from "./DefectLog.js"
-import * as NodeAnswer from "./NodeResponse.js"
-import { toIncoming } from "./NodeRequest.js"
 import { SandboxError } from "../SandboxError.js"
+import * as DefectLog from "./DefectLog.js"
+import * as Envelope from "./Envelope.js"
+import * as NodeRequest from "./NodeRequest.js"
 import type { Service } from "./Service.js"
 
 /** @since 0.1.0 @category models */
@@ -70,6 +76,15 @@ const problemOf = (error: Error): string => {
   }
 }
 
+/** Answers where there is no request to answer, and closes the connection. */
+const lastWords = (socket: Duplex, response: HttpServerResponse.HttpServerResponse): void => {
+  const head = [
+    `HTTP/1.1 ${response.status} ${Http.STATUS_CODES[response.status] ?? ""}`,
+    ...Object.entries({ ...response.headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`)
+  ]
+  socket.end(`${head.join("\r\n")}\r\n\r\n${Envelope.textOf(response)}`)
+}
+
 /**
  * What can't be read as HTTP leaves in the envelope as well. The document has no status for it but 400.
  */
@@ -77,7 +92,7 @@ const onClientError = (isAnswering: (socket: Duplex) => boolean, refuse: Service
   if (!socket.writable || isAnswering(socket)) {
     socket.destroy()
   } else {
-    NodeAnswer.lastWords(
+    lastWords(
       socket,
       refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
     )
@@ -111,7 +126,7 @@ const makeServer = (waits: Patience, refuse: Service["Type"]["refuse"]): Http.Se
     server.emit("request", request, response)
   })
   server.on("connect", (request, socket) => {
-    NodeAnswer.lastWords(
+    lastWords(
       socket,
       refuse(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
     )
@@ -170,9 +185,34 @@ const originOf = (server: Http.Server, host: string): string => {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`
 }
 
+/** Streams begin at once, and one that fails takes the connection with it: the platform would end it as a whole body. */
+const overSocket = (response: HttpServerResponse.HttpServerResponse, target: Http.ServerResponse) => {
+  const { body } = response
+  return body._tag !== "Stream" ? response : HttpServerResponse.setBody(
+    response,
+    HttpBody.stream(
+      Stream.execute(Effect.sync(() => target.flushHeaders())).pipe(
+        Stream.concat(body.stream),
+        Stream.catchAll(() => Stream.execute(Effect.sync(() => target.socket?.destroySoon())))
+      ),
+      body.contentType,
+      body.contentLength
+    )
+  )
+}
+
+/** Closes the connection of a caller who takes nothing of a response that has ended. Nearly all are taken at once. */
+const boundWriting = (response: Http.ServerResponse, wait: Duration.Duration): void => {
+  response.once("prefinish", () => {
+    if (response.socket !== null && response.socket.writableLength > 0) {
+      response.setTimeout(Duration.toMillis(wait), () => response.socket?.destroy())
+    }
+  })
+}
+
 /**
  * Listens until its scope closes. Then whoever is waited for is hung up on, and whoever is being answered still gets the
- * answer.
+ * response.
  *
  * @since 0.1.0
  * @category constructors
@@ -185,34 +225,41 @@ export const listen = (
     const { host, port } = options
     const waits = { ...patience, ...options.patience }
     const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits, service.refuse)), close)
-    // Once for all requests; each would pay for it else. What was decided is delivered; only waiting ends when the caller is
-    // gone or the sandbox stops.
-    const fork = Runtime.runFork(yield* Effect.runtime().pipe(Effect.withTracerEnabled(false), Effect.uninterruptible))
-    const waiting = new Set<Fiber.RuntimeFiber<void>>()
-    yield* Effect.addFinalizer(() => Fiber.interruptAll(waiting))
-    server.on("request", (message, response) => {
-      const fiber = fork(
-        service.answer(toIncoming(message)).pipe(
-          Effect.flatMap((sent) => NodeAnswer.deliver(response, sent, waits.answer)),
+    const open = new Map<Http.ServerResponse, Fiber.RuntimeFiber<unknown, unknown>>()
+    const app = Effect.withFiberRuntime<HttpServerResponse.HttpServerResponse, never, HttpServerRequest>((fiber) =>
+      Effect.flatMap(HttpServerRequest, (request) => {
+        const target = NodeHttpServerRequest.toServerResponse(request)
+        open.set(target, fiber)
+        target.once("close", () => open.delete(target))
+        // Responses have a date by the sandbox's clock, or none.
+        target.sendDate = false
+        boundWriting(target, waits.answer)
+        return service.respond(NodeRequest.make(NodeHttpServerRequest.toIncomingMessage(request))).pipe(
+          Effect.map((response) => overSocket(response, target)),
           Effect.catchAllCause((cause) =>
             Effect.zipRight(
-              Cause.isDie(cause) ? FailureLog.log("deliver", cause) : Effect.void,
-              NodeAnswer.hangUp(response)
+              Cause.isDie(cause) ? DefectLog.log("deliver", cause) : Effect.void,
+              Effect.sync(() => {
+                target.req.socket.destroy()
+                return Envelope.empty(204)
+              })
             )
           )
         )
-      )
-      // Most have been answered by now.
-      if (fiber.unsafePoll() === null) {
-        waiting.add(fiber)
-        fiber.addObserver(() => waiting.delete(fiber))
-        response.on("close", () => {
-          if (!response.writableFinished) {
-            fiber.unsafeInterruptAsFork(fiber.id())
-          }
-        })
-      }
-    })
+      }))
+    const handler = yield* NodeHttpServer.makeHandler(app).pipe(
+      Effect.withTracerEnabled(false),
+      HttpMiddleware.withTracerDisabledWhenEffect(() => true)
+    )
+    // What was decided is delivered; only waiting ends when the sandbox stops.
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach([...open], ([target, fiber]) =>
+        target.headersSent
+          ? Effect.async<void>((resume) => {
+            target.once("close", () => resume(Effect.void))
+          })
+          : Fiber.interrupt(fiber), { concurrency: "unbounded", discard: true }))
+    server.on("request", handler)
     yield* start(server, host, port)
     yield* Effect.addFinalizer(() => beginToStop(server, waits.stop))
     return { origin: originOf(server, host) }

@@ -1,38 +1,39 @@
 /**
- * The latitude in force, which can change while the sandbox runs.
+ * The current latitude, which can change while the sandbox runs.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Latitude from "../Latitude.js"
-import { Sql } from "../storage/Sql.js"
+import { MetaRepo } from "../storage/MetaRepo.js"
 
 /** @since 0.1.0 @category services */
 export class CurrentLatitude extends Context.Tag("@plaza/sandbox/CurrentLatitude")<CurrentLatitude, {
   readonly value: Latitude.Latitude
-  /** Whether it is {@link Latitude.defaults}, for which nothing has to be looked at. */
+  /** Whether it equals {@link Latitude.defaults}. */
   readonly isDefault: boolean
   /**
-   * Every prefix that keys have had in this sandbox, earlier starts on its data file included: a client that holds such a key
-   * goes on when the prefix changes.
+   * Every prefix that keys have had in this sandbox, earlier starts on its data file included: a key stays valid when the
+   * prefix changes.
    */
   readonly keyPrefixes: ReadonlySet<string>
-  /** Counts a request of the interface, and says whether something in front of the service answers it. */
+  /** Counts a request, and returns whether a gateway in front of the service responds to it. */
   readonly isGatewayRequest: () => boolean
   /** Applies a change; see {@link Latitude.apply}. */
   readonly change: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
-  /** Back to the latitude that the sandbox was started with. */
+  /** Restores the latitude that the sandbox was started with. */
   readonly reset: Effect.Effect<void>
 }>() {}
 
 const isDefault = Schema.equivalence(Latitude.Latitude)
 
 /**
- * Starts with a latitude and the prefixes that keys have had before. `record` is run with all prefixes when there is
- * another one, and after a reset.
+ * Starts with a latitude and the prefixes of earlier keys. `record` runs with all prefixes when one is added, and after a
+ * reset.
  *
  * @since 0.1.0
  * @category constructors
@@ -79,22 +80,21 @@ export const make = (
 const key = "keyPrefixes"
 
 const Prefixes = Schema.parseJson(Schema.Array(Schema.String))
-const readPrefixes = Schema.decodeSync(Prefixes)
+const decodePrefixes = Schema.decodeSync(Prefixes)
+const encodePrefixes = Schema.encodeSync(Prefixes)
 
 /** @since 0.1.0 @category layers */
-export const layer = (initial: Latitude.Latitude): Layer.Layer<CurrentLatitude, never, Sql> =>
+export const layer = (initial: Latitude.Latitude): Layer.Layer<CurrentLatitude, never, MetaRepo> =>
   Layer.effect(
     CurrentLatitude,
     Effect.gen(function*() {
-      const sql = yield* Sql
-      const row = yield* sql.first<{ readonly value: string }>`SELECT value FROM meta WHERE key = ${key}`
-      const before = row === undefined ? [] : readPrefixes(row.value)
+      const meta = yield* MetaRepo
+      const before = Option.match(yield* meta.find(key), { onNone: () => [], onSome: decodePrefixes })
       const record = (keyPrefixes: ReadonlyArray<string>) =>
-        // A sandbox of the default prefix alone has nothing to remember.
+        // Without another prefix than the default there is nothing to store.
         keyPrefixes.every((known) => known === Latitude.defaults.keyPrefix)
           ? Effect.void
-          : Effect.asVoid(sql`INSERT INTO meta ${sql.insert({ key, value: JSON.stringify(keyPrefixes) })}
-              ON CONFLICT (key) DO UPDATE SET value = excluded.value`)
+          : meta.set(key, encodePrefixes(keyPrefixes))
       const made = make(initial, before, record)
       if (made.keyPrefixes.size > before.length) {
         yield* record([...made.keyPrefixes])

@@ -1,5 +1,5 @@
 /**
- * Writes that are carried out after their caller was given up, by the clock of that caller.
+ * Runs writes after the request that asked for them has failed, by the clock of its caller.
  *
  * @since 0.1.0
  */
@@ -11,9 +11,9 @@ import * as Layer from "effect/Layer"
 
 /** @since 0.1.0 @category services */
 export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateCommits, {
-  /** Runs an effect after so many milliseconds, unless the sandbox is reset or stopped before. */
-  readonly schedule: (millis: number, commit: Effect.Effect<unknown, unknown>) => Effect.Effect<void>
-  /** Forgets all that are still to come. */
+  /** Runs an effect after a delay in milliseconds, unless the sandbox is reset or stopped first. */
+  readonly schedule: (delayMillis: number, commit: Effect.Effect<unknown, unknown>) => Effect.Effect<void>
+  /** Cancels all scheduled writes. */
   readonly clear: Effect.Effect<void>
 }>() {}
 
@@ -21,8 +21,11 @@ export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateC
 export const layer: Layer.Layer<LateCommits> = Layer.scoped(
   LateCommits,
   Effect.map(FiberSet.make(), (fibers) => ({
-    schedule: (millis, commit) =>
-      Effect.asVoid(FiberSet.run(fibers, Effect.zipRight(Effect.interruptible(Effect.sleep(Duration.millis(millis))), Effect.ignore(commit)))),
+    schedule: (delayMillis, commit) =>
+      Effect.asVoid(FiberSet.run(
+        fibers,
+        Effect.zipRight(Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))), Effect.ignore(commit))
+      )),
     clear: FiberSet.clear(fibers)
   }))
 )

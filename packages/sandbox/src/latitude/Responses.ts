@@ -1,29 +1,31 @@
 /**
- * Shapes responses by a latitude: which fields they have, with what status and body they confirm, and their headers.
+ * Changes responses as a latitude permits: fields, status, body and headers.
  *
  * @since 0.1.0
  */
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
-import type { Operation } from "../http/Dispatch.js"
-import type { Answer } from "../http/Envelope.js"
 import * as Envelope from "../http/Envelope.js"
+import type { Operation } from "../http/Operation.js"
 import type { Latitude, Presence } from "../Latitude.js"
+
+type Response = HttpServerResponse.HttpServerResponse
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The fields of a latitude that say whether a field of a resource is there. */
+/** The fields of a latitude that decide the presence of a field of a resource. */
 type PresenceName = { [Name in keyof Latitude]: Latitude[Name] extends Presence ? Name : never }[keyof Latitude]
 
-/** The fields of a resource that may be absent, each with what says so. */
-type Shown = Readonly<Record<string, PresenceName>>
+/** The fields of a resource that may be absent, each with the field of the latitude that decides it. */
+type PresenceByField = Readonly<Record<string, PresenceName>>
 
-const profile: Shown = { id: "profileId", username: "username" }
-const post: Shown = { text: "postTextInResponse", mediaIds: "postMediaIdsInResponse", createdAt: "postCreatedAtInResponse" }
-const message: Shown = { text: "messageText" }
-const product: Shown = { stock: "stock" }
-const order: Shown = { carrier: "carrier", trackingNumber: "trackingNumber" }
+const profile: PresenceByField = { id: "profileId", username: "username" }
+const post: PresenceByField = { text: "postTextInResponse", mediaIds: "postMediaIdsInResponse", createdAt: "postCreatedAtInResponse" }
+const message: PresenceByField = { text: "messageText" }
+const product: PresenceByField = { stock: "stock" }
+const order: PresenceByField = { carrier: "carrier", trackingNumber: "trackingNumber" }
 
-const shownBy: Readonly<Record<string, Shown>> = {
+const presenceByOperation: Readonly<Record<string, PresenceByField>> = {
   getMe: profile,
   getUser: profile,
   getUserByUsername: profile,
@@ -45,7 +47,7 @@ const shownBy: Readonly<Record<string, Shown>> = {
 const creating = new Set(["createPost", "createComment", "sendMessage", "createStory"])
 const updating = new Set(["setStock", "shipOrder", "editPost"])
 
-/** Fields of no document, with names that resources have deeper inside. */
+/** Undocumented fields, some of them named like documented ones at another depth. */
 const extra: Json = {
   addedLater: true,
   "x-rev": 7,
@@ -53,7 +55,7 @@ const extra: Json = {
   newObject: { id: "other", text: "not this one", createdAt: null, data: [], next_cursor: "not this one" }
 }
 
-const escapeInside = (text: string): string =>
+const escapeCharacters = (text: string): string =>
   text.replace(/[^ -~]|[/<>&'+]/g, (unit) => unit === "/" ? "\\/" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const write = (value: unknown, json: Latitude["json"]): string => {
@@ -61,43 +63,43 @@ const write = (value: unknown, json: Latitude["json"]): string => {
     case "plain":
       return JSON.stringify(value)
     case "escaped":
-      return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, escapeInside)
+      return JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"/g, escapeCharacters)
     case "indented":
       return JSON.stringify(value, null, 2)
   }
 }
 
-const jsonAnswer = ({ contentType, json }: Latitude, status: number, value: unknown): Answer =>
+const jsonResponse = ({ contentType, json }: Latitude, status: number, value: unknown): Response =>
   Envelope.raw(status, write(value, json), contentType)
 
-/** `createdAt` by the service's clock, as exact as it is stored. */
-const shownDate = ({ clockOffsetMillis, createdAtOffsetMillis, createdAtPrecision }: Latitude, written: string): string => {
+/** `createdAt` by the clock and in the precision of the service. */
+const formatCreatedAt = ({ clockOffsetMillis, createdAtOffsetMillis, createdAtPrecision }: Latitude, written: string): string => {
   const millis = Date.parse(written) + clockOffsetMillis + createdAtOffsetMillis
   return new Date(createdAtPrecision === "seconds" ? Math.floor(millis / 1_000) * 1_000 : millis).toISOString()
 }
 
-const shapeResource = (latitude: Latitude, shown: Shown, resource: unknown): unknown => {
+const shapeResource = (latitude: Latitude, presences: PresenceByField, resource: unknown): unknown => {
   if (!Predicate.isReadonlyRecord(resource)) {
     return resource
   }
   const shaped: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(resource)) {
-    const presenceName = Object.hasOwn(shown, name) ? shown[name] : undefined
+    const presenceName = Object.hasOwn(presences, name) ? presences[name] : undefined
     const presence = presenceName === undefined ? "present" : latitude[presenceName]
     if (presence !== "omitted") {
       shaped[name] = presence === "null"
         ? null
         : name === "createdAt" && typeof value === "string"
-        ? shownDate(latitude, value)
+        ? formatCreatedAt(latitude, value)
         : value
     }
   }
   return latitude.extraFields ? { ...shaped, ...extra } : shaped
 }
 
-const shapePage = (latitude: Latitude, shown: Shown, { data, next_cursor, ...rest }: Json): Json => ({
+const shapePage = (latitude: Latitude, presences: PresenceByField, { data, next_cursor, ...rest }: Json): Json => ({
   ...rest,
-  data: Array.isArray(data) ? data.map((item) => shapeResource(latitude, shown, item)) : data,
+  data: Array.isArray(data) ? data.map((item) => shapeResource(latitude, presences, item)) : data,
   ...(next_cursor !== null
     ? { next_cursor }
     : latitude.lastCursor === "omitted"
@@ -107,27 +109,27 @@ const shapePage = (latitude: Latitude, shown: Shown, { data, next_cursor, ...res
 })
 
 /**
- * The response to an operation that was carried out, of the value that the contract writes.
+ * The response to a successful operation, from its encoded result.
  *
  * @since 0.1.0
  * @category responses
  */
-export const success = (latitude: Latitude, { method, name }: Pick<Operation, "method" | "name">, value: unknown): Answer => {
-  const shown = shownBy[name] ?? {}
+export const success = (latitude: Latitude, { method, name }: Pick<Operation, "method" | "name">, value: unknown): Response => {
+  const presences = presenceByOperation[name] ?? {}
   const shaped = () =>
     Predicate.isReadonlyRecord(value) && Array.isArray(value["data"])
-      ? shapePage(latitude, shown, value)
-      : shapeResource(latitude, shown, value)
-  const confirmed = (status: number, body: "resource" | "none" | "unexpected"): Answer =>
+      ? shapePage(latitude, presences, value)
+      : shapeResource(latitude, presences, value)
+  const confirmed = (status: number, body: "resource" | "none" | "unexpected"): Response =>
     status === 204 || body === "resource" && value === undefined
       ? Envelope.empty(204)
       : body === "none"
       ? Envelope.empty(status)
-      : jsonAnswer(latitude, status, body === "unexpected" ? { ok: true } : shaped())
+      : jsonResponse(latitude, status, body === "unexpected" ? { ok: true } : shaped())
   return method === "GET"
-    ? jsonAnswer(latitude, 200, shaped())
+    ? jsonResponse(latitude, 200, shaped())
     : name === "uploadMedia"
-    ? jsonAnswer(latitude, latitude.uploadStatus, shaped())
+    ? jsonResponse(latitude, latitude.uploadStatus, shaped())
     : creating.has(name)
     ? confirmed(latitude.createStatus, latitude.createBody)
     : updating.has(name)
@@ -146,57 +148,55 @@ const shapeError = ({ extraErrorFields, newCodes }: Latitude, body: Json, { code
   ...(extraErrorFields ? { traceId: "example", errors: [] } : {})
 })
 
-/** Rounded up to whole seconds, so that waiting until then is long enough. */
+/** Rounded up to whole seconds: a client that waits until then waits long enough. */
 const httpDate = (millis: number): string => new Date(Math.ceil(millis / 1_000) * 1_000).toUTCString()
 
-const withRetryAfter = (latitude: Latitude, answer: Answer, now: number): Answer => {
-  const own = answer.headers["retry-after"]
-  const seconds = own !== undefined ? Number(own) : answer.status === 503 ? latitude.retryAfterOn503Seconds : 0
+const withRetryAfter = (latitude: Latitude, response: Response, now: number): Response => {
+  const own = response.headers["retry-after"]
+  const seconds = own !== undefined ? Number(own) : response.status === 503 ? latitude.retryAfterOn503Seconds : 0
   return seconds === 0
-    ? answer
+    ? response
     : Envelope.withHeader(
-      answer,
+      response,
       "retry-after",
       latitude.retryAfter === "date" ? httpDate(now + latitude.clockOffsetMillis + seconds * 1_000) : String(seconds)
     )
 }
 
 /**
- * The response to a request that failed. A body that was written by hand stays as it is.
+ * The response to a failed request. A body from a fault stays as it is.
  *
  * @since 0.1.0
  * @category responses
  */
 export const failure = (
   latitude: Latitude,
-  answer: Answer,
+  response: Response,
   options: { readonly now: number; readonly isByHand: boolean }
-): Answer => {
-  const delayed = withRetryAfter(latitude, answer, options.now)
+): Response => {
+  const delayed = withRetryAfter(latitude, response, options.now)
   if (options.isByHand) {
     return delayed
   }
-  const body: unknown = JSON.parse(delayed.body)
+  const body = Envelope.jsonOf(delayed)
   const shaped = Predicate.isReadonlyRecord(body) && Predicate.isReadonlyRecord(body["error"])
     ? shapeError(latitude, body, body["error"])
     : body
-  const { body: text, headers } = jsonAnswer(latitude, delayed.status, shaped)
-  return { ...delayed, body: text, headers: { ...delayed.headers, ...headers } }
+  return HttpServerResponse.setBody(delayed, jsonResponse(latitude, delayed.status, shaped).body)
 }
 
 /**
- * Adds the headers that every response has.
+ * Adds the headers that every response has. Without a date of ours it has none; see `NodeServer`.
  *
  * @since 0.1.0
  * @category responses
  */
 export const withHeaders = (
   { clockOffsetMillis, dateHeader, requestId }: Latitude,
-  answer: Answer,
+  response: Response,
   options: { readonly now: number; readonly id: string }
-): Answer => {
-  const named = requestId ? Envelope.withHeader(answer, "x-request-id", options.id) : answer
-  return dateHeader === "absent"
-    ? { ...named, isDateless: true }
-    : Envelope.withHeader(named, "date", new Date(options.now + clockOffsetMillis).toUTCString())
-}
+): Response =>
+  HttpServerResponse.setHeaders(response, {
+    ...(requestId ? { "x-request-id": options.id } : {}),
+    ...(dateHeader === "absent" ? {} : { date: new Date(options.now + clockOffsetMillis).toUTCString() })
+  })

@@ -1,5 +1,5 @@
 /**
- * What a service stores of what was sent: texts, the order of media, ids. Applied when a write is carried out.
+ * Changes texts, the order of media and ids as a latitude permits, when a write is carried out.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ const smart = (text: string): string =>
     .replace(/(^|[\s([{\u201c])'/g, "$1\u2018").replace(/'/g, "\u2019")
     .replace(/---?/g, "\u2014").replace(/\.\.\./g, "\u2026")
 
-/** HTML's names of U+00A0 to U+00FF, and of some beyond. */
+/** The names of HTML entities for U+00A0 to U+00FF. */
 const latinNames = (
   "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot " +
   "cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml " +
@@ -39,7 +39,7 @@ const namedEntity = (character: string): string => {
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
 
-/** In the order in which they apply. */
+/** The forms, in the order in which they apply. */
 const forms: ReadonlyArray<readonly [TextForm, (text: string) => string]> = [
   ["linksShortened", (text) => text.replace(/https?:\/\/[^\s<>"]+/gi, shortLink)],
   ["emojiCodes", (text) => text.replace(/\p{Emoji_Presentation}/gu, emojiCode)],
@@ -91,7 +91,7 @@ const uuid = (name: string): string =>
     .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, "$1-$2-4$3-8$4-$5")
 
 /**
- * The id of a new thing with a sequence number, where its plain id is the last argument.
+ * The id of a new resource by its sequence number; `plain` is its id without a latitude.
  *
  * @since 0.1.0
  * @category writing

@@ -9,14 +9,16 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import * as Chat from "../areas/chat/ChatHandlers.js"
+import * as Schema from "effect/Schema"
+import * as Chat from "../areas/chat/ChatRepo.js"
 import { invalidField } from "../http/Envelope.js"
 import type { Quantities } from "./Fixtures.js"
-import * as Posts from "../areas/posts/PostsHandlers.js"
+import * as Posts from "../areas/posts/PostsRepo.js"
 import * as SeedData from "./SeedData.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Stored from "../latitude/Stored.js"
-import { Sql } from "../storage/Sql.js"
+import { type Row, Sql } from "../storage/Sql.js"
+import * as SqlSchema from "../storage/SqlSchema.js"
 import * as SampleText from "./SampleText.js"
 
 /** Rows per statement. */
@@ -25,7 +27,7 @@ const batch = 200
 /** Milliseconds between two posts or messages. */
 const interval = Duration.toMillis("1 minute")
 
-type Row = Record<string, string | number | null>
+const Value = Schema.Struct({ value: Schema.Int }).pipe(Schema.pluck("value"))
 
 /**
  * The generator: inserts rows for the quantities.
@@ -36,16 +38,26 @@ type Row = Record<string, string | number | null>
 export const make: Effect.Effect<
   (quantities: Quantities, seed: number) => Effect.Effect<void, ValidationError>,
   never,
-  Sql | CurrentLatitude
-> = Effect.map(Effect.all([Sql, CurrentLatitude]), ([sql, latitude]) => {
+  Sql | Posts.PostsRepo | CurrentLatitude
+> = Effect.map(Effect.all([Sql, Posts.PostsRepo, CurrentLatitude]), ([sql, postsRepo, latitude]) => {
   const formatId = (kind: Parameters<typeof Stored.id>[1], seq: number, plain: string) => Stored.id(latitude.value, kind, seq, plain)
-  const first = (query: Effect.Effect<ReadonlyArray<{ readonly value: number }>>) =>
-    Effect.map(query, ([row]) => row?.value ?? 0)
-  const next = (table: "accounts" | "products" | "orders" | "conversations") =>
-    first(sql<{ readonly value: number }>`SELECT coalesce(max(seq), 0) + 1 AS value FROM ${sql.literal(table)}`)
+  const next = SqlSchema.single({
+    Result: SqlSchema.Seq,
+    execute: (table: "accounts" | "products" | "orders" | "conversations") =>
+      sql.first`SELECT coalesce(max(seq), 0) + 1 AS seq FROM ${sql.literal(table)}`
+  })
   /** One more than the largest numeric account id. */
-  const nextAccountNumber = first(sql<{ readonly value: number }>`
-    SELECT coalesce(max(CAST(id AS INTEGER)), 0) + 1 AS value FROM accounts WHERE id NOT GLOB '*[^0-9]*' AND length(id) < 16`)
+  const nextAccountNumber = SqlSchema.single({
+    Result: Value,
+    execute: () =>
+      sql.first`SELECT coalesce(max(CAST(id AS INTEGER)), 0) + 1 AS value FROM accounts
+        WHERE id NOT GLOB '*[^0-9]*' AND length(id) < 16`
+  })
+  /** When the oldest post was created, or else now; in milliseconds since 1970. */
+  const oldestPost = SqlSchema.single({
+    Result: Value,
+    execute: (now: number) => sql.first`SELECT coalesce(min(created_at), ${now}) AS value FROM posts`
+  })
 
   /** Inserts rows in batches. A relation that exists gets `has_written`. */
   const insert = (table: string, count: number, row: (index: number) => Effect.Effect<Row | undefined>) =>
@@ -78,7 +90,7 @@ export const make: Effect.Effect<
       const pick = (words: ReadonlyArray<string>) => Effect.map(below(words.length), (index) => words[index] ?? "")
       const now = yield* Clock.currentTimeMillis
 
-      const firstNumber = yield* nextAccountNumber
+      const firstNumber = yield* nextAccountNumber()
       const accountSeq = yield* next("accounts")
       const idOf = (index: number) => formatId("user", accountSeq + index, String(firstNumber + index))
       yield* insert("accounts", people, (index) =>
@@ -99,8 +111,8 @@ export const make: Effect.Effect<
         }))
 
       // Older than all existing posts, so that the newest one stays the newest.
-      const oldest = yield* first(sql<{ readonly value: number }>`SELECT coalesce(min(created_at), ${now}) AS value FROM posts`)
-      const postSeq = yield* Posts.nextSeq(sql)
+      const oldest = yield* oldestPost(now)
+      const postSeq = yield* postsRepo.nextSeq()
       yield* insert("posts", posts, (index) =>
         Effect.zipWith(pick(SampleText.texts), below(Math.max(people, 1)), (text, author) => ({
           seq: postSeq + index,

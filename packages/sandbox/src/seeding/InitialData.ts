@@ -4,16 +4,19 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type { Accounts } from "../access/Accounts.js"
+import * as Option from "effect/Option"
+import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import type { Assumed } from "../Assumptions.js"
+import type { Repos } from "../Repos.js"
 import { decodeJson, encodeJson, fieldPath, type Fixtures } from "./Fixtures.js"
 import type { SeedingError } from "./SeedFixtures.js"
 import * as SeedFixtures from "./SeedFixtures.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import { MediaFiles } from "../areas/media/MediaFiles.js"
+import type { MediaFiles } from "../areas/media/MediaFiles.js"
 import { SandboxError } from "../SandboxError.js"
 import * as SeedData from "./SeedData.js"
-import { type Client, Sql } from "../storage/Sql.js"
+import { MetaRepo } from "../storage/MetaRepo.js"
+import { Sql } from "../storage/Sql.js"
 
 /**
  * The data that a sandbox starts with.
@@ -34,13 +37,13 @@ const key = "fixtures"
  * @since 0.1.0
  * @category seeding
  */
-export const stored = (sql: Client): Effect.Effect<InitialData | undefined> =>
+export const stored = (meta: MetaRepo): Effect.Effect<InitialData | undefined> =>
   Effect.gen(function*() {
-    const seed = yield* SeedData.storedSeed(sql)
-    const [row] = yield* sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = ${key}`
-    return Number.isNaN(seed)
+    const seed = yield* SeedData.storedSeed(meta)
+    const fixtures = yield* meta.find(key)
+    return Option.isNone(seed)
       ? undefined
-      : { seed, ...(row === undefined ? {} : { fixtures: decodeJson(row.value) }) }
+      : { seed: seed.value, ...(Option.isNone(fixtures) ? {} : { fixtures: decodeJson(fixtures.value) }) }
   })
 
 /**
@@ -52,19 +55,20 @@ export const stored = (sql: Client): Effect.Effect<InitialData | undefined> =>
 export const make: Effect.Effect<
   (initial: InitialData) => Effect.Effect<void, SeedingError>,
   never,
-  Sql | MediaFiles | Accounts | Assumed | CurrentLatitude
+  Sql | Repos | PostsPolicy | MediaFiles | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
-  const sql = yield* Sql
-  const files = yield* MediaFiles
+  const { withTransaction } = yield* Sql
+  const meta = yield* MetaRepo
+  const insertSeedData = yield* SeedData.make
   const seedFixtures = yield* SeedFixtures.make
   return ({ fixtures, seed }) =>
     Effect.gen(function*() {
-      yield* SeedData.insert(sql, files, seed)
+      yield* insertSeedData(seed)
       if (fixtures !== undefined) {
-        yield* sql`INSERT INTO meta ${sql.insert({ key, value: encodeJson(fixtures) })}`
+        yield* meta.set(key, encodeJson(fixtures))
         yield* seedFixtures(fixtures, seed)
       }
-    }).pipe(sql.withTransaction)
+    }).pipe(withTransaction)
 })
 
 /**
@@ -76,10 +80,10 @@ export const make: Effect.Effect<
 export const prepare = (
   file: string,
   options: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
-): Effect.Effect<number, SandboxError, Sql | MediaFiles | Accounts | Assumed | CurrentLatitude> =>
+): Effect.Effect<number, SandboxError, Sql | Repos | PostsPolicy | MediaFiles | Assumed | CurrentLatitude> =>
   Effect.gen(function*() {
     const insert = yield* make
-    const existing = yield* stored(yield* Sql)
+    const existing = yield* stored(yield* MetaRepo)
     const { fixtures } = options
     if (existing === undefined) {
       const seed = options.seed ?? 1

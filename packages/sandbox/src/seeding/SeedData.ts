@@ -4,20 +4,24 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
+import { ProfileId } from "@plaza/domain/Ids"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import { createHash } from "node:crypto"
-import type { Relation } from "../access/Accounts.js"
+import type { Relation } from "../access/AccountsRepo.js"
 import { allScopes } from "../Assumptions.js"
-import * as Chat from "../areas/chat/ChatHandlers.js"
+import * as Chat from "../areas/chat/ChatRepo.js"
 import * as Keys from "../access/Keys.js"
-import type { MediaFiles } from "../areas/media/MediaFiles.js"
-import * as Posts from "../areas/posts/PostsHandlers.js"
+import { KeysRepo } from "../access/KeysRepo.js"
+import { MediaFiles } from "../areas/media/MediaFiles.js"
+import * as Posts from "../areas/posts/PostsRepo.js"
 import { catalogue } from "./SeedCatalogue.js"
 import type { NewAccount } from "./SeedingModels.js"
-import type { Client } from "../storage/Sql.js"
+import { MetaRepo } from "../storage/MetaRepo.js"
+import { type Client, type Row, Sql } from "../storage/Sql.js"
 
 /**
  * The number of the first account id.
@@ -126,16 +130,13 @@ const orderId = (number: number): string =>
     : `#${1000 + number}`
 
 /**
- * Reads the seed of a database; not a number if the database is new.
+ * Reads the seed of a database; none if the database is new.
  *
  * @since 0.1.0
  * @category seeding
  */
-export const storedSeed = (sql: Client): Effect.Effect<number> =>
-  Effect.map(
-    sql<{ readonly value: string }>`SELECT value FROM meta WHERE key = 'seed'`,
-    ([row]) => Number(row?.value ?? Number.NaN)
-  )
+export const storedSeed = (meta: MetaRepo): Effect.Effect<Option.Option<number>> =>
+  Effect.map(meta.find("seed"), Option.map(Number))
 
 const insertPeople = (sql: Client) =>
   Effect.all([
@@ -177,7 +178,7 @@ const insertPosts = (sql: Client, files: MediaFiles["Type"], random: Random.Rand
     }`
     const authors = [...people.keys()].slice(1).map(idOf)
     const written = [...authors, ...Array.from({ length: shopPosts }, () => shopId)]
-    const rows: Array<Posts.PostRow & Record<string, string | number>> = []
+    const rows: Array<Row> = []
     for (const [index, author] of written.entries()) {
       const jitter = yield* random.nextIntBetween(0, postInterval / 2)
       const text = texts[yield* random.nextIntBetween(0, texts.length)] ?? ""
@@ -219,21 +220,30 @@ const insertStores = (sql: Client, random: Random.Random) =>
  * @since 0.1.0
  * @category seeding
  */
-export const insert = (
-  sql: Client,
-  files: MediaFiles["Type"],
-  seed: number
-): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    const random = Random.make(seed)
-    yield* sql`INSERT INTO meta ${sql.insert({ key: "seed", value: String(seed) })}`
-    const now = yield* Clock.currentTimeMillis
-    yield* insertPeople(sql)
-    yield* sql`INSERT INTO keys ${
-      sql.insert(
-        Keys.row({ id: "k1", accountId: shopId, name: "ready", value: Keys.ready(seed), scopes: allScopes, createdAt: now })
-      )
-    }`
-    yield* insertPosts(sql, files, random, now)
-    yield* insertStores(sql, random)
-  })
+export const make: Effect.Effect<
+  (seed: number) => Effect.Effect<void>,
+  never,
+  Sql | KeysRepo | MetaRepo | MediaFiles
+> = Effect.gen(function*() {
+  const sql = yield* Sql
+  const keys = yield* KeysRepo
+  const meta = yield* MetaRepo
+  const files = yield* MediaFiles
+  return (seed) =>
+    Effect.gen(function*() {
+      const random = Random.make(seed)
+      yield* meta.set("seed", String(seed))
+      const now = yield* DateTime.now
+      yield* insertPeople(sql)
+      yield* keys.insert(Keys.row({
+        id: "k1",
+        accountId: ProfileId.make(shopId),
+        name: "ready",
+        value: Keys.ready(seed),
+        scopes: allScopes,
+        createdAt: now
+      }))
+      yield* insertPosts(sql, files, random, DateTime.toEpochMillis(now))
+      yield* insertStores(sql, random)
+    })
+})

@@ -5,8 +5,9 @@
  */
 import { Conflict, NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import type { Accounts } from "../access/Accounts.js"
+import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import type { Assumed } from "../Assumptions.js"
+import type { Repos } from "../Repos.js"
 import type { Fixtures } from "./Fixtures.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
@@ -47,7 +48,7 @@ const withPath = (path: string) => (error: SeedingError): SeedingError => {
 export const make: Effect.Effect<
   (fixtures: Fixtures, seed: number) => Effect.Effect<void, SeedingError>,
   never,
-  Sql | Accounts | Assumed | CurrentLatitude
+  Sql | Repos | PostsPolicy | Assumed | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const generate = yield* Generate.make

@@ -10,9 +10,10 @@ import type { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } 
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type { AccessForm, AccessRequest } from "../access/AccessRequests.js"
 import { AccessRequests } from "../access/AccessRequests.js"
-import type { Accounts, Relation } from "../access/Accounts.js"
+import type { Relation } from "../access/AccountsRepo.js"
 import type { Assumed } from "../Assumptions.js"
 import { Commits } from "../http/Commits.js"
 import * as Database from "../storage/Database.js"
@@ -24,6 +25,9 @@ import { LateCommits } from "../latitude/LateCommits.js"
 import type { CreatedKey } from "../access/Keys.js"
 import { Keys } from "../access/Keys.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
+import { MediaRepo } from "../areas/media/MediaRepo.js"
+import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
+import type { Repos } from "../Repos.js"
 import * as InitialData from "./InitialData.js"
 import { RateWindow } from "../access/RateWindow.js"
 import * as ReadStateSnapshot from "../control/ReadStateSnapshot.js"
@@ -33,6 +37,7 @@ import type * as Models from "./SeedingModels.js"
 import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
 import * as StoreSeeding from "../areas/store/StoreSeeding.js"
 import * as ContentSeeding from "./ContentSeeding.js"
+import { MetaRepo } from "../storage/MetaRepo.js"
 import { Sql } from "../storage/Sql.js"
 import type { StateSnapshot } from "../control/StateSnapshot.js"
 import { VirtualClock } from "../VirtualClock.js"
@@ -102,7 +107,8 @@ export const layer: Layer.Layer<
   never,
   | Sql
   | AccessRequests
-  | Accounts
+  | Repos
+  | PostsPolicy
   | Assumed
   | Commits
   | CurrentLatitude
@@ -117,6 +123,9 @@ export const layer: Layer.Layer<
   Seeding,
   Effect.gen(function*() {
     const sql = yield* Sql
+    const media = yield* MediaRepo
+    const meta = yield* MetaRepo
+    const storedSeed = Effect.map(SeedData.storedSeed(meta), Option.getOrThrow)
     const keys = yield* Keys
     const requests = yield* AccessRequests
     const faults = yield* Faults
@@ -138,7 +147,7 @@ export const layer: Layer.Layer<
       requestAccess: requests.submit,
       decideAccess: requests.decide,
       setAccess: requests.move,
-      addFixtures: (fixtures) => Effect.flatMap(SeedData.storedSeed(sql), (seed) => seedFixtures(fixtures, seed)),
+      addFixtures: (fixtures) => Effect.flatMap(storedSeed, (seed) => seedFixtures(fixtures, seed)),
       createKey: keys.create,
       revokeKey: keys.revoke
     }
@@ -146,18 +155,18 @@ export const layer: Layer.Layer<
     return {
       operations,
       state,
-      seed: SeedData.storedSeed(sql),
+      seed: storedSeed,
       reset: Effect.gen(function*() {
-        const initial = yield* InitialData.stored(sql)
+        const initial = yield* InitialData.stored(meta)
         yield* clock.reset
         const uploaded = yield* Effect.gen(function*() {
-          const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
+          const names = yield* media.files()
           yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
           // The same data was inserted before, so it is valid.
           yield* Effect.orDie(insertInitialData(initial ?? { seed: 1 }))
-          return rows
+          return names
         }).pipe(sql.withTransaction)
-        yield* files.remove(uploaded.map(({ file }) => file))
+        yield* files.remove(uploaded)
         yield* late.clear
         yield* latitude.reset
         yield* commits.clear

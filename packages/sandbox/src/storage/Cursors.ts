@@ -1,6 +1,6 @@
 /**
- * Opaque cursors: where a list goes on, signed so that an altered or invented one is refused. The latitude decides their
- * form and how long they are good for.
+ * Opaque cursors, signed so that an altered or invented one is rejected. The latitude decides their form and when they
+ * expire.
  *
  * Source: interface v1, "List behaviour", rules 3 and 6.
  *
@@ -22,46 +22,44 @@ import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
-const Place = Schema.Struct({
-  /** The place in the list after which the next page begins. */
+const PageStart = Schema.Struct({
+  /** The position of the last row of the previous page. */
   after: Schema.Array(Schema.Number),
-  /** Whether the page that gave this cursor out held nothing, so that the next one must not. */
-  isAfterNone: optional(Schema.Boolean)
+  /** Whether the previous page was empty, in which case this one isn't. */
+  isAfterEmptyPage: optional(Schema.Boolean)
 })
 /**
- * Where a page begins.
+ * Where a page starts.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Place extends Schema.Schema.Type<typeof Place> {}
+export interface PageStart extends Schema.Schema.Type<typeof PageStart> {}
 
-/** Which list of whose, and where it goes on. */
-const Sealed = Schema.parseJson(Schema.Struct({
+const Content = Schema.parseJson(Schema.Struct({
   list: Schema.String,
   account: Schema.String,
-  ...Place.fields,
-  /** When it was given out; absent where cursors do not expire. */
+  ...PageStart.fields,
+  /** When the cursor was issued; absent where cursors don't expire. */
   at: optional(Schema.Number)
 }))
-const read = Schema.decodeUnknownOption(Sealed)
+const decodeContent = Schema.decodeUnknownOption(Content)
 
 const signatureLength = 16
 
-/** Characters that mean something in a query, and some that are not ASCII. */
+/** Characters with a meaning in a query string, and some outside of ASCII. */
 const specialCharacters = "/+=&? %\"#é☃😀"
 const longLength = 2_000
 const filler = "~"
 
 const toHex = (bytes: Buffer) => bytes.toString("hex")
 
-/** Writes bytes in the form that a latitude asks for. */
-const spell = (form: Latitude["cursorForm"], bytes: Buffer): string => {
+const encodeBytes = (form: Latitude["cursorForm"], bytes: Buffer): string => {
   switch (form) {
     case "base64url":
       return bytes.toString("base64url")
     case "decimal":
-      // The digit in front keeps leading zeros.
+      // The leading digit keeps leading zeros.
       return BigInt(`0x1${toHex(bytes)}`).toString()
     case "uuid":
       return toHex(bytes).replace(/.{32}/g, (run) => `${run.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}.`)
@@ -72,7 +70,7 @@ const spell = (form: Latitude["cursorForm"], bytes: Buffer): string => {
   }
 }
 
-const bytesOf = (form: Latitude["cursorForm"], cursor: string): Buffer => {
+const decodeBytes = (form: Latitude["cursorForm"], cursor: string): Buffer => {
   switch (form) {
     case "base64url":
       return Buffer.from(cursor, "base64url")
@@ -89,19 +87,19 @@ const bytesOf = (form: Latitude["cursorForm"], cursor: string): Buffer => {
 
 /** @since 0.1.0 @category services */
 export class Cursors extends Context.Tag("@plaza/sandbox/Cursors")<Cursors, {
-  /** Seals a place in a list; `now` is in milliseconds since 1970. */
-  readonly seal: (list: string, account: string, place: Place, now: number) => Cursor
-  /** Opens a cursor of the same list and account. */
+  /** Issues a cursor; `now` is in milliseconds since 1970. */
+  readonly seal: (list: string, account: string, start: PageStart, now: number) => Cursor
+  /** Verifies a cursor; fails when it is expired, forged or of another list or account. */
   readonly open: (
     list: string,
     account: string,
     cursor: Cursor,
     now: number
-  ) => Either.Either<Place, ValidationError>
+  ) => Either.Either<PageStart, ValidationError>
 }>() {}
 
 /**
- * Cursors of one seed are good for as long as its data, over a restart too, unless a latitude lets them expire.
+ * The signing key derives from the seed, so cursors stay valid after a restart.
  *
  * @since 0.1.0
  * @category layers
@@ -115,25 +113,25 @@ export const layer = (seed: number): Layer.Layer<Cursors, never, CurrentLatitude
       const unknown = Either.left(invalidField("cursor", "is not a cursor that this list gave out"))
       const expired = Either.left(invalidField("cursor", "has expired: begin the list again"))
       return {
-        seal: (list, account, place, now) => {
+        seal: (list, account, start, now) => {
           const { cursorExpiresAfterMillis, cursorForm } = latitude.value
           const expiring = cursorExpiresAfterMillis === 0 ? {} : { at: now }
-          const content = Buffer.from(JSON.stringify({ list, account, ...place, ...expiring }))
-          return CursorSchema.make(spell(cursorForm, Buffer.concat([sign(content), content])))
+          const content = Buffer.from(JSON.stringify({ list, account, ...start, ...expiring }))
+          return CursorSchema.make(encodeBytes(cursorForm, Buffer.concat([sign(content), content])))
         },
         open: (list, account, cursor, now) => {
           const { cursorExpiresAfterMillis, cursorForm } = latitude.value
-          const bytes = bytesOf(cursorForm, cursor)
+          const bytes = decodeBytes(cursorForm, cursor)
           const content = bytes.subarray(signatureLength)
-          // The decoders skip what is not theirs, so the same bytes have many spellings; only ours is taken.
-          const ours = bytes.length > signatureLength && spell(cursorForm, bytes) === cursor &&
+          // Decoding skips foreign characters, so many texts give the same bytes: only the canonical one is valid.
+          const isValid = bytes.length > signatureLength && encodeBytes(cursorForm, bytes) === cursor &&
             timingSafeEqual(sign(content), bytes.subarray(0, signatureLength))
-          const place = ours ? read(content.toString("utf8")) : Option.none()
-          return Option.isNone(place) || place.value.list !== list || place.value.account !== account
+          const start = isValid ? decodeContent(content.toString("utf8")) : Option.none()
+          return Option.isNone(start) || start.value.list !== list || start.value.account !== account
             ? unknown
-            : cursorExpiresAfterMillis > 0 && now - (place.value.at ?? 0) > cursorExpiresAfterMillis
+            : cursorExpiresAfterMillis > 0 && now - (start.value.at ?? 0) > cursorExpiresAfterMillis
             ? expired
-            : Either.right(place.value)
+            : Either.right(start.value)
         }
       }
     })

@@ -1,23 +1,21 @@
 /**
- * The one SQLite database behind a sandbox: opening it, its tables, its transactions. Knows nothing of what the rows
- * mean.
+ * Opens the SQLite database of a sandbox and creates its tables.
  *
  * @since 0.1.0
  */
 import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
 import { SandboxError } from "../SandboxError.js"
 import * as Sql from "./Sql.js"
 
-/**
- * The form of the tables. A file of another form is refused, not changed.
- */
+/** The version of the tables. A file of another version is rejected, not migrated. */
 const schemaVersion = 3
 
-/** Written into the header of every data file ("PLZA"): by it a sandbox knows its own files. */
+/** In the header of every data file ("PLZA"): it marks the files of sandboxes. */
 const applicationId = 0x50_4C_5A_41
 
 const tables = [
@@ -44,11 +42,11 @@ const tables = [
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
     content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
   )`,
-  // Part of the name of every file of an upload, which tells the files of this database from those of others.
+  // Part of the name of every uploaded file: it tells the files of this database from those of others.
   `CREATE TABLE media_folder (id TEXT NOT NULL)`,
   `INSERT INTO media_folder VALUES (lower(hex(randomblob(8))))`,
-  // A deleted post's number is never given to another. It stands a second time as `turn`, since SQLite seeks a pair of
-  // columns in an index only where neither of them is the row's own number.
+  // AUTOINCREMENT never reuses the number of a deleted post. `turn` repeats it, since SQLite seeks a pair of columns in an
+  // index only if neither of them is the rowid.
   `CREATE TABLE posts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
     media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, turn INTEGER AS (seq)
@@ -87,8 +85,8 @@ const tables = [
 ]
 
 /**
- * Every table that holds state, in an order in which they may be emptied; the last one is SQLite's own and holds the
- * greatest numbers that were given.
+ * Every table with state, in an order in which they can be emptied. The last one is SQLite's own: the counters of
+ * AUTOINCREMENT.
  *
  * @since 0.1.0
  * @category schema
@@ -121,16 +119,18 @@ const foreign = (file: string): SandboxError =>
 const ofAnotherVersion = (file: string): SandboxError =>
   new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
 
-/** The numbers of a header, as SQLite gives them. */
+const decodeHeader = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int }))
+
+/** The numbers in the header of a data file. */
 const headerOf = (database: Sqlite.Database) =>
-  database.prepare("SELECT application_id AS id, user_version AS version FROM pragma_application_id, pragma_user_version")
-    // One row of two numbers, which the driver's types can't tell.
-    .get() as { readonly id: number; readonly version: number }
+  decodeHeader(
+    database.prepare("SELECT application_id AS id, user_version AS version FROM pragma_application_id, pragma_user_version").get()
+  )
 
 /**
- * Finds out whether a file is new, ours or neither, without writing to it or beside it: SQLite reads an immutable file
- * without locks and logs. Both numbers are in the file itself from its creation on, not only in its log. Gives true when
- * it is new.
+ * Checks that a file is new or a data file, without writing to it or beside it: SQLite reads an immutable file without
+ * locks and logs. Both numbers are in the file itself from its creation on, not only in its log. Returns true if the file
+ * is new.
  */
 const identify = (file: string): boolean | SandboxError => {
   const stat = Fs.statSync(file, { throwIfNoEntry: false })
@@ -146,7 +146,7 @@ const identify = (file: string): boolean | SandboxError => {
   }
 }
 
-/** Creates an empty file that its owner alone can read, whatever the umask. SQLite gives its logs the same mode. */
+/** Creates an empty file that only its owner can read, whatever the umask. SQLite gives its logs the same mode. */
 const createPrivate = (file: string): void => {
   const opened = Fs.openSync(file, Fs.constants.O_CREAT | Fs.constants.O_RDWR, 0o600)
   try {
@@ -156,17 +156,17 @@ const createPrivate = (file: string): void => {
   }
 }
 
-/** The data file and what SQLite keeps beside it. */
+/** The data file and the files that SQLite creates beside it. */
 const filesOf = (file: string): ReadonlyArray<string> => [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]
 
 /**
- * Takes the files of an older start, or of a copy, away from everybody but their owner. A file system may have no modes,
- * and a file may belong to somebody else: it is used all the same, and the log names it.
+ * Restricts the files of an earlier start, or of a copy, to their owner. Where the file system has no modes, or a file
+ * belongs to another user, the file is used as it is and logged.
  */
 const makePrivate = (file: string): Effect.Effect<void> =>
   Effect.forEach(filesOf(file), (path) =>
     Effect.suspend(() => {
-      // A link to a data file leads to one that was found to be ours; a link beside it may lead anywhere.
+      // A link to a data file is followed, since its target was checked; a link beside it may lead anywhere.
       const stat = (path === file ? Fs.statSync : Fs.lstatSync)(path, { throwIfNoEntry: false })
       if (stat === undefined || !stat.isFile() || (stat.mode & 0o077) === 0) {
         return Effect.void
@@ -177,21 +177,21 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       )
     }), { discard: true })
 
-/** Makes sure that the tables are there, and that nobody else has them open. Throws when SQLite can't. */
+/** Locks the database and creates missing tables. Throws what SQLite throws. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")
   // A killed process loses nothing by this; only a power cut could.
   database.exec("PRAGMA synchronous = NORMAL")
   if (database.prepare("SELECT name FROM sqlite_schema LIMIT 1").get() === undefined) {
-    // Before the write-ahead log, so that a file without tables of ours is never left behind: see `identify`.
+    // Before the write-ahead log, so that no file without a header is ever left behind: see `identify`.
     database.exec(
       ["BEGIN", `PRAGMA application_id = ${applicationId}`, `PRAGMA user_version = ${schemaVersion}`, ...tables, "COMMIT"].join(";")
     )
     database.exec("PRAGMA journal_mode = WAL")
   } else {
     database.exec("PRAGMA journal_mode = WAL")
-    // Another program may have changed it since it was looked at.
+    // Another program may have changed the file since `identify`.
     const { id, version } = headerOf(database)
     if (id !== applicationId || version !== schemaVersion) {
       return foreign(file)
@@ -216,33 +216,33 @@ const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
     const database = new Sqlite(file)
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
-      // Only now is it known to be ours, and the log of a start that was killed may be there as well.
+      // Not before the file is known to be a data file. The log of a killed start may be beside it.
       return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
     })
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))
   }).pipe(Effect.catchAllDefect((cause) => unusable(file, cause)))
 
 /**
- * Gives the file back as one whole. Closing alone doesn't: the driver keeps the connection, and so the lock, until its
- * statements are collected.
+ * Releases the lock and removes the write-ahead log. Closing alone doesn't: the driver keeps the connection, and so the
+ * lock, until its statements are garbage-collected.
  */
-const giveBack = (database: Sqlite.Database) =>
+const release = (database: Sqlite.Database) =>
   Effect.sync(() => {
-    // A write-ahead log that was opened under the lock holds on to it.
+    // A write-ahead log that was opened under the lock keeps it.
     database.exec("PRAGMA journal_mode = DELETE")
     database.exec("PRAGMA locking_mode = NORMAL")
-    // The mode changes with the next access.
+    // The locking mode changes with the next access.
     database.exec("PRAGMA user_version")
   }).pipe(
-    Effect.catchAllCause((cause) => Effect.logDebug("the data file could not be given back", cause)),
+    Effect.catchAllCause((cause) => Effect.logDebug("sandbox.data_file_not_released", cause)),
     Effect.andThen(Effect.sync(() => database.close()))
   )
 
 /**
- * Opens a file, or `:memory:`. Fails when the file can't be written, isn't ours or is in use.
+ * Opens a data file, or `:memory:`. Fails when the file can't be written, is no data file or is in use.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer = (file: string): Layer.Layer<Sql.Sql, SandboxError> =>
-  Layer.scoped(Sql.Sql, Effect.map(Effect.acquireRelease(open(file), giveBack), Sql.make))
+  Layer.scoped(Sql.Sql, Effect.map(Effect.acquireRelease(open(file), release), Sql.make))

@@ -1,8 +1,7 @@
 /**
- * Statements on the one connection to SQLite. Each is prepared once, by the place where it is written, and runs in one
- * step on the calling fiber, as SQLite itself does: there is nothing to queue for. A failure of SQLite under a running
- * sandbox (a full disk, say) is nobody's to handle, so it is a defect: the caller sees 500, as with a real service. Knows
- * nothing of what the rows mean.
+ * The one connection to SQLite. A statement is prepared once and runs synchronously on the calling fiber, as SQLite itself
+ * does, so nothing waits for a connection. A failure of SQLite (a full disk, say) is a defect: the service responds with
+ * 500. `SqlSchema` decodes the rows.
  *
  * @since 0.1.0
  */
@@ -19,7 +18,7 @@ export type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
 
 /**
- * A part of a statement, with values of its own.
+ * A part of a statement, with its values.
  *
  * @since 0.1.0
  * @category models
@@ -38,22 +37,20 @@ export type Part = Value | Fragment
 
 /** @since 0.1.0 @category models */
 export interface Client {
-  /** Runs a statement and gives its rows. */
-  <A extends object>(text: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<A>>
-  /** Runs a statement and gives its first row, which costs less than a list of one. */
-  readonly first: <A extends object>(text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<A | undefined>
-  /** The rows of a query that gives many, handed over as one text: the driver takes its time for each value else. */
-  readonly list: <A extends object>(text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<ReadonlyArray<A>>
-  /** What follows the table in an INSERT: the columns of the first row, and the values of all rows. */
+  /** Runs a statement and returns its rows. */
+  (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<unknown>>
+  /** Runs a statement and returns its first row, or else undefined. Cheaper than all rows of a statement with one. */
+  readonly first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<unknown>
+  /** What follows the table of an INSERT: the columns of the first row, and the values of all rows. */
   readonly insert: (rows: Row | ReadonlyArray<Row>) => Fragment
-  /** Text that becomes a part of the statement as it is. */
+  /** Text that is inserted into the statement verbatim. */
   readonly literal: (text: string) => Fragment
   /**
-   * Runs an effect that waits for nothing as one transaction; inside of another it is a part of that which can fail by
-   * itself. Nobody else gets a turn before its end.
+   * Runs a synchronous effect as one transaction; inside of another transaction as a savepoint. No other fiber runs before
+   * it ends. An effect that suspends dies and is rolled back.
    */
   readonly withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** How many statements have written to some tables, undone ones too: as long as that stays the same, their rows do. */
+  /** The number of statements that have written to some tables, rolled back ones included. Rows change only when it does. */
   readonly writes: (...tables: ReadonlyArray<string>) => number
 }
 
@@ -63,8 +60,6 @@ export class Sql extends Context.Tag("@plaza/sandbox/Sql")<Sql, Client>() {}
 interface Prepared {
   readonly text: string
   readonly statement: Sqlite.Statement<[ReadonlyArray<Value>]>
-  /** Whether it gives rows. */
-  readonly gives: boolean
   /** The table that it writes to. */
   readonly target: string | undefined
 }
@@ -82,7 +77,7 @@ const insert = (rows: Row | ReadonlyArray<Row>): Fragment => {
   )
 }
 
-/** The text with a place for each value, and the values. */
+/** The text with a placeholder for each value, and the values. */
 const compile = (text: TemplateStringsArray, parts: ReadonlyArray<Part>): Fragment =>
   new Fragment(
     text.map((piece, index) => {
@@ -94,26 +89,8 @@ const compile = (text: TemplateStringsArray, parts: ReadonlyArray<Part>): Fragme
 
 const isValues = (parts: ReadonlyArray<Part>): parts is ReadonlyArray<Value> => !parts.some((part) => part instanceof Fragment)
 
-/** The same query, whose only row has all rows in it. Of a query that sorts and is limited, SQLite keeps the order. */
-const inOneText = (database: Sqlite.Database, { statement, text }: Prepared) => {
-  const names = statement.columns().map(({ name }) => name)
-  const whole = database.prepare<[ReadonlyArray<Value>]>(`SELECT json_group_array(json_array(${names.join(", ")})) AS rows FROM (${text})`)
-  return (values: ReadonlyArray<Value>): ReadonlyArray<Row> => {
-    // What the statement above gives.
-    const { rows } = whole.get(values) as { readonly rows: string }
-    const lists = JSON.parse(rows) as ReadonlyArray<ReadonlyArray<Value>>
-    return lists.map((list) => {
-      const row: Record<string, Value> = {}
-      for (const [index, name] of names.entries()) {
-        row[name] = list[index] ?? null
-      }
-      return row
-    })
-  }
-}
-
 /**
- * The client of an open database, which nobody else uses.
+ * The client of an open database. Nothing else may use its connection.
  *
  * @since 0.1.0
  * @category constructors
@@ -131,7 +108,7 @@ export const make = (database: Sqlite.Database): Client => {
       return found
     }
     const statement = database.prepare<[ReadonlyArray<Value>]>(text)
-    const prepared = { text, statement, gives: statement.reader, target: targetOf(text) }
+    const prepared = { text, statement, target: targetOf(text) }
     byText.set(text, prepared)
     return prepared
   }
@@ -162,26 +139,19 @@ export const make = (database: Sqlite.Database): Client => {
     try {
       return use(prepared, values)
     } catch (cause) {
-      // The driver leaves it open, and as long as it is, nothing can be committed.
+      // The driver leaves a failed statement open, and an open statement blocks every commit.
       byText.delete(prepared.text)
       byTemplate.delete(text)
       throw cause
     }
   }
 
-  const all = ({ gives, statement }: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
-    if (gives) {
+  const all = ({ statement }: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
+    if (statement.reader) {
       return statement.all(values)
     }
     statement.run(values)
     return []
-  }
-
-  const lists = new WeakMap<Prepared, (values: ReadonlyArray<Value>) => ReadonlyArray<Row>>()
-  const list = (prepared: Prepared, values: ReadonlyArray<Value>): ReadonlyArray<unknown> => {
-    const read = lists.get(prepared) ?? inOneText(database, prepared)
-    lists.set(prepared, read)
-    return read(values)
   }
 
   const first = ({ statement }: Prepared, values: ReadonlyArray<Value>): unknown => statement.get(values)
@@ -191,7 +161,7 @@ export const make = (database: Sqlite.Database): Client => {
       const [begin, commit, rollback] = depth === 0
         ? ["BEGIN", "COMMIT", "ROLLBACK"]
         : [`SAVEPOINT s${depth}`, `RELEASE s${depth}`, `ROLLBACK TO s${depth}; RELEASE s${depth}`]
-      // A failure may have undone it all already, as a full disk does.
+      // SQLite itself rolls back after some failures, such as a full disk.
       const undo = () => database.inTransaction ? database.exec(rollback) : undefined
       database.exec(begin)
       depth++
@@ -211,15 +181,14 @@ export const make = (database: Sqlite.Database): Client => {
       }
     })
 
-  // The rows of a statement are what whoever wrote it says.
-  const client = ((text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, all))) as Client
-  return Object.assign(client, {
-    first: ((text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) =>
-      Effect.sync(() => run(text, parts, first))) as Client["first"],
-    list: ((text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, list))) as Client["list"],
-    insert,
-    literal: (text: string) => new Fragment(text),
-    withTransaction,
-    writes: (...tables: ReadonlyArray<string>) => tables.reduce((sum, table) => sum + (written.get(table) ?? 0), 0)
-  })
+  return Object.assign(
+    (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, all)),
+    {
+      first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.sync(() => run(text, parts, first)),
+      insert,
+      literal: (text: string) => new Fragment(text),
+      withTransaction,
+      writes: (...tables: ReadonlyArray<string>) => tables.reduce((sum, table) => sum + (written.get(table) ?? 0), 0)
+    }
+  )
 }

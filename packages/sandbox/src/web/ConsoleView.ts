@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Duration from "effect/Duration"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { ActiveFault } from "../http/Fault.js"
 import type { RequestRecord } from "../http/RequestLog.js"
 import type { ClockState } from "../VirtualClock.js"
@@ -165,7 +165,7 @@ ${Form.button({ action: Page.paths.console, values: { do: "reset" }, text: "Rese
 </section>`
 
 /** @since 0.1.0 @category pages */
-export const page = (data: ConsoleData, { advance = Form.empty, fault = Form.empty, message }: FormResult): Answer =>
+export const page = (data: ConsoleData, { advance = Form.empty, fault = Form.empty, message }: FormResult): HttpServerResponse =>
   Page.page({
     path: Page.paths.console,
     title: "Console",

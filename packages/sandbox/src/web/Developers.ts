@@ -10,10 +10,10 @@ import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccessRequests } from "../access/AccessRequests.js"
-import type { Account } from "../access/Accounts.js"
-import { Accounts } from "../access/Accounts.js"
+import type { Account } from "../access/AccountsRepo.js"
+import { AccountsRepo } from "../access/AccountsRepo.js"
 import { Assumed } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import { Keys } from "../access/Keys.js"
 import type { FormResult } from "./DevelopersView.js"
@@ -26,7 +26,7 @@ const text = (form: URLSearchParams, name: string): string => (form.get(name) ??
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
-  const accounts = yield* Accounts
+  const accounts = yield* AccountsRepo
   const requests = yield* AccessRequests
   const keys = yield* Keys
   const assumed = yield* Assumed
@@ -38,7 +38,7 @@ export const routes = Effect.gen(function*() {
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
-  const signedIn = (f: (account: Account, request: Page.PageRequest) => Effect.Effect<Answer, DocumentedError>): Page.Route["handle"] =>
+  const signedIn = (f: (account: Account, request: Page.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
   (request) =>
     Effect.flatMap(
       Option.match(request.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),

@@ -6,9 +6,9 @@
 import { maxActiveKeys } from "@plaza/domain/Limits"
 import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../access/AccessRequests.js"
-import type { Account } from "../access/Accounts.js"
+import type { Account } from "../access/AccountsRepo.js"
 import type { Assumptions } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { CreatedKey, ListedKey } from "../access/Keys.js"
 import * as Form from "./Form.js"
 import type { Html } from "./Html.js"
@@ -165,7 +165,7 @@ const profile = ({ cover, photo }: Account): Html | false => {
 }
 
 /** @since 0.1.0 @category pages */
-export const page = (data: DevelopersData, result: FormResult): Answer => {
+export const page = (data: DevelopersData, result: FormResult): HttpServerResponse => {
   const { account } = data
   const { created, key = Form.empty, request = Form.empty } = result
   return Page.page({

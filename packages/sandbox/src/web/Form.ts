@@ -3,11 +3,11 @@
  *
  * @since 0.1.0
  */
+import type { RequestError } from "@effect/platform/HttpServerError"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
-import type { Gone, Incoming } from "../http/IncomingRequest.js"
-import { readBody } from "../http/IncomingRequest.js"
+import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
 import * as Page from "./Page.js"
@@ -18,9 +18,9 @@ import * as Page from "./Page.js"
  * @since 0.1.0
  * @category reading
  */
-export const read = (incoming: Incoming, maxBytes: number): Effect.Effect<URLSearchParams, DocumentedError | Gone> =>
-  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(incoming.headers["content-type"] ?? "")
-    ? Effect.map(readBody(incoming, maxBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
+export const read = (request: ServerRequest, maxBytes: number): Effect.Effect<URLSearchParams, DocumentedError | RequestError> =>
+  /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers["content-type"] ?? "")
+    ? Effect.map(request.readBytes(maxBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
     : Effect.fail(new ValidationError({ message: "a form of this page was expected" }))
 
 /**

@@ -4,10 +4,12 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type { Account, AccountRow } from "../access/Accounts.js"
-import { fromRow } from "../access/Accounts.js"
+import * as Schema from "effect/Schema"
+import type { Account } from "../access/AccountsRepo.js"
+import { AccountsRepo } from "../access/AccountsRepo.js"
 import type * as Database from "../storage/Database.js"
 import { Sql } from "../storage/Sql.js"
+import * as SqlSchema from "../storage/SqlSchema.js"
 
 /** @since 0.1.0 @category models */
 export interface Lookup {
@@ -32,17 +34,16 @@ const counted: ReadonlyArray<(typeof Database.tableNames)[number]> = [
 ]
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Lookup, never, Sql> = Effect.map(Sql, (sql) => ({
-  accounts: (start) =>
-    Effect.map(
-      // Two bounds use the index; LIKE would scan every account.
-      sql<AccountRow>`
-        SELECT * FROM accounts WHERE username >= ${start} AND username < ${`${start}\u{10FFFF}`} ORDER BY username LIMIT ${shown}`,
-      (rows) => rows.map(fromRow)
-    ),
-  counts: Effect.forEach(counted, (table) =>
-    Effect.map(
-      sql<{ readonly rows: number }>`SELECT count(*) AS rows FROM ${sql.literal(table)}`,
-      ([row]) => [table, row?.rows ?? 0] as const
-    ))
-}))
+export const make: Effect.Effect<Lookup, never, Sql | AccountsRepo> = Effect.map(
+  Effect.all([Sql, AccountsRepo]),
+  ([sql, accounts]) => {
+    const count = SqlSchema.single({
+      Result: Schema.Struct({ rows: Schema.Int }).pipe(Schema.pluck("rows")),
+      execute: (table: string) => sql.first`SELECT count(*) AS rows FROM ${sql.literal(table)}`
+    })
+    return {
+      accounts: (start) => accounts.findByPrefix(start, shown),
+      counts: Effect.forEach(counted, (table) => Effect.map(count(table), (rows) => [table, rows] as const))
+    }
+  }
+)

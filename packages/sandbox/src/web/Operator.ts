@@ -15,8 +15,8 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { AccessRequest } from "../access/AccessRequests.js"
 import { AccessRequests } from "../access/AccessRequests.js"
-import type { Account } from "../access/Accounts.js"
-import { Accounts } from "../access/Accounts.js"
+import type { Account } from "../access/AccountsRepo.js"
+import { AccountsRepo } from "../access/AccountsRepo.js"
 import * as Form from "./Form.js"
 import type { Html } from "./Html.js"
 import { html } from "./Html.js"
@@ -140,7 +140,7 @@ ${decided.map(decidedRequest)}
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
-  const accounts = yield* Accounts
+  const accounts = yield* AccountsRepo
   const requests = yield* AccessRequests
   const lookup = yield* Lookup.make
 

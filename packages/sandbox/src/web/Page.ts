@@ -8,7 +8,7 @@ import { ValidationError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"
@@ -34,7 +34,7 @@ export interface PageRequest {
 export interface Route {
   readonly method: "GET" | "POST"
   readonly path: string
-  readonly handle: (request: PageRequest) => Effect.Effect<Answer, DocumentedError>
+  readonly handle: (request: PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>
 }
 
 /** @since 0.1.0 @category constants */
@@ -74,7 +74,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
   readonly message?: Html | undefined
   readonly body: Piece
   readonly status?: number
-}): Answer =>
+}): HttpServerResponse =>
   Envelope.raw(
     status,
     html`<!doctype html>
@@ -114,7 +114,7 @@ ${body}
  * @since 0.1.0
  * @category answers
  */
-export const seeOther = (location: string): Answer => Envelope.withHeader(Envelope.empty(303), "location", location)
+export const seeOther = (location: string): HttpServerResponse => Envelope.withHeader(Envelope.empty(303), "location", location)
 
 /** @since 0.1.0 @category parts */
 export const success = (...pieces: ReadonlyArray<Piece>): Html => html`<div class="message good" role="status"><p>${pieces}</p></div>`

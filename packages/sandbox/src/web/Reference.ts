@@ -8,7 +8,7 @@ import type * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { Assumed } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import { openApi } from "../OpenApiDocument.js"
 import type { Html, Piece } from "./Html.js"
@@ -92,7 +92,7 @@ const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<Described> 
  * @since 0.1.0
  * @category pages
  */
-export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): Answer => {
+export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): HttpServerResponse => {
   const operations = operationsOf(document)
   return Page.page({
     path: Page.paths.reference,

@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Account } from "../access/Accounts.js"
-import { Accounts } from "../access/Accounts.js"
+import type { Account } from "../access/AccountsRepo.js"
+import { AccountsRepo } from "../access/AccountsRepo.js"
 import * as Envelope from "../http/Envelope.js"
 import { Seeding } from "../seeding/Seeding.js"
 import * as Form from "./Form.js"
@@ -79,7 +79,7 @@ ${Form.checkbox("profile", "cover", "has a cover", submission.values.get("do") !
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
-  const accounts = yield* Accounts
+  const accounts = yield* AccountsRepo
   const { operations } = yield* Seeding
   const lookup = yield* Lookup.make
   const show = (submission: Form.Submission) => Effect.map(lookup.accounts(""), (found) => view(found, submission))

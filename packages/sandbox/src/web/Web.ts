@@ -4,6 +4,8 @@
  *
  * @since 0.1.0
  */
+import { RequestError } from "@effect/platform/HttpServerError"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { Forbidden, InternalError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
@@ -11,14 +13,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
-import type { Accounts } from "../access/Accounts.js"
+import type { AccountsRepo } from "../access/AccountsRepo.js"
 import { Assumed } from "../Assumptions.js"
-import type { Answer } from "../http/Envelope.js"
 import * as Envelope from "../http/Envelope.js"
 import * as FailureLog from "../http/DefectLog.js"
 import type { Faults } from "../http/Faults.js"
-import type { Incoming } from "../http/IncomingRequest.js"
-import { Gone } from "../http/IncomingRequest.js"
+import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Keys } from "../access/Keys.js"
 import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
 import type { RequestLog } from "../http/RequestLog.js"
@@ -49,7 +49,7 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
-  readonly answer: (incoming: Incoming, path: string, query: string) => Effect.Effect<Answer, Gone>
+  readonly answer: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
 /** Only the sandbox's own files load and run, no other page can frame it, and no cache stores a page with a key. */
@@ -84,7 +84,7 @@ const titles: Readonly<Record<number, string>> = {
   413: "Too large"
 }
 
-const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): Answer =>
+const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): HttpServerResponse.HttpServerResponse =>
   Page.page({
     path,
     title: titles[status] ?? "Something went wrong",
@@ -94,9 +94,9 @@ const failure = (path: string, { message, status }: { readonly message: string; 
   })
 
 /** Renders every failure as a page, except a closed connection. Logs defects. */
-const orPage = (path: string, effect: Effect.Effect<Answer, DocumentedError | Gone>): Effect.Effect<Answer, Gone> =>
+const orPage = (path: string, effect: Effect.Effect<HttpServerResponse.HttpServerResponse, DocumentedError | RequestError>): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> =>
   effect.pipe(
-    Effect.catchAll((error) => error instanceof Gone ? Effect.fail(error) : Effect.succeed(failure(path, error))),
+    Effect.catchAll((error) => error instanceof RequestError ? Effect.fail(error) : Effect.succeed(failure(path, error))),
     Effect.catchAllDefect((defect) =>
       Effect.as(
         FailureLog.log(`page ${path}`, Cause.die(defect)),
@@ -113,7 +113,7 @@ export const layer = (
 ): Layer.Layer<
   Web,
   never,
-  Accounts | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
+  AccountsRepo | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
 > =>
   Layer.effect(
     Web,
@@ -130,35 +130,32 @@ export const layer = (
       ]
       const owned = new Set(routes.map(({ path }) => path))
 
-      const decide = (incoming: Incoming, path: string, query: string) =>
+      const decide = (request: ServerRequest, path: string, query: string) =>
         Effect.gen(function*() {
-          if (access === "loopback" && !(local.isLocal(incoming) && hasOwnOrigin(incoming))) {
+          if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
             return yield* new Forbidden({ message: "The pages of a sandbox answer only requests from its own machine." })
           }
           // The server omits the body of a response to HEAD.
-          const method = incoming.method === "HEAD" ? "GET" : incoming.method
+          const method = request.method === "HEAD" ? "GET" : request.method
           const route = routes.find((known) => known.path === path && known.method === method)
           if (route === undefined) {
             const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
             return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
           }
-          if (route.method === "POST" && !isSameOrigin(incoming, { addressBar: false })) {
+          if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
             return yield* new Forbidden({ message: "This form was submitted by a page of another origin." })
           }
           return yield* route.handle({
             query: new URLSearchParams(query),
-            form: route.method === "POST" ? yield* Form.read(incoming, maxBodyBytes) : new URLSearchParams(),
-            accountId: SignIn.accountFromCookie(incoming.headers["cookie"])
+            form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
+            accountId: SignIn.accountFromCookie(request.headers["cookie"])
           })
         })
 
       return {
         owns: (path) => owned.has(path),
-        answer: (incoming, path, query) =>
-          Effect.map(orPage(path, decide(incoming, path, query)), (answer): Answer => ({
-            ...answer,
-            headers: { ...answer.headers, ...headers }
-          }))
+        answer: (request, path, query) =>
+          Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
       }
     })
   )

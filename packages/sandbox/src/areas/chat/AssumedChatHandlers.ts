@@ -1,43 +1,40 @@
 /**
- * Reading the messages of a conversation, which the document names without showing: what both sides wrote, whatever has
- * become of them since. Knows nothing of keys or limits.
+ * Handler of reading the messages of a conversation, which the document names without showing. Both sides see all
+ * messages, whatever their relation has become.
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
-import type { AssumedChatGroup } from "../../AssumedApi.js"
-import type { Assumed } from "../../Assumptions.js"
-import * as Chat from "./ChatHandlers.js"
-import type { Cursors } from "../../storage/Cursors.js"
-import type { Handlers } from "../../http/Admission.js"
-import type { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
-import * as Lists from "../../storage/Lists.js"
-import { Sql } from "../../storage/Sql.js"
+import * as Option from "effect/Option"
+import * as Envelope from "../../http/Envelope.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedAssumedApi } from "../../http/ServedApi.js"
+import { newest, Pagination } from "../../storage/Pagination.js"
+import { toMessage } from "./ChatHandlers.js"
+import { ChatRepo, pairOf } from "./ChatRepo.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof AssumedChatGroup>,
-  never,
-  Sql | Assumed | Cursors | CurrentLatitude
-> = Effect.gen(function*() {
-  const sql = yield* Sql
-  const find = yield* Chat.makeFind
-  const readPage = yield* Lists.makeReadPage
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedAssumedApi, "chat", (handlers) =>
+  Effect.gen(function*() {
+    const repo = yield* ChatRepo
+    const { readPage } = yield* Pagination
 
-  return {
-    listMessages: ({ path, urlParams }, { caller: { accountId } }) =>
-      Effect.gen(function*() {
-        const { peer_id } = yield* find(path.id, accountId)
-        const pair = Chat.pairOf(accountId, peer_id)
-        return yield* readPage({
-          name: `messages of ${path.id}`,
-          accountId,
-          older: ([seq = Lists.newest], most) =>
-            sql.list<Chat.MessageRow>`SELECT * FROM messages WHERE pair = ${pair} AND seq < ${seq}
-              ORDER BY seq DESC LIMIT ${most}`,
-          placeOf: ({ seq }) => [seq],
-          item: (row) => Chat.messageFromRow(row, path.id)
-        }, urlParams)
-      })
-  }
-})
+    return handlers
+      .handle("listMessages", ({ path, urlParams }) =>
+        Effect.gen(function*() {
+          const { accountId } = yield* CurrentCaller
+          const conversation = yield* repo.findConversation(path.id, accountId)
+          if (Option.isNone(conversation)) {
+            return yield* Envelope.notFound("conversation", path.id)
+          }
+          const pair = pairOf(accountId, conversation.value.peerId)
+          return yield* readPage({
+            name: `messages of ${path.id}`,
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderMessages(pair, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: (message) => toMessage(message, path.id)
+          }, urlParams)
+        }), toItsEnd)
+  }))

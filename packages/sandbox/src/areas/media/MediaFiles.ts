@@ -1,7 +1,6 @@
 /**
- * The folder that holds what was uploaded, one file each, beside the database that tells what they are. A file is there
- * before the row that names it, so that a kill at any moment leaves at most a file that no row names; those are swept
- * away at the next start. Knows nothing of requests.
+ * The folder of uploaded files, beside the data file. A file is written before the row that names it, so a kill leaves at
+ * most a file without a row; the next start deletes those.
  *
  * @since 0.1.0
  */
@@ -13,26 +12,27 @@ import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SandboxError } from "../../SandboxError.js"
-import { Sql } from "../../storage/Sql.js"
+import type { Sql } from "../../storage/Sql.js"
+import { MediaRepo } from "./MediaRepo.js"
 
 /** @since 0.1.0 @category models */
 export interface Written<A> {
-  /** The name of the new file, which no other file ever had. */
+  /** The name of the new file; names are never reused. */
   readonly file: string
-  /** What was made of it while it was written. */
+  /** What `fill` returned. */
   readonly result: A
 }
 
 /** @since 0.1.0 @category services */
 export class MediaFiles extends Context.Tag("@plaza/sandbox/MediaFiles")<MediaFiles, {
-  /** Writes a new file piece by piece. When that fails or is interrupted, no file is left. */
+  /** Writes a new file in pieces. When that fails or is interrupted, the file is deleted. */
   readonly write: <A, E>(
     fill: (append: (bytes: Uint8Array) => Effect.Effect<void>) => Effect.Effect<A, E>
   ) => Effect.Effect<Written<A>, E>
   readonly remove: (files: ReadonlyArray<string>) => Effect.Effect<void>
 }>() {}
 
-/** Takes a file or folder of ours away from everybody but its owner, where the file system has modes. */
+/** Restricts a file or folder to its owner, where the file system has modes. */
 const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
   Effect.suspend(() =>
     (Fs.lstatSync(path).mode & 0o077) === 0
@@ -43,10 +43,10 @@ const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
       )
   )
 
-/** What an upload fails with when the folder is no longer the one that the sandbox began with. */
+/** The folder is no longer the one that the sandbox started with. */
 class FolderReplaced extends Data.Error<{ readonly code: string; readonly message: string }> {}
 
-/** A folder that is used, and who it is: a path alone may come to lead elsewhere. */
+/** A folder with its identity: its path may come to lead elsewhere. */
 interface Folder {
   readonly path: string
   readonly isSame: () => boolean
@@ -63,7 +63,7 @@ const folderAt = (path: string): Folder => {
   }
 }
 
-/** Creates a folder that its owner alone can enter, whatever the umask. */
+/** Creates a folder that only its owner can enter, whatever the umask. */
 const createPrivate = (path: string): void => {
   Fs.mkdirSync(path, { mode: 0o700 })
   Fs.chmodSync(path, 0o700)
@@ -84,10 +84,10 @@ const temporary = Effect.acquireRelease(
 
 const pathOf = (data: string): string => `${data}-media`
 
-/** The name of a file of an upload: the id of its database, and a number. */
+/** The name of an uploaded file: the id of its database and a number. */
 const nameOf = (id: string, number: number): string => `upload-${id}-${String(number).padStart(6, "0")}`
 
-/** The number of a file that a database with this id wrote, by its name. */
+/** The number in the name of a file, if the database with this id wrote it. */
 const numberOf = (id: string, name: string): number | undefined => {
   const [, ofDatabase, number] = /^upload-([0-9a-f]{16})-(\d{6,15})$/.exec(name) ?? []
   return ofDatabase === id ? Number(number) : undefined
@@ -95,7 +95,7 @@ const numberOf = (id: string, name: string): number | undefined => {
 
 const anyId = (name: string): string => /^upload-([0-9a-f]{16})-/.exec(name)?.[1] ?? ""
 
-/** What keeps a folder from being used: everything in it has to be a file that a sandbox wrote. */
+/** Why a folder can't be used: everything in it has to be a file that a sandbox wrote. */
 const problemOf = (path: string, idOf: (name: string) => string): string | undefined => {
   const stat = Fs.lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) {
@@ -127,7 +127,7 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
   )
 
 /**
- * Refuses a data file whose folder of uploads holds what no sandbox wrote, before anything is created.
+ * Rejects a data file whose folder of uploads holds anything that no sandbox wrote, before anything is created.
  *
  * @since 0.1.0
  * @category checks
@@ -135,7 +135,7 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
 export const checkFolder = (data: string): Effect.Effect<void, SandboxError> =>
   data === ":memory:" ? Effect.void : check(data, anyId)
 
-/** Where the files of a database are kept. What is in memory has them in a folder that ends with it. */
+/** The folder of a database. A database in memory has a temporary one. */
 const folderOf = (data: string, id: string) =>
   data === ":memory:" ? temporary : Effect.zipRight(
     check(data, () => id),
@@ -151,11 +151,10 @@ const folderOf = (data: string, id: string) =>
   )
 
 /**
- * The files of a database. Nobody else uses them: the database is held by a lock. A failure of the disk is nobody's to
- * handle, like one of the database.
+ * The files of a database, whose lock protects them too. A failure of the disk is a defect, like one of the database.
  *
- * They are written as SQLite writes its own, without leaving the calling fiber: in process an upload must take no longer
- * than the caller's clock says, and a fiber that waits for the disk would be overtaken by a clock that waits for nothing.
+ * Files are written synchronously, as SQLite writes its own: under a test clock, a fiber that waits for the disk would be
+ * overtaken by the clock.
  *
  * @since 0.1.0
  * @category layers
@@ -164,10 +163,10 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
   Layer.scoped(
     MediaFiles,
     Effect.gen(function*() {
-      const sql = yield* Sql
-      const [{ id } = { id: "" }] = yield* sql<{ readonly id: string }>`SELECT id FROM media_folder`
+      const repo = yield* MediaRepo
+      const id = yield* repo.folderId()
       const folder = yield* folderOf(data, id)
-      // Files that this database did not write are never deleted, nor anything where the folder was replaced.
+      // Deletes only files that this database wrote, and nothing if the folder was replaced.
       const remove = (files: ReadonlyArray<string>) =>
         Effect.sync(() => {
           for (const file of files) {
@@ -182,17 +181,16 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
         })
 
       const found = Fs.readdirSync(folder.path)
-      const rows = yield* sql<{ readonly file: string }>`SELECT file FROM media`
-      const named = new Set(rows.map(({ file }) => file))
+      const named = new Set(yield* repo.files())
       yield* remove(found.filter((file) => !named.has(file)))
-      // Everything in the folder is ours: see `folderOf`.
+      // The sandbox wrote everything in the folder: see `folderOf`.
       yield* makePrivate(folder.path, 0o700)
       yield* Effect.forEach(
         found.filter((file) => named.has(file)),
         (file) => makePrivate(join(folder.path, file), 0o600),
         { discard: true }
       )
-      // Numbers go on where they ended, so a name is never given twice.
+      // Numbers continue after the largest one, so a name is never given twice.
       let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
 
       const create = (file: string): number => {
@@ -221,4 +219,4 @@ export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> 
           })
       }
     })
-  )
+  ).pipe(Layer.provide(MediaRepo.Default))

@@ -1,44 +1,46 @@
 /**
- * The area of media: keeping what is uploaded. Knows nothing of how a body is parted and where its bytes are; see `Upload`.
+ * Handler of the media area: recording an uploaded file.
  *
  * Source: interface v1, "Endpoints", POST /media.
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { MediaId } from "@plaza/domain/Ids"
-import type { MediaGroup } from "@plaza/domain/PlazaApi"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
-import { checkText } from "../Validation.js"
-import type { Handlers } from "../../http/Admission.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
-import { MediaFiles } from "./MediaFiles.js"
 import { Sql } from "../../storage/Sql.js"
+import { checkText } from "../Validation.js"
+import { MediaFiles } from "./MediaFiles.js"
+import { MediaRepo } from "./MediaRepo.js"
+import * as Upload from "./Upload.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof MediaGroup>, never, Sql | MediaFiles | Assumed | CurrentLatitude> = Effect.gen(
-  function*() {
-    const sql = yield* Sql
-    const latitude = yield* CurrentLatitude
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "media", (handlers) =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const repo = yield* MediaRepo
     const files = yield* MediaFiles
+    const latitude = yield* CurrentLatitude
     const { maxFileNameLength } = yield* Assumed
-    return {
-      uploadMedia: ({ payload: { contentType, file, name, sha256, size } }, { caller }) =>
+
+    return handlers
+      .handle("uploadMedia", ({ request }) =>
         Effect.gen(function*() {
+          const { accountId } = yield* CurrentCaller
+          const { contentType, file, name, sha256, size } = yield* Upload.received(request)
           yield* checkText("file", name, maxFileNameLength)
-          const [{ seq } = { seq: 1 }] = yield* sql<{ readonly seq: number }>`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`
-          const plain = `media-${String(seq).padStart(6, "0")}`
-          const mediaId = MediaId.make(Stored.id(latitude.value, "media", seq, plain))
-          yield* sql`INSERT INTO media ${
-            sql.insert({ seq, id: mediaId, account_id: caller.accountId, name, content_type: contentType, size, sha256, file })
-          }`
-          return { mediaId, fileName: name, contentType, size }
+          const seq = yield* repo.nextSeq()
+          const id = MediaId.make(Stored.id(latitude.value, "media", seq, `media-${String(seq).padStart(6, "0")}`))
+          yield* repo.insert({ seq, id, accountId, name, contentType, size, sha256, file })
+          return { mediaId: id, fileName: name, contentType, size }
         }).pipe(
-          sql.withTransaction,
-          // The file was there first; without a row nobody would ever ask for it.
-          Effect.onError(() => files.remove([file]))
-        )
-    }
-  }
-)
+          withTransaction,
+          // The file was written first; without a row nothing refers to it.
+          Effect.onError(() => Effect.flatMap(Upload.received(request), ({ file }) => files.remove([file])))
+        ), toItsEnd)
+  }))

@@ -1,65 +1,63 @@
 /**
- * The area of profiles: reading them, following them. Knows nothing of keys or limits.
+ * Handlers of the profiles area: reading and following profiles.
  *
  * Source: interface v1, "Endpoints".
  *
  * @since 0.1.0
  */
-import { ProfileId, Username } from "@plaza/domain/Ids"
-import type { ProfilesGroup } from "@plaza/domain/PlazaApi"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Account } from "../../access/Accounts.js"
-import { Accounts } from "../../access/Accounts.js"
+import { AccountPolicy } from "../../access/AccountPolicy.js"
+import type { Account } from "../../access/AccountsRepo.js"
+import { AccountsRepo } from "../../access/AccountsRepo.js"
 import * as Envelope from "../../http/Envelope.js"
-import type { Handlers } from "../../http/Admission.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 
 const toProfile = ({ cover, id, name, photo, username }: Account) => ({
-  id: ProfileId.make(id),
-  username: Username.make(username),
+  id,
+  username,
   name,
   hasPhoto: photo,
   hasCover: cover
 })
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof ProfilesGroup>, never, Sql | Accounts> = Effect.gen(
-  function*() {
-    const sql = yield* Sql
-    const accounts = yield* Accounts
-    const known = (account: Option.Option<Account>, resource: string, id: string) =>
-      Option.match(account, {
-        onNone: () => Effect.fail(Envelope.notFound(resource, id)),
-        onSome: Effect.succeed
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const accounts = yield* AccountsRepo
+    const { requireAvailable } = yield* AccountPolicy
+
+    /** An account that is there and available to the caller. */
+    const available = (found: Effect.Effect<Option.Option<Account>>, callerId: string, resource: "user" | "username", id: string) =>
+      Effect.gen(function*() {
+        const account = yield* found
+        if (Option.isNone(account)) {
+          return yield* Envelope.notFound(resource, id)
+        }
+        yield* requireAvailable(callerId, account.value)
+        return account.value
       })
-    return {
-      getMe: (_, { caller }) => Effect.succeed(toProfile(caller.account)),
 
-      getUser: ({ path }, { caller }) =>
+    return handlers
+      .handle("getMe", () =>
+        Effect.map(CurrentCaller, ({ account }) => toProfile(account)), toItsEnd)
+      .handle("getUser", ({ path: { id } }) =>
+        Effect.flatMap(CurrentCaller, (caller) =>
+          Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)), toItsEnd)
+      .handle("getUserByUsername", ({ path: { username } }) =>
+        Effect.flatMap(CurrentCaller, (caller) =>
+          Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)), toItsEnd)
+      .handle("followUser", ({ path: { id } }) =>
         Effect.gen(function*() {
-          const account = yield* known(yield* accounts.find(path.id), "user", path.id)
-          yield* accounts.reach(caller.accountId, account)
-          return toProfile(account)
-        }),
-
-      getUserByUsername: ({ path }, { caller }) =>
-        Effect.gen(function*() {
-          const account = yield* known(yield* accounts.findByUsername(path.username), "username", path.username)
-          yield* accounts.reach(caller.accountId, account)
-          return toProfile(account)
-        }),
-
-      followUser: ({ path }, { caller }) =>
-        Effect.gen(function*() {
-          if (path.id === caller.accountId) {
+          const caller = yield* CurrentCaller
+          if (id === caller.accountId) {
             return yield* Envelope.invalidField("id", "is this account itself, which can't follow itself")
           }
-          const account = yield* known(yield* accounts.find(path.id), "user", path.id)
-          yield* accounts.reach(caller.accountId, account)
-          yield* sql`INSERT INTO relations (from_id, to_id, follows) VALUES (${caller.accountId}, ${path.id}, 1)
-            ON CONFLICT (from_id, to_id) DO UPDATE SET follows = 1`
-        }).pipe(sql.withTransaction)
-    }
-  }
-)
+          yield* available(accounts.find(id), caller.accountId, "user", id)
+          yield* accounts.follow(caller.accountId, id)
+        }).pipe(withTransaction), toItsEnd)
+  }))

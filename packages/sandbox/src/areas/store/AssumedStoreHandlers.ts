@@ -1,73 +1,67 @@
 /**
- * Reading the store, its products and its orders, which the document names without showing. A product can be seen by
- * whoever reaches its owner and is let into the store; an order by its store alone. Knows nothing of keys or limits.
+ * Handlers of the reads of the store area, which the document names without showing. A product is visible to everyone
+ * who can see its owner and isn't blocked from the store; an order to its owner only.
  *
  * @since 0.1.0
  */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Accounts } from "../../access/Accounts.js"
-import type { AssumedStoreGroup } from "../../AssumedApi.js"
-import type { Assumed } from "../../Assumptions.js"
-import type { Cursors } from "../../storage/Cursors.js"
-import type { Handlers } from "../../http/Admission.js"
-import type { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
-import * as Lists from "../../storage/Lists.js"
-import { Sql } from "../../storage/Sql.js"
+import { AccountPolicy } from "../../access/AccountPolicy.js"
+import { AccountsRepo } from "../../access/AccountsRepo.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedAssumedApi } from "../../http/ServedApi.js"
+import { newest, Pagination } from "../../storage/Pagination.js"
 import * as Store from "./StoreHandlers.js"
+import { StorePolicy } from "./StorePolicy.js"
+import { StoreRepo } from "./StoreRepo.js"
 
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<
-  Handlers<typeof AssumedStoreGroup>,
-  never,
-  Sql | Accounts | Assumed | Cursors | CurrentLatitude
-> = Effect.gen(function*() {
-  const sql = yield* Sql
-  const accounts = yield* Accounts
-  const readPage = yield* Lists.makeReadPage
-  const parts = yield* Store.makeParts
-  const account = (id: string) => Effect.map(accounts.find(id), Option.getOrThrow)
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) =>
+  Effect.gen(function*() {
+    const repo = yield* StoreRepo
+    const policy = yield* StorePolicy
+    const accounts = yield* AccountsRepo
+    const { requireAvailable } = yield* AccountPolicy
+    const { readPage } = yield* Pagination
 
-  return {
-    getStore: (_, { caller }) =>
-      Effect.succeed({ ownerId: ProfileId.make(caller.accountId), name: caller.account.name }),
-
-    listProducts: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "products",
-        accountId,
-        older: ([seq = Lists.newest], most) =>
-          sql.list<Store.ProductRow>`SELECT * FROM products WHERE account_id = ${accountId} AND seq < ${seq}
-            ORDER BY seq DESC LIMIT ${most}`,
-        placeOf: ({ seq }) => [seq],
-        item: Store.productFromRow
-      }, urlParams),
-
-    getProduct: ({ path }, { caller }) =>
-      Effect.gen(function*() {
-        const product = yield* parts.product(path.id)
-        yield* accounts.reach(caller.accountId, yield* account(product.account_id))
-        yield* parts.letIn(caller.accountId, product.account_id)
-        return Store.productFromRow(product)
-      }),
-
-    listOrders: ({ urlParams }, { caller: { accountId } }) =>
-      readPage({
-        name: "orders",
-        accountId,
-        older: ([seq = Lists.newest], most) =>
-          sql.list<Store.OrderRow>`SELECT * FROM orders WHERE account_id = ${accountId} AND seq < ${seq}
-            ORDER BY seq DESC LIMIT ${most}`,
-        placeOf: ({ seq }) => [seq],
-        item: Store.orderFromRow
-      }, urlParams),
-
-    getOrder: ({ path }, { caller }) =>
-      Effect.gen(function*() {
-        const order = yield* parts.order(path.id)
-        yield* parts.mayAct(caller.accountId, order.account_id)
-        return Store.orderFromRow(order)
-      })
-  }
-})
+    return handlers
+      .handle("getStore", () =>
+        Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })), toItsEnd)
+      .handle("listProducts", ({ urlParams }) =>
+        Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+            name: "products",
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderProducts(accountId, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: Store.toProduct
+          }, urlParams)), toItsEnd)
+      .handle("getProduct", ({ path }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          const product = yield* policy.findProduct(path.id)
+          // A product always has an owner.
+          const owner = Option.getOrThrow(yield* accounts.find(product.accountId))
+          yield* requireAvailable(caller.accountId, owner)
+          yield* policy.requireNotBlocked(caller.accountId, product.accountId)
+          return Store.toProduct(product)
+        }), toItsEnd)
+      .handle("listOrders", ({ urlParams }) =>
+        Effect.flatMap(CurrentCaller, ({ accountId }) =>
+          readPage({
+            name: "orders",
+            accountId,
+            findOlder: ([seq = newest], limit) => repo.findOlderOrders(accountId, seq, limit),
+            positionOf: ({ seq }) => [seq],
+            toItem: Store.toOrder
+          }, urlParams)), toItsEnd)
+      .handle("getOrder", ({ path }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          const order = yield* policy.findOrder(path.id)
+          yield* policy.requireOwner(caller.accountId, order.accountId)
+          return Store.toOrder(order)
+        }), toItsEnd)
+  }))

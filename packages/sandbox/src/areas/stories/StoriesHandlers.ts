@@ -1,56 +1,41 @@
 /**
- * The area of stories: keeping whatever object is sent, since the document shows neither payload nor answer. Knows
- * nothing of keys or limits.
+ * Handler of the stories area: stores any JSON value, since the document shows neither payload nor response.
  *
  * Source: interface v1, "Endpoints", gaps.
  *
  * @since 0.1.0
  */
-import type { StoriesGroup } from "@plaza/domain/PlazaApi"
-import * as Clock from "effect/Clock"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Assumed } from "../../Assumptions.js"
 import * as Envelope from "../../http/Envelope.js"
-import type { Handlers } from "../../http/Admission.js"
+import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
+import { idOf, StoriesRepo } from "./StoriesRepo.js"
 
-/**
- * The id of the story with a sequence number.
- *
- * @since 0.1.0
- * @category rows
- */
-export const idOf = (seq: number): string => `story-${seq}`
+/** @since 0.1.0 @category layers */
+export const layer = HttpApiBuilder.group(ServedApi, "stories", (handlers) =>
+  Effect.gen(function*() {
+    const { withTransaction } = yield* Sql
+    const repo = yield* StoriesRepo
+    const { undocumented } = yield* Assumed
 
-/**
- * Reads the column that a payload was written to.
- *
- * @since 0.1.0
- * @category rows
- */
-export const readPayload: (column: string) => unknown = Schema.decodeSync(Schema.parseJson())
-
-/** @since 0.1.0 @category handlers */
-export const handlers: Effect.Effect<Handlers<typeof StoriesGroup>, never, Sql | Assumed> = Effect.map(
-  Effect.all([Sql, Assumed]),
-  ([sql, { undocumented }]) => ({
-    createStory: ({ payload }, { caller }) =>
-      Effect.gen(function*() {
-        const text = yield* Effect.try({
-          try: () => JSON.stringify(payload),
-          // Reading a deeply nested value takes less of the stack than writing it.
-          catch: () => Envelope.invalidField("body", "is nested too deeply")
-        })
-        const now = yield* Clock.currentTimeMillis
-        const [created] = yield* sql<{ readonly seq: number }>`INSERT INTO stories ${
-          sql.insert({ account_id: caller.accountId, payload: text, created_at: now })
-        } RETURNING seq`
-        // The document shows no answer, so without assumptions there is nothing in it.
-        return undocumented
-          ? { id: idOf(created?.seq ?? 0), createdAt: DateTime.formatIso(DateTime.unsafeMake(now)) }
-          : undefined
-      }).pipe(sql.withTransaction)
-  })
-)
+    return handlers
+      .handle("createStory", ({ request }) =>
+        Effect.gen(function*() {
+          const caller = yield* CurrentCaller
+          // The body as it was sent: the decoded payload is a copy without a field called "__proto__".
+          const payload = yield* Effect.orDie(request.json)
+          const json = yield* Effect.try({
+            try: () => JSON.stringify(payload),
+            // JSON.stringify needs more stack than JSON.parse for the same depth.
+            catch: () => Envelope.invalidField("body", "is nested too deeply")
+          })
+          const createdAt = yield* DateTime.now
+          const seq = yield* repo.insert(caller.accountId, json, createdAt)
+          // The document shows no response body, so without assumptions there is none.
+          return undocumented ? { id: idOf(seq), createdAt: DateTime.formatIso(createdAt) } : undefined
+        }).pipe(withTransaction), toItsEnd)
+  }))

@@ -1,0 +1,43 @@
+/**
+ * Decides whether one account is available to another.
+ *
+ * @since 0.1.0
+ */
+import { UserUnavailable } from "@plaza/domain/Errors"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Assumed } from "../Assumptions.js"
+import type { Account } from "./AccountsRepo.js"
+import { AccountsRepo } from "./AccountsRepo.js"
+
+/** @since 0.1.0 @category services */
+export class AccountPolicy extends Context.Tag("@plaza/sandbox/AccountPolicy")<AccountPolicy, {
+  /** Fails when the account is suspended or private, or when one of the two has blocked the other. */
+  readonly requireAvailable: (callerId: string, account: Account) => Effect.Effect<void, UserUnavailable>
+}>() {}
+
+/** @since 0.1.0 @category layers */
+export const layer: Layer.Layer<AccountPolicy, never, AccountsRepo | Assumed> = Layer.effect(
+  AccountPolicy,
+  Effect.map(Effect.all([AccountsRepo, Assumed]), ([accounts, { privateVisibleToFollowers }]) => ({
+    requireAvailable: (callerId, { availability, id }) =>
+      Effect.gen(function*() {
+        if (callerId === id) {
+          return
+        }
+        const outward = yield* accounts.relation(callerId, id)
+        const inward = yield* accounts.relation(id, callerId)
+        const reason = availability === "suspended"
+          ? "is suspended"
+          : outward.blocks || inward.blocks
+          ? "is blocked, or has blocked this account"
+          : availability === "private" && !(privateVisibleToFollowers && outward.follows)
+          ? "is private"
+          : undefined
+        if (reason !== undefined) {
+          return yield* new UserUnavailable({ message: `the user "${id}" ${reason}` })
+        }
+      })
+  }))
+)

@@ -1,0 +1,57 @@
+/**
+ * The control interface as the sandbox serves it: behind a middleware that reads bodies by the same bounds as the
+ * interface's.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "@effect/platform/HttpApi"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import { RequestError } from "@effect/platform/HttpServerError"
+import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import { onWire } from "@plaza/domain/Errors"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { Assumed } from "../Assumptions.js"
+import { byRoute, operationsOf } from "../http/Operation.js"
+import { served } from "../http/ServedApi.js"
+import { readBody, ServerRequest } from "../http/ServerRequest.js"
+import { ControlGroup } from "./ControlApi.js"
+import { SeedingGroup } from "./SeedingApi.js"
+
+/**
+ * Reads the body before an operation's schemas decode it.
+ *
+ * @since 0.1.0
+ * @category middleware
+ */
+export class ReadsBody extends HttpApiMiddleware.Tag<ReadsBody>()("@plaza/sandbox/ReadsBody", {
+  failure: Schema.Union(onWire("INVALID_JSON"), onWire("PAYLOAD_TOO_LARGE"), onWire("VALIDATION_ERROR"), Schema.instanceOf(RequestError))
+}) {}
+
+/** @since 0.1.0 @category api */
+export class ServedControlApi extends HttpApi.make("sandbox")
+  .add(served(ControlGroup.middleware(ReadsBody), "ignore"))
+  .add(served(SeedingGroup.middleware(ReadsBody), "ignore"))
+{}
+
+const operationOf = byRoute(operationsOf(ServedControlApi))
+
+/** @since 0.1.0 @category layers */
+export const layerReadsBody: Layer.Layer<ReadsBody, never, Assumed> = Layer.effect(
+  ReadsBody,
+  Effect.map(Assumed, ({ maxBodyBytes, maxJsonDepth }) => {
+    const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
+    return Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
+      const request = Context.get(context, HttpServerRequest)
+      const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
+      if (!(request instanceof ServerRequest) || operation === undefined || operation.body === "file") {
+        return Effect.dieMessage("the control interface takes no files")
+      }
+      request.operation = operation
+      return Effect.asVoid(readBody(request, operation.body, limits))
+    })
+  })
+)

@@ -1,0 +1,73 @@
+/**
+ * Turns every failure of a route into an error of the document: what the platform would answer by itself (an unknown route
+ * or method, a parameter or a body that can't be decoded), what a handler refuses, and every defect.
+ *
+ * @since 0.1.0
+ */
+import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
+import { RequestError } from "@effect/platform/HttpServerError"
+import type { DocumentedError } from "@plaza/domain/Errors"
+import * as Errors from "@plaza/domain/Errors"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as DefectLog from "./DefectLog.js"
+import * as Envelope from "./Envelope.js"
+import { Withheld } from "./Exchange.js"
+import { Unroutable } from "./Router.js"
+
+const maxProblemLength = 300
+
+const isDocumented = (error: unknown): error is DocumentedError =>
+  Predicate.hasProperty(error, "code") && Object.values(Errors.byCode).some((known) => error instanceof known)
+
+const invalid = ({ issues: [issue] }: HttpApiDecodeError): Errors.ValidationError => {
+  const field = issue === undefined || issue.path.length === 0 ? "body" : issue.path.map(String).join(".")
+  return Envelope.invalidField(field, `is missing or invalid: ${(issue?.message ?? "").slice(0, maxProblemLength)}`)
+}
+
+/**
+ * - `routing`: there is no such route, or what was sent doesn't fit its schemas.
+ * - `refusal`: by admission or a handler.
+ * - `defect`: of the sandbox itself, of which the caller learns nothing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Failure {
+  readonly by: "routing" | "refusal" | "defect"
+  readonly error: DocumentedError
+}
+
+/**
+ * The failure of a cause. A defect is logged with the operation that met it. Nobody is answered who has gone away, or whose
+ * request was withheld by a fault.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromCause = (
+  cause: Cause.Cause<unknown>,
+  operation: string
+): Effect.Effect<Failure, RequestError | Withheld> => {
+  if (Cause.isInterruptedOnly(cause)) {
+    return Effect.interrupt
+  }
+  const failure = Option.getOrUndefined(Cause.failureOption(cause))
+  if (failure instanceof RequestError || failure instanceof Withheld) {
+    return Effect.fail(failure)
+  }
+  if (failure instanceof Unroutable) {
+    return Effect.succeed({ by: "routing", error: failure.error })
+  }
+  if (failure instanceof HttpApiDecodeError) {
+    return Effect.succeed({ by: "routing", error: invalid(failure) })
+  }
+  return isDocumented(failure) && !Cause.isDie(cause)
+    ? Effect.succeed({ by: "refusal", error: failure })
+    : Effect.as(DefectLog.log(operation, cause), {
+      by: "defect",
+      error: new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })
+    })
+}

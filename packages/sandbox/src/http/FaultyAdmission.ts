@@ -1,0 +1,75 @@
+/**
+ * Admission under a fault: waits where a delay comes before the handler, keeps the request from its handler where the fault
+ * says so, and has it carried out later where the latitude says that a service may.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Caller } from "../access/Callers.js"
+import { Assumed } from "../Assumptions.js"
+import type { Latitude } from "../Latitude.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { LateCommits } from "../latitude/LateCommits.js"
+import * as DefectLog from "./DefectLog.js"
+import type { Exchange, Refusal } from "./Exchange.js"
+import { Withheld } from "./Exchange.js"
+import type { Delay, Outcome } from "./Fault.js"
+import { RequestLog } from "./RequestLog.js"
+import * as Rule from "./Rule.js"
+
+/**
+ * Waits where a delay comes before or after the handler. Whoever waits may go away.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
+  delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
+
+const withholds = (fault: Outcome): boolean => fault.kind !== "garbage" && fault.when === "before"
+
+/** Whether the service may still carry a request out after a fault that keeps it from its handler. */
+const mayCommitAfter = (fault: Outcome, { lateCommitStatuses }: Latitude): boolean =>
+  fault.kind === "drop" || fault.kind !== "garbage" && lateCommitStatuses.some((status) => status === fault.status)
+
+/**
+ * Admits under the fault that hits an exchange. `count` counts a request that a fault keeps from admission: the limit has
+ * seen it all the same.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const { countRefused: assumedCount } = yield* Assumed
+    const latitude = yield* CurrentLatitude
+    const late = yield* LateCommits
+    const log = yield* RequestLog
+
+    return (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
+      Effect.gen(function*() {
+        const { entry, hit: { delay, ids, outcome: fault } } = exchange
+        const { countRefused, lateCommitMillis } = latitude.value
+        const isWithheld = fault !== undefined && withholds(fault)
+        const isGivenUp = isWithheld && mayCommitAfter(fault, latitude.value)
+        const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" && (isWithheld ? isGivenUp : delay?.when === "before")
+        if (mayBeLate) {
+          // Whoever is given up can no longer be read from, so what may be carried out later is taken in now.
+          exchange.admission = yield* Effect.exit(admit)
+        }
+        const commitLater = late.schedule(lateCommitMillis, Effect.suspend(() => exchange.commit(exchange)))
+        yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
+        if (!isWithheld) {
+          return yield* exchange.admission ?? admit
+        }
+        // A refusal for the rate counts only where refusals are assumed to count.
+        const isUncounted = fault.kind === "status" && fault.status === 429 && !(countRefused ?? assumedCount)
+        yield* mayBeLate
+          ? commitLater
+          // The fault hits all the same where the storage can't count it.
+          : isUncounted ? Effect.void : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))
+        log.noteDecision(entry, ids.length > 0 || fault.kind !== "status" ? Rule.ofFaults(ids) : Rule.ofGateway(fault.status))
+        return yield* new Withheld()
+      })
+  })

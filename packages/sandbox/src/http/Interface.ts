@@ -1,0 +1,213 @@
+/**
+ * The interface: its operations on the platform's router, and around them what every response passes through. From the
+ * inside out: the envelope of failures, the record of commits, the latitude, faults, and the request log.
+ *
+ * @since 0.1.0
+ */
+import type { RequestError } from "@effect/platform/HttpServerError"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import type * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type { Caller } from "../access/Callers.js"
+import { Assumed } from "../Assumptions.js"
+import type { Latitude } from "../Latitude.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Responses from "../latitude/Responses.js"
+import { Admission } from "./Admission.js"
+import { Commits, type Write } from "./Commits.js"
+import * as Envelope from "./Envelope.js"
+import { Exchange, type Withheld } from "./Exchange.js"
+import * as Failures from "./Failures.js"
+import type { Outcome } from "./Fault.js"
+import { Faults, type Hit, isUnhit, unhit } from "./Faults.js"
+import { pause } from "./FaultyAdmission.js"
+import type { ConnectionReset } from "./FaultyResponse.js"
+import * as FaultyResponse from "./FaultyResponse.js"
+import type { Operation } from "./Operation.js"
+import type { Entry } from "./RequestLog.js"
+import { RequestLog } from "./RequestLog.js"
+import * as Router from "./Router.js"
+import * as Rule from "./Rule.js"
+import { basePath } from "./ServedApi.js"
+import type { ServerRequest } from "./ServerRequest.js"
+
+/** @since 0.1.0 @category services */
+export class Interface extends Context.Tag("@plaza/sandbox/Interface")<Interface, {
+  /** Fails when there is nobody to respond to, or a fault closes the connection. */
+  readonly respond: (
+    request: ServerRequest,
+    path: string,
+    query: string
+  ) => Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
+}>() {}
+
+/** What something in front of the service answers. */
+const gatewayOutcome = ({ gatewayStatus, gatewayStatusWhen }: Latitude): Outcome => ({
+  kind: "status",
+  when: gatewayStatusWhen,
+  status: gatewayStatus ?? 307,
+  body: "",
+  ...(gatewayStatus === 408 ? {} : { location: "/elsewhere" })
+})
+
+const creating = new Set(["createPost", "createComment", "sendMessage", "createStory", "uploadMedia"])
+
+const idOf = (response: HttpServerResponse): string | null => {
+  const body = Envelope.jsonOf(response)
+  const id = Predicate.isReadonlyRecord(body) ? body["id"] ?? body["mediaId"] : undefined
+  return typeof id === "string" ? id : null
+}
+
+/** Of an upload that was received, what is recorded beside its bytes. */
+const payloadOf = ({ file, received }: Exchange): unknown =>
+  file === undefined
+    ? Option.getOrNull(received)
+    : { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 }
+
+const writeOf = (exchange: Exchange, { name }: Operation, { accountId }: Caller, response: HttpServerResponse): Write => ({
+  requestId: exchange.entry.id,
+  operation: name,
+  accountId,
+  params: exchange.entry.params,
+  payload: payloadOf(exchange),
+  createdId: creating.has(name) ? idOf(response) : null,
+  isLate: exchange.isLate
+})
+
+const make = Effect.gen(function*() {
+  // Where nothing is answered that the document doesn't show, errors have their code and message alone.
+  const { undocumented } = yield* Assumed
+  const admission = yield* Admission
+  const commits = yield* Commits
+  const faults = yield* Faults
+  const latitude = yield* CurrentLatitude
+  const log = yield* RequestLog
+  const run = yield* Router.make
+
+  const route = (exchange: Exchange): Effect.Effect<HttpServerResponse, unknown> =>
+    Effect.catchIf(
+      run(exchange, exchange.path),
+      (error) => error instanceof Router.Unroutable,
+      ({ error }) => admission.refuse(exchange, error)
+    )
+
+  /** What the contract shows of a response, in the form of the latitude. */
+  const shapeSuccess = (operation: Operation, response: HttpServerResponse): HttpServerResponse => {
+    if (latitude.isDefault && undocumented) {
+      return response
+    }
+    const value = Envelope.jsonOf(response)
+    return Responses.success(latitude.value, operation, undocumented || value === undefined ? value : operation.documented(value))
+  }
+
+  const succeed = (exchange: Exchange, response: HttpServerResponse): Effect.Effect<HttpServerResponse> => {
+    const { caller, entry, operation } = exchange
+    if (caller === undefined || operation === undefined) {
+      return Effect.dieMessage("every operation requires admission")
+    }
+    const shaped = shapeSuccess(operation, response)
+    log.noteDecision(entry, Rule.done(operation))
+    entry.status = shaped.status
+    return operation.method === "GET"
+      ? Effect.succeed(shaped)
+      : Effect.as(commits.add(writeOf(exchange, operation, caller, response)), shaped)
+  }
+
+  const fail = (exchange: Exchange, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse, RequestError | Withheld> => {
+    const { caller, entry, operation } = exchange
+    return Effect.flatMap(
+      Failures.fromCause(cause, entry.operation ?? "none"),
+      ({ by, error }) => {
+        log.noteDecision(
+          entry,
+          by === "defect"
+            ? Rule.defect
+            : by === "refusal" && caller !== undefined && operation !== undefined
+            ? Rule.ofOperation(operation, error)
+            : Rule.ofGate(error)
+        )
+        entry.status = error.status
+        const response = Envelope.failure(error, undocumented)
+        return latitude.isDefault
+          ? Effect.succeed(response)
+          : Effect.map(Clock.currentTimeMillis, (now) => Responses.failure(latitude.value, response, { now, isByHand: false }))
+      }
+    )
+  }
+
+  /** What the service decides by itself. */
+  const decide = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | Withheld> =>
+    Effect.catchAllCause(
+      Effect.flatMap(route(exchange), (response) => succeed(exchange, response)),
+      (cause) => fail(exchange, cause)
+    )
+
+  const commitLate = (exchange: Exchange) => {
+    exchange.isLate = true
+    return decide(exchange)
+  }
+
+  const perform = (exchange: Exchange): Effect.Effect<FaultyResponse.Outcome, RequestError> => {
+    const own = Effect.catchTag(decide(exchange), "Withheld", () => Effect.succeed(undefined))
+    const { entry, hit } = exchange
+    return isUnhit(hit) ? Effect.map(own, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
+      entry.faults = hit.ids
+      const response = yield* own
+      yield* pause(hit.delay, "after")
+      const now = yield* Clock.currentTimeMillis
+      return FaultyResponse.apply(hit.outcome, response, (response, isByHand) =>
+        latitude.isDefault ? response : Responses.failure(latitude.value, response, { now, isByHand }))
+    })
+  }
+
+  const hitOf = (method: string, path: string): Effect.Effect<Hit> => {
+    const isGateway = latitude.isGatewayRequest()
+    return Effect.map(faults.take(method, path), (asked) =>
+      // A fault that was asked for goes before.
+      isGateway && asked.outcome === undefined ? { ...asked, outcome: gatewayOutcome(latitude.value) } : asked)
+  }
+
+  /** What becomes of a request, whose path begins with the base path or is unknown. */
+  const exchange = (request: ServerRequest, entry: Entry, path: string, query: string): Effect.Effect<FaultyResponse.Outcome, RequestError> =>
+    path.startsWith(`${basePath}/`)
+      ? Effect.flatMap(hitOf(request.method, path.slice(basePath.length)), (hit) =>
+        perform(new Exchange(request.source, {
+          url: Router.urlOf(path, query),
+          path: path.slice(basePath.length),
+          entry,
+          hit,
+          commit: commitLate
+        })))
+      // There is nothing outside, and no route for an empty url.
+      : Effect.flatMap(unhit, (hit) => perform(new Exchange(request.source, { url: "", path, entry, hit, commit: commitLate })))
+
+  return {
+    respond: (request: ServerRequest, path: string, query: string) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const entry = log.open(request.method, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path, query, now)
+        return exchange(request, entry, path, query).pipe(
+          Effect.onError(() =>
+            Effect.sync(() => {
+              entry.delivered = "abandoned"
+            })),
+          Effect.flatMap(({ delivered, response }) => {
+            entry.delivered = delivered
+            return response
+          }),
+          Effect.flatMap((response) => {
+            entry.deliveredStatus = response.status
+            return Effect.map(Clock.currentTimeMillis, (now) =>
+              Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
+          })
+        )
+      })
+  }
+})
+
+/** @since 0.1.0 @category layers */
+export const layer = Layer.effect(Interface, make)

@@ -1,0 +1,81 @@
+/**
+ * The platform's router over the routes of all groups, with paths read as they are written.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import { RouteNotFound } from "@effect/platform/HttpServerError"
+import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import { NotFound, ValidationError } from "@plaza/domain/Errors"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type { ServerRequest } from "./ServerRequest.js"
+
+/**
+ * No operation is meant by a method and a path.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Unroutable extends Data.TaggedError("Unroutable")<{ readonly error: NotFound | ValidationError }> {}
+
+// By default the router ignores case, a slash at the end and doubled ones, and has no route for an id of more than 100 characters.
+const config = {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false,
+  maxParamLength: Number.POSITIVE_INFINITY
+}
+
+const isWellFormed = (path: string): boolean => {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The url for a path and a query: the router takes a query to begin at two more characters.
+ *
+ * @since 0.1.0
+ * @category routing
+ */
+export const urlOf = (path: string, query: string): string => `${path.replace(/[;#]/g, encodeURIComponent)}?${query}`
+
+const unknown = (method: string, path: string) =>
+  new Unroutable({ error: new NotFound({ message: `there is no endpoint ${method} ${path}` }) })
+
+/**
+ * Gives a function that runs the operation which a request and its path mean. Its failures are the operation's, beside
+ * {@link Unroutable}.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.gen(function*() {
+  const services = yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
+  const app = yield* HttpRouter.withRouterConfig(
+    Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp),
+    config
+  )
+  return (request: ServerRequest, path: string): Effect.Effect<HttpServerResponse, unknown> => {
+    if (path.includes("%") && !isWellFormed(path)) {
+      return new Unroutable({
+        error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
+      })
+    }
+    // The router answers HEAD as GET, and takes an empty segment for a parameter.
+    if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
+      return unknown(request.method, path)
+    }
+    return Effect.mapError(
+      Effect.provide(app, Context.add(services, HttpServerRequest, request)),
+      (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
+    )
+  }
+})
