@@ -35,7 +35,7 @@ const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(Effect.orDi
   Effect.orDie(limit.withSlot(
     Duration.days(1),
     // As the client does: a refusal closes the gate for everyone that waits.
-    Effect.tap(call, (refused) => refused > 0 ? limit.closeFor(Duration.seconds(refused)) : Effect.void)
+    Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
   )))
 
 type Algorithm = "fixed-window" | "token-bucket"

@@ -174,12 +174,14 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
       const total = { ...count.total, poisoned: { ...count.poisoned } }
       yield* sandbox.clearFaults
       yield* Effect.sleep(longestRetry)
+      // What a poisoned product waits for is the end of the poison.
+      const waits = shelf.waits.filter(({ productId }) => !isPoisoned(productId))
       return {
-        waits: shelf.waits,
+        waits,
         ...total,
         used: total.requests / (passed / windowMillis * limit),
         assertions,
-        unexplained: shelf.waits.filter(({ calm, explained, millis }) => calm && millis > explained + slack).length,
+        unexplained: waits.filter(({ calm, explained, millis }) => calm && millis > explained + slack).length,
         different: different.filter((id) => !isPoisoned(id)).length,
         unhealed: (yield* differing).length
       }

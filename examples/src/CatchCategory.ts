@@ -5,6 +5,6 @@ import { Effect, Option } from "effect"
 /** The post, or none when the service can't take it now. Every other failure stays in the error type. */
 export const postIfPossible = (text: string) =>
   Effect.flatMap(Posts, (posts) => Effect.asSome(posts.create({ text }))).pipe(
-    ClientError.catchCategory(["RateLimited", "ServiceFault"], (failure) =>
-      Effect.as(Effect.logWarning("not posted", failure.code), Option.none()))
+    ClientError.catchCategory(["RateLimited", "ServiceFault"],
+      (failure) => Effect.as(Effect.logWarning("not posted", failure.code), Option.none()))
   )

@@ -1,4 +1,4 @@
-/** What the README tells a newcomer is what is there. */
+/** What the README and the docs say about this repository is true. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -22,10 +22,27 @@ describe("the README", () => {
   })
 
   it("links to files that exist, and so do the docs", () => {
-    const pages = ["README.md", ...readdirSync(join(root, "docs")).map((name) => join("docs", name))]
+    const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"))
+    const pages = ["README.md", "CONTRIBUTING.md", "AGENTS.md", ...docs.map((name) => join("docs", name))]
     const links = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => join(dirname(page), link)))
     expect(links.length).toBeGreaterThan(8)
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([])
+  })
+})
+
+describe("the decision records", () => {
+  const records = readdirSync(join(root, "docs/decisions")).filter((name) => /^\d{3}-.+\.md$/.test(name))
+
+  it("are all in the index", () => {
+    const index = read("docs/decisions/README.md")
+    expect(records.length).toBeGreaterThan(0)
+    expect(records.filter((name) => !index.includes(`(${name})`))).toEqual([])
+  })
+
+  it("have a number of their own, a status and three sections", () => {
+    expect(new Set(records.map((name) => name.slice(0, 3))).size).toBe(records.length)
+    const form = /^# \d{3} [^]*\nStatus: [^]*\n## Context\n[^]*\n## Decision\n[^]*\n## Consequences\n/
+    expect(records.filter((name) => !form.test(read(`docs/decisions/${name}`)))).toEqual([])
   })
 })

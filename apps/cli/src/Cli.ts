@@ -1,4 +1,4 @@
-/** All commands of `plaza`. Knows what there is, and nothing of how any of it is done. */
+/** The commands of `plaza`. */
 import * as Command from "@effect/cli/Command"
 import { type Grammar, has } from "@plaza/terminal/Arguments"
 import * as CommandLine from "@plaza/terminal/CommandLine"

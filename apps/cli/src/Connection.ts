@@ -1,7 +1,4 @@
-/**
- * The way from the command line to the service: a client with the settings that are told, loaded only by commands that call. Knows no
- * command.
- */
+/** Creates the client from flags, environment and profile. Loaded only by commands that send requests. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
@@ -16,7 +13,7 @@ import type * as Scope from "effect/Scope"
 import type { Flags } from "./Flags.js"
 import { nothing, target, type Target, variables } from "./Target.js"
 
-/** Everything that the service can be asked, by area. */
+/** The client's services, by area. */
 export interface Client {
   readonly profiles: Profiles["Type"]
   readonly posts: Posts["Type"]
@@ -24,21 +21,21 @@ export interface Client {
   readonly stories: Stories["Type"]
   readonly store: Store["Type"]
   readonly chat: Chat["Type"]
-  /** The key's allowance, for who has to know when a Plaza.request goes. */
+  /** The key's rate limit, for callers that need to know when a Plaza.request is sent. */
   readonly rateLimit: RateLimit.RateLimit["Type"]
-  /** What the client was made with. */
+  /** The settings of the client. */
   readonly settings: Settings.Settings["Type"]
-  /** What {@link Client.request} and {@link Client.paginate} need. */
+  /** The context for {@link Client.request} and {@link Client.paginate}. */
   readonly open: Context.Context<Operations>
   readonly request: typeof Plaza.request
   readonly paginate: typeof Plaza.paginate
 }
 
-// One thing to change at a time: the first one, as the report does it.
+// Reports one thing to change at a time: the first one, as `Report` does.
 const first = (error: ConfigError.ConfigError): ConfigError.ConfigError =>
   error._op === "And" || error._op === "Or" ? first(error.left) : error
 
-/** Names what has to be changed: the flag, the variable or the profile that told it. */
+/** Names what to change: the flag, the variable or the profile with the invalid value. */
 const named = (error: ConfigError.ConfigError, { apiKey, baseUrl }: Target): ConfigError.ConfigError | UsageError => {
   const cause = first(error)
   if (cause._op === "And" || cause._op === "Or") return error
@@ -56,7 +53,7 @@ const named = (error: ConfigError.ConfigError, { apiKey, baseUrl }: Target): Con
   return new UsageError({ message: `${subject} can't be used: ${cause.message}` })
 }
 
-/** The environment with what was told more strongly over it, and what was told more weakly under it. */
+/** The environment, overridden by flags, with the profile as default. */
 const over = ({ apiKey, baseUrl }: Target, environment: ConfigProvider.ConfigProvider): ConfigProvider.ConfigProvider =>
   ConfigProvider.orElse(
     ConfigProvider.fromMap(
@@ -69,7 +66,7 @@ const over = ({ apiKey, baseUrl }: Target, environment: ConfigProvider.ConfigPro
     () => environment
   )
 
-/** The environment with the flags over it; a profile counts where a flag names it. */
+/** The environment overridden by the flags. A profile that a flag names counts as a flag. */
 export const provider = (
   flags: Pick<Flags, "baseUrl" | "profile">
 ): Effect.Effect<ConfigProvider.ConfigProvider, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
@@ -90,10 +87,10 @@ export const open = (target: Target): Effect.Effect<Client, ConfigError.ConfigEr
       return yield* Effect.mapError(Effect.withConfigProvider(make, over(target, environment)), (error) => named(error, target))
     }))
 
-/** Adds to the refusal of a key how another one is used. */
+/** Adds to a refused key how to use another one. */
 export const aboutKey = <E>(error: E): E | Explained =>
   Predicate.hasProperty(error, "category") && (error.category === "Unauthenticated" || Predicate.isTagged(error, "InsufficientScope"))
-    ? new Explained({ cause: error, advice: "plaza auth status tells which key is used, and plaza auth login takes another." })
+    ? new Explained({ cause: error, advice: "plaza auth status shows which key is used, and plaza auth login changes it." })
     : error
 
 /** A client by flags, environment and profile. */

@@ -1,7 +1,4 @@
-/**
- * A running sandbox, steered from outside over its control address. Loaded by the commands that steer one; knows nothing of the
- * service.
- */
+/** Controls a running sandbox through its control API. Loaded only by the commands that do so. */
 import * as HttpApiClient from "@effect/platform/HttpApiClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpApiDecodeError } from "@effect/platform/HttpApiError"
@@ -27,10 +24,10 @@ export type ControlFailure = ServiceError | ClientError.ConnectionFailed | Usage
 export interface Control {
   readonly reset: Effect.Effect<void, ControlFailure>
   readonly listFaults: Effect.Effect<ReadonlyArray<ActiveFault>, ControlFailure>
-  /** Takes the JSON of a fault. */
+  /** Adds a fault from its JSON. */
   readonly addFault: (fault: unknown) => Effect.Effect<FaultId, ControlFailure>
   readonly clearFaults: Effect.Effect<void, ControlFailure>
-  /** Adds what fixtures tell to what is there. */
+  /** Adds fixtures to the data. */
   readonly addFixtures: (fixtures: Fixtures) => Effect.Effect<void, ControlFailure>
 }
 
@@ -43,7 +40,7 @@ const asFault = (json: unknown): Effect.Effect<Fault, UsageError> =>
     return new UsageError({ message: `${place} can't be used: ${first?.message ?? "it is none"}` })
   })
 
-/** What isn't a success becomes the error that it would be of the service, for it has the same form. */
+/** Decodes an error response. It has the same envelope as the service's. */
 const refuseErrors = HttpClient.transformResponse((answer: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>) =>
   Effect.flatMap(answer, (response): Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError> =>
     response.status < 400
@@ -55,7 +52,7 @@ const refuseErrors = HttpClient.transformResponse((answer: Effect.Effect<HttpCli
 
 type Failure = ServiceError | HttpClientError.HttpClientError | ParseResult.ParseError | HttpApiDecodeError
 
-const told = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Effect<A, ControlFailure> =>
+const withExplanation = (origin: string) => <A>(call: Effect.Effect<A, Failure>): Effect.Effect<A, ControlFailure> =>
   Effect.mapError(call, (failure) => {
     if (failure._tag === "RequestError") {
       return new ClientError.ConnectionFailed({
@@ -74,7 +71,7 @@ export const make = (origin: string): Effect.Effect<Control, never, Scope.Scope>
   Effect.gen(function*() {
     const httpClient = refuseErrors(Context.get(yield* Layer.build(Node.layer), HttpClient.HttpClient))
     const client = yield* HttpApiClient.makeWith(ControlApi, { httpClient, baseUrl: origin })
-    const call = told(origin)
+    const call = withExplanation(origin)
     // The derived client's type takes one member of the union of faults at a time, and which one it is isn't known here.
     const addFault = (fault: Fault) =>
       httpClient.execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post(`${origin}/sandbox/faults`), fault)).pipe(

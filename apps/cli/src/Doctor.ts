@@ -1,6 +1,6 @@
 /**
- * Looks at everything that stands between a command and its success, in the order in which one thing needs the other. Goes on behind
- * what failed wherever that is possible, and ends within half a minute. Writes nothing anywhere.
+ * Checks what a command needs, in order of dependency. Continues after a failed check where possible, ends within
+ * half a minute and writes nothing.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { ofFailure } from "@plaza/terminal/Report"
@@ -16,24 +16,24 @@ import { given, nothing, target } from "./Target.js"
 const targetOf = (flags: Pick<Flags, "baseUrl" | "profile">) =>
   Effect.matchEffect(target(flags), {
     onFailure: (error) =>
-      Effect.map(Effect.orElseSucceed(given(flags), () => nothing), (told) =>
-        [failed("profile", ofFailure(error).message, "Mend that, or set PLAZA_BASE_URL and PLAZA_API_KEY, which need no profile."), told] as const),
+      Effect.map(Effect.orElseSucceed(given(flags), () => nothing), (target) =>
+        [failed("profile", ofFailure(error).message, "Mend that, or set PLAZA_BASE_URL and PLAZA_API_KEY, which need no profile."), target] as const),
     onSuccess: (found) => Effect.succeed([ok("profile", found.profile === undefined ? "none is used" : `${found.profile} is used`), found] as const)
   })
 
 const isBroken = ({ status }: Check): boolean => status === "failed" || status === "unknown"
 
-/** What can't be looked at, since something before it failed. */
+/** A check that can't run because an earlier one failed. */
 const skipped = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Check> => names.map((name) => unknown(name, `not looked at: ${why}`))
 
 const behindAddress = Object.values(Service.names)
 
 export const run = (flags: Pick<Flags, "baseUrl" | "profile">): Effect.Effect<ReadonlyArray<Check>, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const [profile, told] = yield* targetOf(flags)
-    // A value that is no boolean is reported with the other variables, by the check of the allowance.
-    const [address, url] = Local.address(told, yield* Effect.orElseSucceed(Settings.allowInsecureHttp, () => false))
-    const [key, apiKey] = Local.key(told)
+    const [profile, target] = yield* targetOf(flags)
+    // The allowance check reports a value that is no boolean, together with the other variables.
+    const [address, url] = Local.address(target, yield* Effect.orElseSucceed(Settings.allowInsecureHttp, () => false))
+    const [key, apiKey] = Local.key(target)
     const local = [Local.node(process.version), profile, address, key, yield* Local.allowance]
     const network = function*() {
       if (url === undefined) return skipped(["dns", ...behindAddress], "there is no address")

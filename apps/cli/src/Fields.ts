@@ -1,7 +1,4 @@
-/**
- * `--field` and the query of a path, as they are typed: `name=text`, or `name:=json` for a value that isn't text. Knows nothing of
- * where they are sent.
- */
+/** Parses `--field` and the query of a path: `name=text`, or `name:=json` for a value that isn't text. */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Either from "effect/Either"
 import { parse as parseJson } from "./Input.js"
@@ -23,7 +20,7 @@ const field = (written: string): Either.Either<Field, UsageError> => {
   return isJson ? Either.map(parseJson(value, `the value of --field ${name}`), (value) => ({ name, value })) : Either.right({ name, value })
 }
 
-/** Fields by their names, in the order in which they are given. A name twice is refused. */
+/** Parses fields, in order. Fails if a name is given twice. */
 export const parse = (written: ReadonlyArray<string>): Either.Either<ReadonlyMap<string, unknown>, UsageError> =>
   Either.flatMap(Either.all(written.map(field)), (fields) => {
     const twice = fields.find(({ name }, index) => fields.findIndex((other) => other.name === name) !== index)
@@ -34,12 +31,12 @@ export const parse = (written: ReadonlyArray<string>): Either.Either<ReadonlyMap
 
 
 export interface Target {
-  /** With a slash at its beginning. */
+  /** The path with a leading slash. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
 }
 
-/** A path as it is typed, with or without the slash at its beginning, and with a query or none. */
+/** Parses a path with or without a leading slash and a query. */
 export const target = (written: string): Either.Either<Target, UsageError> => {
   const mark = written.indexOf("?")
   const path = mark === -1 ? written : written.slice(0, mark)
@@ -49,7 +46,7 @@ export const target = (written: string): Either.Either<Target, UsageError> => {
   return Either.right({ path: path.startsWith("/") ? path : `/${path}`, query: Object.fromEntries(query) })
 }
 
-/** The query of a path with fields added to it: text as it is, anything else as JSON. What is in both is refused. */
+/** Adds fields to the query of a path: text unchanged, other values as JSON. Fails if a name is in both. */
 export const query = (target: Target, fields: ReadonlyMap<string, unknown>): Either.Either<Readonly<Record<string, string>>, UsageError> => {
   const twice = [...fields.keys()].find((name) => Object.hasOwn(target.query, name))
   return twice === undefined

@@ -1,6 +1,4 @@
-/**
- * What every command takes and shows alike: the flags `--json`, `--quiet`, `--base-url` and `--profile`, and help with an example. Knows no command.
- */
+/** The flags that all commands share (`--json`, `--quiet`, `--base-url`, `--profile`), and their output. */
 import * as Options from "@effect/cli/Options"
 import * as Output from "@plaza/terminal/Output"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -12,9 +10,9 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 
 export interface Flags extends Output.Settings {
-  /** Stronger than the environment. */
+  /** Overrides the environment. */
   readonly baseUrl: Option.Option<string>
-  /** Its key and address are stronger than the environment. */
+  /** Its key and address override the environment. */
   readonly profile: Option.Option<string>
 }
 
@@ -32,7 +30,7 @@ export const flags = {
   ),
   profile: Options.text("profile").pipe(
     Options.withPseudoName("NAME"),
-    Options.withDescription("The account to act on, by the name that it got at plaza auth login, instead of PLAZA_PROFILE and the default."),
+    Options.withDescription("The account to act on, by its name from plaza auth login, instead of PLAZA_PROFILE and the default."),
     Options.optional
   )
 }
@@ -41,27 +39,27 @@ export const flags = {
 export const text = (name: string, value: string, description: string): Options.Options<string> =>
   Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(description))
 
-/** Runs what a command does, with its output and progress as the flags want them. */
+/** Runs a command with output and progress as the flags ask. */
 export const withOutput = <A, E, R>(
   flags: Output.Settings,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, Exclude<Exclude<R, Output.Output | Progress.Progress>, Scope.Scope> | Streams> =>
   Effect.provide(effect, Layer.merge(Output.layer(flags), Progress.layer(flags))).pipe(Effect.scoped)
 
-/** A whole number of at least 1, as the value of an option. */
+/** Parses an option value as a whole number of at least 1. */
 export const count = (option: string, value: string): Effect.Effect<number, UsageError> =>
   /^[1-9]\d{0,14}$/.test(value)
     ? Effect.succeed(Number(value))
     : Effect.fail(new UsageError({ message: `${option} has to be a whole number of at least 1, and "${value}" is none` }))
 
 export const paging = {
-  limit: Options.optional(text("limit", "N", "Print at most N; 20 unless told.")),
-  all: Options.boolean("all").pipe(Options.withDescription("Print all of them."))
+  limit: Options.optional(text("limit", "N", "Print at most N (default: 20).")),
+  all: Options.boolean("all").pipe(Options.withDescription("Print the whole list."))
 }
 
 const defaultLimit = 20
 
-/** How many items of a list are wanted; nothing for all. */
+/** The number of items to print; undefined for all. */
 export const limitOf = (paging: { readonly limit: Option.Option<string>; readonly all: boolean }): Effect.Effect<{ readonly limit?: number }, UsageError> =>
   Option.match(paging.limit, {
     onNone: () => Effect.succeed(paging.all ? {} : { limit: defaultLimit }),

@@ -1,6 +1,6 @@
 /**
- * An import from its file to its last word: read and checked whole, found in its journal, sent, reported. Knows nothing of the command
- * line.
+ * Runs an import: reads and validates the whole file, finds its journal, sends the rows and reports the result.
+ * Independent of the command line.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type * as Format from "@plaza/rows/Format"
@@ -32,19 +32,19 @@ export interface Options {
   readonly file: string
   readonly format: Format.Format | undefined
   readonly delimiter: string | undefined
-  /** Nothing is sent; what would be is told. */
+  /** Sends nothing; reports what would be sent. */
   readonly dryRun: boolean
-  /** Whatever an earlier run did is forgotten. */
+  /** Ignores what earlier runs did. */
   readonly again: boolean
-  /** Where the rows go that were not taken; beside the journal unless told. */
+  /** The file for failed rows (default: beside the journal). */
   readonly report: string | undefined
   readonly concurrency: number
 }
 
-/** What an import needs of the client. */
+/** The services of the client that an import needs. */
 export type ImportClient = Pick<Client, "profiles" | "rateLimit" | "settings" | "store">
 
-/** Before anything is sent, for what is found out behind ten thousand rows is found out too late. */
+/** Checks the report path before anything is sent. */
 const checkReport = (file: string, report: string | undefined) =>
   Effect.gen(function*() {
     if (report === undefined) return
@@ -74,7 +74,7 @@ const dryRun = (options: Options, items: ReadonlyArray<Item>, past: Journal.Past
     )
   })
 
-/** A bar that tells of each row, with the time left by the allowance: rows go in bursts, by which nothing can be foretold. */
+/** A progress bar. The time left comes from the rate limit, because rows are sent in bursts. */
 const watch = (kind: Kind, rows: number, { settings }: ImportClient, tally: Run.Tally) =>
   Effect.gen(function*() {
     const progress = yield* Progress
@@ -88,8 +88,8 @@ const watch = (kind: Kind, rows: number, { settings }: ImportClient, tally: Run.
   })
 
 /**
- * The account that journals belong to: all keys of an account continue each other's imports. A key that may not read its
- * account, or whose account has neither id nor username, continues its own alone.
+ * The account that owns the journals, so that all keys of an account continue each other's imports. A key that can't read its account,
+ * or whose account has neither id nor username, continues only its own imports.
  */
 const accountOf = ({ profiles, settings: { apiKey } }: ImportClient) => {
   const byKey = `key ${Place.digest([Redacted.value(apiKey)])}`
@@ -99,7 +99,7 @@ const accountOf = ({ profiles, settings: { apiKey } }: ImportClient) => {
   )
 }
 
-/** Removes the journals of imports that this one overwrites in part: what they say is in place is so no more. */
+/** Removes the journals of imports that this one partly overwrites, because they are no longer true. */
 const supersede = (items: ReadonlyArray<Item>, place: Place.Place) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -119,7 +119,7 @@ const noteInPlace = (rows: number, past: Journal.Past) =>
     )
   })
 
-/** Imports a file. What it ends in tells how it goes on. */
+/** Imports a file. Its failure says how to continue. */
 export const run = (options: Options, client: ImportClient) =>
   Effect.gen(function*() {
     const { file, kind } = options
@@ -132,7 +132,7 @@ export const run = (options: Options, client: ImportClient) =>
 
     yield* Effect.mapError(
       fs.makeDirectory(place.folder, { recursive: true, mode: 0o700 }),
-      (error) => new Explained({ cause: error, advice: "Without a place for its journal an import can't be gone on with: name another folder by XDG_STATE_HOME." })
+      (error) => new Explained({ cause: error, advice: "An import needs a folder for its journal: set XDG_STATE_HOME to another folder." })
     )
     const { hold } = yield* Effect.promise(() => import("./Import/Lock.js"))
     yield* hold(place)
@@ -146,25 +146,25 @@ export const run = (options: Options, client: ImportClient) =>
     const save = Effect.suspend(() =>
       tally.failed.length > 0
         ? Leftovers.save(report, kind, tally.failed)
-        // One of an earlier run, whose rows are in place by now. A file that the user named is the user's.
+        // Removes the report of an earlier run, whose rows are confirmed by now. A file that the user named stays.
         : fs.remove(place.report, { force: true })
     )
-    const tellInterrupted = Effect.suspend(() => output.json ? output.value(summary()) : output.note(Ending.resumption(summary())))
+    const reportInterruption = Effect.suspend(() => output.json ? output.value(summary()) : output.note(Ending.resumption(summary())))
 
     if (inPlace === items.length) yield* noteInPlace(items.length, journal.past)
     else {
       if (kind.overwrites) yield* supersede(items, place)
       yield* Effect.flatMap(watch(kind, items.length - inPlace, client, tally), (onRow) =>
         Run.run({ items, journal, tally, onRow, client, concurrency: options.concurrency })).pipe(
-          // The bar goes before anything else is said.
+          // Removes the bar before other output.
           Effect.scoped,
           Effect.mapError((error) => new Explained({ cause: error, advice: Ending.resumption(summary()) })),
-          Effect.onInterrupt(() => Effect.ignore(Effect.zipRight(save, tellInterrupted)))
+          Effect.onInterrupt(() => Effect.ignore(Effect.zipRight(save, reportInterruption)))
         )
     }
     yield* save
-    const told = summary()
-    yield* output.done(told, Ending.sentence(told))
-    const failure = Ending.failureOf(told, tally)
+    const result = summary()
+    yield* output.done(result, Ending.sentence(result))
+    const failure = Ending.failureOf(result, tally)
     if (failure !== undefined) return yield* failure
   }).pipe(Effect.scoped)

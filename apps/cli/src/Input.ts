@@ -1,4 +1,4 @@
-/** What a command reads: a file or standard input, as text or JSON. Knows nothing of what is in it. */
+/** Reads a file or standard input as text or JSON. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -18,7 +18,7 @@ const standardInput = Effect.tryPromise({
 export const text = (path: string): Effect.Effect<string, UsageError | PlatformError, FileSystem.FileSystem> =>
   path === "-" ? standardInput : Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))
 
-/** Reads text as JSON; `origin` names it in what is said when it isn't. */
+/** Parses text as JSON. `origin` names it in the error. */
 export const parse = (text: string, origin: string): Either.Either<unknown, UsageError> =>
   Either.try({
     try: (): unknown => JSON.parse(text.replace(/^\ufeff/, "")),
@@ -31,7 +31,7 @@ const nameOf = (path: string): string => path === "-" ? "standard input" : path
 export const json = (path: string): Effect.Effect<unknown, UsageError | PlatformError, FileSystem.FileSystem> =>
   Effect.flatMap(text(path), (content) => parse(content, nameOf(path)))
 
-/** The same where nothing but a JSON object will do. */
+/** The JSON object of a file, or of standard input for `-`. */
 export const jsonObject = (path: string): Effect.Effect<Json, UsageError | PlatformError, FileSystem.FileSystem> =>
   Effect.filterOrFail(json(path), Predicate.isReadonlyRecord, () =>
     new UsageError({ message: `${nameOf(path)} has to hold a JSON object, in braces` }))

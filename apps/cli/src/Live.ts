@@ -1,4 +1,4 @@
-/** The client itself, on Node: the one module that loads it, so that help and wrong words don't wait for it. */
+/** The client on Node. The only module that loads it, so that help and usage errors are fast. */
 import { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"

@@ -1,6 +1,6 @@
 /**
- * Logging in: a key and an address, asked for or piped in, are kept as a profile once the service has accepted them. Knows nothing of
- * the file that they are kept in.
+ * Login: reads a key and an address from prompts or a pipe, and saves them as a profile once the service has accepted
+ * them.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { Settings } from "@plaza/client"
@@ -18,23 +18,23 @@ import type { Flags } from "./Flags.js"
 import * as Profiles from "./Profiles.js"
 import * as File from "./ProfilesFile.js"
 import * as Prompt from "./Prompt.js"
-import { nothing, profileTold, variables } from "./Target.js"
+import { nothing, namedProfile, variables } from "./Target.js"
 
 export interface LoggedIn {
   readonly name: string
   readonly profile: Profiles.Profile
-  /** Whether it is used when no profile is named. */
+  /** Whether it is the default profile. */
   readonly isDefault: boolean
 }
 
 const refuse = (message: string) => Effect.fail(new UsageError({ message }))
 
-/** The address by flag, environment, the profile that is renewed, or an answer. */
+/** The address from flag, environment, the existing profile or a prompt. */
 const addressOf = (flags: Flags, renewed: Option.Option<Profiles.Profile>) =>
   Effect.gen(function*() {
     const before = Option.map(renewed, ({ baseUrl }) => baseUrl)
     const variable = yield* Config.option(Config.string(variables.baseUrl))
-    // As for every command: what a flag names is stronger than the environment.
+    // As for every command, a flag overrides the environment.
     const known = Option.firstSomeOf(Option.isSome(flags.profile) ? [flags.baseUrl, before, variable] : [flags.baseUrl, variable, before])
     const written = Option.isSome(known)
       ? known.value
@@ -53,12 +53,12 @@ const key: Effect.Effect<Redacted.Redacted, UsageError, Streams> = Effect.gen(fu
   return yield* Either.mapLeft(ApiKey.parse(written), ({ message }) => new UsageError({ message: `that is not a key: ${message}` }))
 })
 
-/** Asks, tries and keeps. */
+/** Prompts, verifies and saves. */
 export const login = (flags: Flags): Effect.Effect<LoggedIn, UsageError | ConfigError.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
   Effect.gen(function*() {
     const path = yield* File.location
     const before = yield* File.read(path)
-    const name = yield* Profiles.nameOf(Option.getOrElse(yield* profileTold(flags), () => before.default ?? "default"))
+    const name = yield* Profiles.nameOf(Option.getOrElse(yield* namedProfile(flags), () => before.default ?? "default"))
     const baseUrl = yield* addressOf(flags, Profiles.find(before, name))
     const apiKey = yield* key
     const { id, username } = yield* Effect.scoped(
@@ -66,7 +66,7 @@ export const login = (flags: Flags): Effect.Effect<LoggedIn, UsageError | Config
         open({ ...nothing, baseUrl: { value: baseUrl, from: "--base-url" }, apiKey: { value: apiKey, from: "standard input" } }),
         ({ profiles }) => profiles.me
       )
-    ).pipe(Effect.mapError((cause) => new Explained({ cause, advice: "Nothing is kept." })))
+    ).pipe(Effect.mapError((cause) => new Explained({ cause, advice: "Nothing is saved." })))
     const profile = { baseUrl, apiKey, account: { ...(id === undefined ? {} : { id }), ...(username === undefined ? {} : { username }) } }
     const after = yield* File.update(path, (profiles) => Profiles.put(profiles, name, profile))
     return { name, profile, isDefault: after.default === name }

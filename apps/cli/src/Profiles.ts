@@ -1,6 +1,4 @@
-/**
- * The accounts that somebody has logged in to, by names of their own, and their form in a file. Pure; knows nothing of where the file is.
- */
+/** Profiles: named accounts that the user has logged in to, and their format in the file. Pure. */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -14,9 +12,9 @@ export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.Re
 export type Profile = typeof Profile.Type
 
 export const Profiles = Schema.Struct({
-  /** Of this form. */
+  /** The version of the format. */
   version: Schema.Literal(1),
-  /** The name of the one that is used when none is named. */
+  /** The name of the default profile. */
   default: Schema.optionalWith(Schema.String, { exact: true }),
   profiles: Schema.Record({ key: Schema.String, value: Profile })
 })
@@ -24,10 +22,10 @@ export type Profiles = typeof Profiles.Type
 
 export const none: Profiles = { version: 1, profiles: {} }
 
-// What can be typed without quotes on any command line.
+// Names that need no quotes on any command line.
 const form = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Takes what can be the name of a profile. */
+/** Validates the name of a profile. */
 export const nameOf = (written: string): Either.Either<string, UsageError> =>
   form.test(written)
     ? Either.right(written)
@@ -38,7 +36,7 @@ export const names = ({ profiles }: Profiles): ReadonlyArray<string> => Object.k
 export const find = ({ profiles }: Profiles, name: string): Option.Option<Profile> =>
   Object.hasOwn(profiles, name) ? Option.fromNullable(profiles[name]) : Option.none()
 
-/** The profile of a name, or which ones there are. */
+/** Finds a profile by name, or fails with the existing names. */
 export const get = (profiles: Profiles, name: string): Either.Either<Profile, UsageError> =>
   Either.fromOption(find(profiles, name), () => {
     const known = names(profiles)
@@ -46,7 +44,7 @@ export const get = (profiles: Profiles, name: string): Either.Either<Profile, Us
     return new UsageError({ message: `there is no profile "${name}", ${there}: make it with plaza auth login --profile ${form.test(name) ? name : "NAME"}` })
   })
 
-// The document doesn't show that a profile always has an id. What both lack doesn't tell accounts apart.
+// The document doesn't show that a profile always has an id. A field that both lack doesn't distinguish accounts.
 const accountOf = ({ account: { id, username } }: Profile): string => id ?? username ?? "unknown"
 
 const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Either<void, UsageError> =>
@@ -59,7 +57,7 @@ const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Ei
       })
     )
 
-/** Adds a profile, or renews that of the same account. The first one becomes the default. */
+/** Adds a profile, or updates that of the same account. The first one becomes the default. */
 export const put = (profiles: Profiles, name: string, profile: Profile): Either.Either<Profiles, UsageError> =>
   Either.map(
     Option.match(find(profiles, name), { onNone: () => Either.void, onSome: (before) => ofSameAccount(name, before, profile) }),
@@ -70,11 +68,11 @@ export const put = (profiles: Profiles, name: string, profile: Profile): Either.
     })
   )
 
-/** Makes one the default. */
+/** Sets the default profile. */
 export const use = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
   Either.map(get(profiles, name), () => ({ ...profiles, default: name }))
 
-/** Takes one away. No other takes its place as the default: nobody acts on an account that they didn't choose. */
+/** Removes a profile. No other one becomes the default, so that nobody acts on an account by accident. */
 export const remove = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
   Either.map(get(profiles, name), () => {
     const { default: before, ...rest } = profiles
@@ -85,10 +83,10 @@ export const remove = (profiles: Profiles, name: string): Either.Either<Profiles
     }
   })
 
-// A shorter text isn't a key of the documented form, and four characters would be much of it.
+// A shorter text isn't a key of the documented form, and four characters would reveal much of it.
 const shownFrom = 20
 
-/** A key as it may be shown: its last four characters, none of a short one. */
+/** Masks a key: its last four characters, none of a short one. */
 export const masked = (key: Redacted.Redacted): string => {
   const text = Redacted.value(key)
   return text.length < shownFrom ? "****" : `****${text.slice(-4)}`

@@ -1,6 +1,6 @@
 /**
- * The file that profiles are kept in: read only where nobody else can read it, for it holds keys, and changed in one step, one program
- * at a time. Knows nothing of what a profile is for.
+ * The file of profiles. It holds keys, so it must be readable only by its owner. Changes are atomic and serialised
+ * between programs.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -18,12 +18,12 @@ import { none, Profiles } from "./Profiles.js"
 
 const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
 
-/** Where the file is: `plaza/config.json` in XDG_CONFIG_HOME, or in `.config` of the home folder. */
+/** The path of the file: `plaza/config.json` in XDG_CONFIG_HOME, or in `.config` of the home folder. */
 export const location: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function*() {
-  // A path that isn't absolute has to be ignored, by the rules of XDG.
-  const told = Option.filter(yield* variable("XDG_CONFIG_HOME"), (path) => Path.isAbsolute(path))
+  // The XDG specification requires relative paths to be ignored.
+  const configHome = Option.filter(yield* variable("XDG_CONFIG_HOME"), (path) => Path.isAbsolute(path))
   const home = Option.getOrElse(yield* variable("HOME"), homedir)
-  return Path.join(Option.getOrElse(told, () => Path.join(home, ".config")), "plaza", "config.json")
+  return Path.join(Option.getOrElse(configHome, () => Path.join(home, ".config")), "plaza", "config.json")
 })
 
 const quoted = (path: string): string => /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
@@ -32,7 +32,7 @@ const refuse = (message: string) => Effect.fail(new UsageError({ message }))
 
 const othersMask = 0o077
 
-/** Windows has neither owners nor modes of this kind. */
+/** Windows has neither POSIX owners nor modes. */
 const ownId = (): number | undefined => process.getuid?.()
 
 const checkPrivate = (path: string, { mode, type, uid }: FileSystem.File.Info): Effect.Effect<void, UsageError> => {
@@ -49,7 +49,7 @@ const isReason = (reason: string) => (error: PlatformError): boolean => error._t
 
 const decode = Schema.decodeUnknown(Schema.parseJson(Profiles))
 
-// What a parser says of a text may repeat the text, and this one holds keys.
+// A parser's message may repeat the text, and this text holds keys.
 const parse = (path: string, text: string): Effect.Effect<Profiles, UsageError> =>
   Effect.mapError(decode(text), () =>
     new UsageError({ message: `${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login` }))
@@ -59,7 +59,7 @@ type Files = FileSystem.FileSystem
 const content = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.scoped(Effect.gen(function*() {
-      // Before it is opened, for the opening of what is no file may wait for ever; and of what was opened, for it may be another by then.
+      // Checked before opening, because opening a FIFO can block; and again after opening, because the file may have been replaced.
       yield* checkPrivate(path, yield* fs.stat(path))
       const file = yield* fs.open(path, { flag: "r" })
       const info = yield* file.stat
@@ -68,7 +68,7 @@ const content = (path: string) =>
       return new TextDecoder().decode(Option.getOrElse(bytes, () => new Uint8Array()))
     })))
 
-/** The profiles of a file; none if it isn't there. */
+/** Reads the profiles of a file; none if it doesn't exist. */
 export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.flatMap(content(path), (text) => parse(path, text)).pipe(
     Effect.catchIf((error) => error._tag === "SystemError" && isReason("NotFound")(error), () => Effect.succeed(none)),
@@ -78,7 +78,7 @@ export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =
     })
   )
 
-/** A link is kept, and what it leads to is changed. */
+/** Resolves a symlink, so that its target is changed. */
 const target = (path: string): Effect.Effect<string, PlatformError | UsageError, Files> =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.catchIf(fs.realPath(path), isReason("NotFound"), () =>
@@ -95,13 +95,13 @@ const makeFolder = (folder: string) =>
     if ((mode & othersMask) !== 0 && Option.contains(uid, ownId() ?? -1)) yield* fs.chmod(folder, 0o700)
   })
 
-/** As one step: whoever reads, and whatever happens, there is the old file or the new one. */
+/** Writes atomically: a reader sees the old file or the new one. */
 const replace = (path: string, text: string, mayStill: Effect.Effect<void, UsageError | PlatformError>) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const to = yield* target(path)
     const written = `${to}.new`
-    // What a program that was killed may have left.
+    // A killed program may have left it.
     yield* fs.remove(written, { force: true })
     yield* Effect.scoped(Effect.gen(function*() {
       const file = yield* fs.open(written, { flag: "wx", mode: 0o600 })
@@ -112,14 +112,14 @@ const replace = (path: string, text: string, mayStill: Effect.Effect<void, Usage
       Effect.zipRight(fs.rename(written, to)),
       Effect.onError(() => Effect.ignore(fs.remove(written, { force: true })))
     )
-    // So that the new name is there after a power cut, too; not every system can.
+    // Syncs the folder, so that the rename survives a power cut. Not every system supports it.
     yield* Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(Path.dirname(to), { flag: "r" }), (folder) => folder.sync)))
   })
 
 const encode = Schema.encode(Profiles)
 
 /**
- * Changes the profiles of a file, and gives back the new ones. What another program changes at the same time is kept.
+ * Changes the profiles of a file and returns the new ones. Keeps concurrent changes of other programs.
  */
 export const update = (path: string, change: (profiles: Profiles) => Either.Either<Profiles, UsageError>): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.gen(function*() {

@@ -1,7 +1,4 @@
-/**
- * One program at a time, by a file that is there while one works. It is held for some milliseconds, so one that is old was left by a
- * program that was killed. Knows nothing of what is done meanwhile.
- */
+/** A lock file for the profiles. It is held for milliseconds, so an old one is left by a killed program. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -15,7 +12,7 @@ const left = 5_000
 
 const isTaken = (error: PlatformError): boolean => error._tag === "SystemError" && error.reason === "AlreadyExists"
 
-/** Removes a lock that its program has left behind. */
+/** Removes a stale lock. */
 const clear = (path: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -28,13 +25,13 @@ const take = (path: string, token: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     fs.writeFileString(path, token, { flag: "wx", mode: 0o600 }).pipe(
       Effect.tapError((error) => Effect.when(Effect.ignore(clear(path)), () => isTaken(error))),
-      // Longer than what is left behind has to wait.
+      // Longer than the age of a stale lock.
       Effect.retry({ while: isTaken, times: 750, schedule: Schedule.spaced("20 millis") })
     ))
 
 /**
- * Does something to its end while the lock is held; the wait for the lock can be interrupted. What is handed over fails once another
- * program has taken the lock for a left one; it is to be asked before the last step.
+ * Runs an uninterruptible effect with the lock; the wait for it can be interrupted. The effect receives a check that fails once another
+ * program has taken over the lock as stale. Run it before the last step.
  */
 export const held = <A, E, R>(
   path: string,

@@ -1,6 +1,6 @@
 /**
- * What a person is asked at a terminal, and what is piped in instead where there is none. Questions go to standard error, for standard
- * output may be a pipe. Knows nothing of what is asked for.
+ * Prompts on a terminal, and reads piped input otherwise. Prompts go to standard error, because standard output may
+ * be a pipe.
  */
 import { UsageError } from "@plaza/terminal/Problem"
 import { Streams } from "@plaza/terminal/Streams"
@@ -10,19 +10,19 @@ import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { isatty } from "node:tty"
 
-/** Whether somebody sits there who can be asked. */
+/** Whether standard input is a terminal. */
 export const isTerminal: Effect.Effect<boolean> = Effect.sync(() => isatty(0))
 
-/** Passes on what is written until it is told to be silent, which hides even how much is typed. */
-const curtain = (node: NodeJS.WritableStream | undefined) => {
-  let isDrawn = false
+/** A writable that discards output once it is silenced, which hides even the length of the input. */
+const silenceable = (node: NodeJS.WritableStream | undefined) => {
+  let isSilent = false
   return {
-    draw: () => {
-      isDrawn = true
+    silence: () => {
+      isSilent = true
     },
     output: new Writable({
       write: (chunk: Uint8Array, _encoding, done) => {
-        if (!isDrawn) node?.write(chunk)
+        if (!isSilent) node?.write(chunk)
         done()
       }
     })
@@ -32,11 +32,11 @@ const curtain = (node: NodeJS.WritableStream | undefined) => {
 const line = (question: string, isHidden: boolean): Effect.Effect<string, UsageError, Streams> =>
   Effect.flatMap(Streams, ({ stderr: { node } }) =>
     Effect.async<string, UsageError>((resume) => {
-      const { draw, output } = curtain(node)
-      // From here on the terminal itself shows no key; the question comes later, so that who types at once is not seen either.
+      const { output, silence } = silenceable(node)
+      // From here on the terminal doesn't echo. The prompt is printed later, so that early input is hidden too.
       const reader = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
       let isOver = false
-      // Its own listeners have to stay until it is closed: they take it away from the input, which would show through it what comes next.
+      // Keep readline's listeners until it is closed: they detach it from the input, which would echo what follows.
       const close = () => {
         isOver = true
         reader.close()
@@ -48,25 +48,25 @@ const line = (question: string, isHidden: boolean): Effect.Effect<string, UsageE
         resume(result)
       }
       reader.once("line", (text) => end(Effect.succeed(text.trim())))
-      // A terminal that is read key by key gives no signals.
+      // A terminal in raw mode sends no signals.
       reader.once("SIGINT", () => end(Effect.interrupt))
       reader.once("close", () => end(Effect.fail(new UsageError({ message: "the question was not answered: nothing is done" }))))
       reader.setPrompt(visible(question))
       reader.prompt()
-      if (isHidden) draw()
+      if (isHidden) silence()
       return Effect.sync(close)
     }))
 
-/** A line that is seen while it is typed. */
+/** Reads a line with echo. */
 export const ask = (question: string): Effect.Effect<string, UsageError, Streams> => line(question, false)
 
-/** A line that nobody sees, for a secret. */
+/** Reads a line without echo, for a secret. */
 export const askHidden = (question: string): Effect.Effect<string, UsageError, Streams> => line(question, true)
 
-// Far beyond any secret; what goes on for ever must not be read for ever.
+// Far longer than any secret; bounds an endless input.
 const most = 65_536
 
-/** Everything that is piped in, without space around it. */
+/** Reads all piped input, trimmed. */
 export const piped: Effect.Effect<string, UsageError> = Effect.tryPromise({
   try: async () => {
     let text = ""

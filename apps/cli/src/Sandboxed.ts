@@ -1,6 +1,5 @@
 /**
- * One command against a sandbox of its own, in this process, which goes with it: nothing that the command does or keeps outlives it.
- * Knows no command.
+ * `plaza --sandbox`: runs one command against an in-process sandbox, which ends with it and leaves nothing behind.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -13,13 +12,13 @@ import { join } from "node:path"
 
 export const flag = "--sandbox"
 
-/** A folder that nothing makes unless the command keeps something, and that is gone at the end. */
+/** A temporary folder, created only if the command writes to it, and removed at the end. */
 const folder: Effect.Effect<string, never, FileSystem.FileSystem | Scope.Scope> = Effect.acquireRelease(
   Effect.map(Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER), (number) => join(tmpdir(), `plaza-kept-${number.toString(36)}`)),
   (path) => Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.ignore(fs.remove(path, { recursive: true, force: true })))
 )
 
-/** Runs what would act on an account on the shop of a new sandbox instead. */
+/** Runs a command on the shop of a new sandbox. */
 export const sandboxed = <A, E, R>(
   argv: ReadonlyArray<string>,
   command: Effect.Effect<A, E, R>

@@ -1,4 +1,4 @@
-/** The sandbox on a socket: the one module that loads it, and with it the database. */
+/** The sandbox on a socket. The only module that loads it and its database. */
 import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Context from "effect/Context"
@@ -14,18 +14,18 @@ import type * as Scope from "effect/Scope"
 export interface Address {
   readonly baseUrl: string
   readonly controlUrl: string
-  /** Where its pages are. */
+  /** The URL of its pages. */
   readonly webUrl: string
-  /** The ready key, which is public: it follows from the seed. */
+  /** The seeded key. It is public, because it is derived from the seed. */
   readonly apiKey: string
 }
 
-/** A sandbox that fails on its own side says so, also where no level of logging was asked for. */
+/** Logs errors of the sandbox, also without a log level. */
 const reportFailures = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
     level === LogLevel.None ? Logger.withMinimumLogLevel(effect, LogLevel.Error) : effect)
 
-/** Serves until the scope closes. What keeps it from starting is a port or a file, which is for the user to change. */
+/** Serves until the scope closes. Fails with a usage error if a port or a file can't be used. */
 export const serve = ({ latitude, ...settings }: {
   readonly port: number
   /** The address to listen on (default: loopback). */
@@ -36,9 +36,9 @@ export const serve = ({ latitude, ...settings }: {
   /** The path of a file. */
   readonly fixtures?: string
   readonly seed?: number
-  /** Nothing beside the interface's document is answered. */
+  /** Serves only what the interface's document shows. */
   readonly assumptions?: false
-  /** A change to the kind and exact service as plain data, and where it comes from. */
+  /** A change of the latitude as plain data, and where it comes from. */
   readonly latitude?: { readonly origin: string; readonly value: unknown } | undefined
   /** The path of a file. */
   readonly assumptionsFile?: string

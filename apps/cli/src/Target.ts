@@ -1,7 +1,6 @@
 /**
- * Which account at which address a command acts on, and where that was told: flags beat the environment, the environment beats the
- * profile. A profile named by `--profile` is a flag, and its key and address are as strong as one: who names an account gets that account.
- * Knows nothing of the client.
+ * Resolves the account and address of a command: flags override the environment, the environment overrides the
+ * profile. A profile named by `--profile` counts as a flag, with its key and address.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/terminal/Problem"
@@ -20,7 +19,7 @@ export interface Setting<A> {
 }
 
 export interface Target {
-  /** The name of the profile that something is taken from. */
+  /** The profile that supplies a value. */
   readonly profile: string | undefined
   readonly baseUrl: Setting<string> | undefined
   readonly apiKey: Setting<Redacted.Redacted> | undefined
@@ -28,7 +27,7 @@ export interface Target {
   readonly profileBaseUrl: string | undefined
 }
 
-/** Nothing told. */
+/** No values. */
 export const nothing: Target = { profile: undefined, baseUrl: undefined, apiKey: undefined, profileBaseUrl: undefined }
 
 export const variables = { baseUrl: "PLAZA_BASE_URL", apiKey: "PLAZA_API_KEY", profile: "PLAZA_PROFILE" } as const
@@ -37,16 +36,16 @@ type Named = Pick<Flags, "baseUrl" | "profile">
 
 const variable = (name: string) => Config.option(Config.string(name))
 
-/** The name of the profile that is told, by flag or variable. */
-export const profileTold = (flags: Named): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
+/** The profile named by a flag or a variable. */
+export const namedProfile = (flags: Named): Effect.Effect<Option.Option<string>, ConfigError.ConfigError> =>
   Effect.map(variable(variables.profile), (named) => Option.orElse(flags.profile, () => Option.filter(named, (name) => name !== "")))
 
-// Loaded where something is wanted of them alone.
-const fromFile = (told: Option.Option<string>) =>
+// Loaded only when a profile is needed.
+const fromFile = (named: Option.Option<string>) =>
   Effect.gen(function*() {
     const [File, Profiles] = yield* Effect.promise(() => Promise.all([import("./ProfilesFile.js"), import("./Profiles.js")]))
     const all = yield* File.read(yield* File.location)
-    const name = Option.orElse(told, () => Option.fromNullable(all.default))
+    const name = Option.orElse(named, () => Option.fromNullable(all.default))
     if (Option.isNone(name)) {
       return Profiles.names(all).length === 0
         ? undefined
@@ -55,35 +54,35 @@ const fromFile = (told: Option.Option<string>) =>
     return { name: name.value, profile: yield* Profiles.get(all, name.value) }
   })
 
-/** What flags and environment say, without the file of profiles. */
+/** The values from flags and environment, without profiles. */
 export const given = (flags: Named): Effect.Effect<Target, ConfigError.ConfigError> =>
   Effect.gen(function*() {
-    const told = Option.isSome(flags.baseUrl) ? { ...nothing, baseUrl: { value: flags.baseUrl.value, from: "--base-url" } } : nothing
+    const explicit = Option.isSome(flags.baseUrl) ? { ...nothing, baseUrl: { value: flags.baseUrl.value, from: "--base-url" } } : nothing
     // A profile that a flag names beats the environment, which is not read then: its key file may be missing.
-    if (Option.isSome(flags.profile)) return told
+    if (Option.isSome(flags.profile)) return explicit
     const baseUrl = yield* variable(variables.baseUrl)
     const apiKey = yield* variable(variables.apiKey)
     const from = Option.getOrElse(yield* SecretFile.keyVariable, () => variables.apiKey)
     return {
-      ...told,
-      baseUrl: told.baseUrl ?? Option.getOrUndefined(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
+      ...explicit,
+      baseUrl: explicit.baseUrl ?? Option.getOrUndefined(Option.map(baseUrl, (value) => ({ value, from: variables.baseUrl }))),
       apiKey: Option.getOrUndefined(Option.map(apiKey, (value) => ({ value: Redacted.make(value), from })))
     }
   })
 
 /**
- * What flags, environment and profile say together. The file of profiles is read where they leave something open, or name a profile.
+ * Resolves the values from flags, environment and profile. Reads the file of profiles only if a value is missing or a profile is named.
  */
 export const target = (flags: Named): Effect.Effect<Target, UsageError | ConfigError.ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
-    const told = yield* given(flags)
-    const found = told.baseUrl !== undefined && told.apiKey !== undefined ? undefined : yield* fromFile(yield* profileTold(flags))
-    if (found === undefined) return told
+    const explicit = yield* given(flags)
+    const found = explicit.baseUrl !== undefined && explicit.apiKey !== undefined ? undefined : yield* fromFile(yield* namedProfile(flags))
+    if (found === undefined) return explicit
     const from = `profile ${found.name}`
     return {
       profile: found.name,
       profileBaseUrl: found.profile.baseUrl,
-      baseUrl: told.baseUrl ?? { value: found.profile.baseUrl, from },
-      apiKey: told.apiKey ?? { value: found.profile.apiKey, from }
+      baseUrl: explicit.baseUrl ?? { value: found.profile.baseUrl, from },
+      apiKey: explicit.apiKey ?? { value: found.profile.apiKey, from }
     }
   })

@@ -1,12 +1,12 @@
 /**
- * Files to the service, a few at a time, with one bar for all of them. What can't be uploaded is found before the first byte is sent,
- * and one that fails keeps none of the others from being told. Knows nothing of what the files are for.
+ * Uploads several files at once with one progress bar. Checks all of them before the first byte is sent, and reports
+ * every failure.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import { ClientError } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
 import type { MediaId } from "@plaza/domain/Ids"
+import * as ExitCode from "@plaza/terminal/ExitCode"
 import { Explained, UsageError } from "@plaza/terminal/Problem"
 import { type Bar, Progress } from "@plaza/terminal/Progress"
 import * as Effect from "effect/Effect"
@@ -26,11 +26,11 @@ interface Failed {
 }
 
 export interface Uploads {
-  /** Emits each file when it is up. Fails with nothing: see {@link Uploads.failure}. */
+  /** Emits each uploaded file. Never fails: see {@link Uploads.failure}. */
   readonly each: Stream.Stream<Uploaded, never, FileSystem.FileSystem>
-  /** What is up already, in the order in which the files were named. */
+  /** The uploaded files so far, in the order of the arguments. */
   readonly uploaded: () => ReadonlyArray<Uploaded>
-  /** What the whole ends in, once everything was tried, with a sentence on what did not happen because of it; none where all are up. */
+  /** The failure of the whole upload, with a sentence on its consequence; none if all files are uploaded. */
   readonly failure: (consequence: string) => Option.Option<Explained>
   readonly bar: Bar
 }
@@ -59,36 +59,36 @@ const look = (file: string): Effect.Effect<Sized, string, FileSystem.FileSystem>
           : Effect.succeed({ file, bytes: Number(size) }))
     ))
 
-/** All that is wrong at once, so that it is corrected at once. */
+/** Reports all invalid files at once. */
 const sizes = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, UsageError, FileSystem.FileSystem> =>
   Effect.validateAll(files, look).pipe(
     Effect.mapError(([first, ...others]) =>
       new UsageError({ message: others.length === 0 ? first : `nothing was uploaded: ${[first, ...others].join("; ")}` }))
   )
 
-// What is refused for one file for these reasons is refused for all of them: the key or the account, and the allowance.
-const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [4, 6].includes(ClientError.exitCode(failure))
+// These errors concern the key, the account or the rate limit, so they hold for all files.
+const concernsAll = ({ failure }: Failed): boolean => "category" in failure && [4, 6].includes(ExitCode.of(failure))
 
 const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ file, mediaId }) => `${mediaId} (${file})`).join(", ")
 
-/** Which files are at the service already, behind `consequence`, a sentence on what did not happen. */
-export const told = (uploaded: ReadonlyArray<Uploaded>, consequence: string): string =>
+/** The sentence `consequence`, followed by the files that are uploaded already. */
+export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string): string =>
   `${consequence} ${uploaded.length === 0 ? "No file is uploaded." : `Uploaded already, to be used with --media-id: ${listed(uploaded)}.`}`.trim()
 
 /**
- * Adds to a failure which files are at the service already, and `consequence`, a sentence on what did not happen because of it.
+ * Adds to a failure its `consequence` and the files that are uploaded already.
  */
 export const explain = (cause: unknown, uploaded: ReadonlyArray<Uploaded>, consequence: string, details?: Readonly<Record<string, unknown>>): Explained =>
   new Explained({
     cause,
     details: { uploaded, ...details },
-    advice: told(uploaded, consequence)
+    advice: summary(uploaded, consequence)
   })
 
-// The slowest part is the line to the service; more at a time would only share it.
+// Uploads are bound by the network; more at a time would only share it.
 const atATime = 3
 
-/** Looks at files, and then uploads them. */
+/** Checks files, and then uploads them. */
 export const make = (
   media: Client["media"],
   files: ReadonlyArray<string>
@@ -105,7 +105,7 @@ export const make = (
 
     const upload = ({ file }: Sized, index: number): Effect.Effect<Option.Option<Uploaded>, never, FileSystem.FileSystem> =>
       Effect.suspend(() => {
-        // Looked at when its turn comes: what is on its way is let finish.
+        // Checked before each upload: uploads in flight finish.
         if (results.some((one) => isFailed(one) && concernsAll(one))) return Effect.succeedNone
         const onProgress = (bytes: number) =>
           Effect.suspend(() => {
@@ -130,7 +130,7 @@ export const make = (
       bar,
       uploaded,
       each: Stream.fromIterable(sized.entries()).pipe(
-        // A file a time, so that each is told as soon as it is there.
+        // One file per chunk, so that each is reported when it is uploaded.
         Stream.rechunk(1),
         Stream.mapEffect(([index, one]) => upload(one, index), { concurrency: atATime, unordered: true }),
         Stream.filterMap((one) => one)

@@ -1,6 +1,6 @@
 /**
- * What one command changes of its requests, and what it sees of the answers, beside what the client does with both: headers, a body as
- * it is in a file, and what an answer begins with. Loaded with the client; knows no command.
+ * Per-command changes to requests and responses: extra headers, a raw body, and the head of the response. Loaded with
+ * the client.
  */
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
@@ -12,23 +12,23 @@ import * as FiberRef from "effect/FiberRef"
 import { globalValue } from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
 
-/** What an answer begins with. */
+/** The status and headers of a response. */
 export interface Head {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 }
 
 export interface Changes {
-  /** Stronger than those of the client. */
+  /** Override those of the client. */
   readonly headers: Readonly<Record<string, string>>
-  /** Sent as it is, and told to be JSON unless a header tells otherwise. */
+  /** The body, sent unchanged (default content type: application/json). */
   readonly body: string | undefined
   readonly onHead: (head: Head) => void
 }
 
 const current = globalValue("@plaza/cli/Wire", () => FiberRef.unsafeMake<Changes | undefined>(undefined))
 
-/** Has the clients that are made within send and see so. */
+/** Applies the changes to clients created within the effect. */
 export const withChanges = (changes: Changes) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.locally(effect, current, changes)
 
@@ -47,7 +47,7 @@ const changed = (client: HttpClient.HttpClient, { body, headers, onHead }: Chang
     HttpClient.tap((response) => Effect.sync(() => onHead({ status: response.status, headers: withoutKey(response.headers, response.request) })))
   )
 
-/** The HTTP client of Node, changed where a command wants it so. */
+/** Node's HTTP client with the changes of the command. */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
   Layer.effect(
     HttpClient.HttpClient,

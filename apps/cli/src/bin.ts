@@ -1,4 +1,4 @@
-/** The entry of the `plaza` executable: hands the command line over. Knows no rule of the interface. */
+/** The entry of the `plaza` executable. */
 import * as Arguments from "@plaza/terminal/Arguments"
 import * as Program from "@plaza/terminal/Program"
 import { run } from "./Cli.js"

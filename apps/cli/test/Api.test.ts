@@ -73,7 +73,7 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
       })
     }))
 
-  it.effect("sends the headers that it is told, and nothing that it is not told", () =>
+  it.effect("sends the given headers and no others", () =>
     Effect.gen(function*() {
       const { seen } = yield* api(["POST", "/x", "--field", "a=1", "--field", "b:=[2]", "--header", "X-Source: import", "--header", "accept: text/plain"])
       expect(seen).toMatchObject({ body: `{"a":"1","b":[2]}`, headers: { "x-source": "import", accept: "text/plain", authorization: `Bearer ${key}` } })
@@ -90,7 +90,7 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
       })
     }))
 
-  it.effect("shows the status and the headers before the answer when it is told to, without the key that came back in them", () =>
+  it.effect("shows the status and the headers before the body with --include, without the key that came back in them", () =>
     Effect.gen(function*() {
       const { stdout } = yield* api(["GET", "/x", "--include"])
       expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\ncontent-type: application\/json\n(.+: .+\n)*x-echo: Bearer <redacted>\n(.+: .+\n)*\n\{"data":\[\{"id":"1"\}\],"next_cursor":null\}\n$/)

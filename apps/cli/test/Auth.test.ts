@@ -44,10 +44,10 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const { baseUrl, file, keys, plaza } = yield* home
       const fs = yield* FileSystem.FileSystem
       const { code, stderr, stdout } = yield* plaza(["auth", "login", "--base-url", baseUrl, "--json"], { stdin: `\ufeff ${keys.shop} \r\n` })
-      expect({ code, stderr, told: JSON.parse(stdout) as unknown }).toEqual({
+      expect({ code, stderr, output: JSON.parse(stdout) as unknown }).toEqual({
         code: 0,
         stderr: "",
-        told: { profile: "default", default: true, baseUrl, account: { id: "1001", username: "corner-shop" } }
+        output: { profile: "default", default: true, baseUrl, account: { id: "1001", username: "corner-shop" } }
       })
       expect((yield* fs.stat(file)).mode & 0o777).toBe(0o600)
       expect(yield* plaza(["me"])).toEqual({ code: 0, stdout: "id\t1001\nusername\tcorner-shop\n", stderr: "" })
@@ -66,7 +66,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const { baseUrl, config, keys, login, plaza } = yield* home
       const refused = yield* login("a", wrong)
       expect(refused).toMatchObject({ code: 4, stdout: "" })
-      expect(refused.stderr).toMatch(/^plaza: the service doesn't accept the key\n {2}401 INVALID_API_KEY: .+\n {2}Nothing is kept\. .+\n$/)
+      expect(refused.stderr).toMatch(/^plaza: the service doesn't accept the key\n {2}401 INVALID_API_KEY: .+\n {2}Nothing is saved\. .+\n$/)
       expect(yield* login("a", "key_1 key_2")).toEqual({ code: 2, stdout: "", stderr: "plaza: that is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks\n" })
       expect(yield* login("a", "key_short")).toMatchObject({ code: 4, stdout: "" })
       expect(yield* login("a", `${keys.shop}\n${keys.other}`)).toMatchObject({ code: 2, stdout: "" })

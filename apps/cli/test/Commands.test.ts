@@ -235,7 +235,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(after.accounts.length - before.accounts.length).toBe(3)
       expect(after.products.length - before.products.length).toBe(7)
       expect(yield* plaza("sandbox", "seed", "--orders", "1")).toEqual(done("Added to the sandbox: 1 orders.\n"))
-      expect(yield* plaza("sandbox", "seed")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: nothing is wanted: give one of --people, /) as unknown })
+      expect(yield* plaza("sandbox", "seed")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: nothing to add: give one of --people, /) as unknown })
       expect(yield* plaza("sandbox", "seed", "--posts", "-1")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: --posts has to be a whole number from 0/) as unknown })
     }))
 
@@ -253,11 +253,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       ])
       expect((yield* plazaWith(["sandbox", "faults", "add", "--input", "-"], { stdin: `{"kind":"drop","when":"after"}` })).code).toBe(0)
       expect(yield* sandbox.faults).toHaveLength(2)
-      expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("No call will go wrong any more.\n"))
+      expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("All faults are cleared.\n"))
       expect(yield* sandbox.faults).toEqual([])
     }))
 
-  it.effect("sandbox reset puts a running sandbox back to its first state", () =>
+  it.effect("sandbox reset restores the initial data of a running sandbox", () =>
     Effect.gen(function*() {
       yield* plaza("stock", "set", "0042", "123456")
       expect(yield* plaza("sandbox", "reset", "--json")).toEqual(done(`{"reset":true}\n`))

@@ -143,7 +143,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(of(unsafe, "key")?.message).toContain("what comes from PLAZA_API_KEY is not a key")
     }))
 
-  it.scoped("says what is missing when nothing is told", () =>
+  it.scoped("says what is missing without any settings", () =>
     Effect.gen(function*() {
       const checks = yield* diagnose({})
       expect(statuses(checks)).toEqual({ ...good, address: "failed", key: "failed", dns: "unknown", service: "unknown", clock: "unknown", account: "unknown" })
@@ -185,7 +185,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
 })
 
 layer(NodeContext.layer)("the doctor on", (it) => {
-  const told = (value: string) => ({ ...nothing, baseUrl: { value, from: "PLAZA_BASE_URL" } })
+  const targetOf = (value: string) => ({ ...nothing, baseUrl: { value, from: "PLAZA_BASE_URL" } })
 
   it.effect.each([
     ["https://host/open/v1", "ok"],
@@ -202,14 +202,14 @@ layer(NodeContext.layer)("the doctor on", (it) => {
     ["ftp://host/open/v1", "failed"],
     ["https://a:b@host/open/v1", "failed"],
     ["", "failed"]
-  ] as const)("the address %s: %s", ([address, status]) => Effect.sync(() => expect(Local.address(told(address), false)[0].status).toBe(status)))
+  ] as const)("the address %s: %s", ([address, status]) => Effect.sync(() => expect(Local.address(targetOf(address), false)[0].status).toBe(status)))
 
   it.effect.each(["http://host/open/v1", "http://127.0.0.1.evil.example/open/v1"])("the address %s, where plain http is allowed: warning", (address) =>
-    Effect.sync(() => expect(Local.address(told(address), true)[0].status).toBe("warning")))
+    Effect.sync(() => expect(Local.address(targetOf(address), true)[0].status).toBe("warning")))
 
   it.effect("a key of a profile that is sent to another address", () =>
     Effect.sync(() => {
-      const other = { ...told("https://other/open/v1"), profile: "shop", profileBaseUrl: "https://host/open/v1", apiKey: { value: Redacted.make(key), from: "profile shop" } }
+      const other = { ...targetOf("https://other/open/v1"), profile: "shop", profileBaseUrl: "https://host/open/v1", apiKey: { value: Redacted.make(key), from: "profile shop" } }
       expect(Local.address(other, false)[0]).toMatchObject({ status: "warning", message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown })
       expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" }, false)[0].status).toBe("ok")
     }))

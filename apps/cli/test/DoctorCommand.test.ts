@@ -106,6 +106,6 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
     Effect.gen(function*() {
       const { PLAZA_API_KEY, PLAZA_BASE_URL } = yield* environment
       const { code, stdout } = yield* plazaWith(["doctor", "--base-url", PLAZA_BASE_URL], { env: { PLAZA_API_KEY, PLAZA_BASE_URL: "nowhere" } })
-      expect({ code, told: stdout.includes(`${PLAZA_BASE_URL} from --base-url`) }).toEqual({ code: 0, told: true })
+      expect({ code, printed: stdout.includes(`${PLAZA_BASE_URL} from --base-url`) }).toEqual({ code: 0, printed: true })
     }))
 })

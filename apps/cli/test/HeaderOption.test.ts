@@ -14,7 +14,7 @@ describe("a header", () => {
     )
   })
 
-  it.each(["Authorization: Bearer x", "proxy-authorization:x"])("%s is refused, for the key is told in one way only", (written) => {
+  it.each(["Authorization: Bearer x", "proxy-authorization:x"])("%s is refused, because the key has its own options", (written) => {
     expect(refusal([written])).toMatch(/^--header can't set (proxy-)?authorization: the key comes from the profile or PLAZA_API_KEY$/)
   })
 

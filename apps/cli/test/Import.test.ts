@@ -1,5 +1,5 @@
 /**
- * Imports, in process: what is refused before the first request, what is sent, how it goes on after an end of any kind, and what is told.
+ * Imports, in process: what is refused before the first request, what is sent, how it continues after any kind of end, and what it reports.
  */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
@@ -20,7 +20,7 @@ const shipmentOf = (id: string) => Effect.map(Effect.flatMap(Sandbox.Sandbox, ({
 const explained = (message: string) => expect.objectContaining({ _tag: "Explained", cause: expect.objectContaining({ message: expect.stringContaining(message) as unknown }) as unknown }) as unknown
 
 describe("a file", () => {
-  it.scoped("is checked whole before the first request, and every row that is wrong is told with its line", () =>
+  it.scoped("is checked whole before the first request, and every invalid row is reported with its line", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "stock.csv", "productId;stock\nA;1\nB;\nC;many\nA;2\n;4\n")
@@ -30,7 +30,7 @@ describe("a file", () => {
       expect(text.stderr.split("\n").map((line) => line.replace(file, "stock.csv"))).toEqual([
         "stock.csv, line 3: stock is empty, which is not taken for zero",
         `stock.csv, line 4: stock "many" is not a number`,
-        `stock.csv, line 5: productId "A" stands on line 2 already, and which of the two holds can't be told`,
+        `stock.csv, line 5: productId "A" occurs on line 2 already, so it is unclear which row is right`,
         "stock.csv, line 6: productId is empty",
         ""
       ])
@@ -132,7 +132,7 @@ describe("an import", () => {
       expect((yield* writes).length).toBe(before)
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 
-  it.scoped("is alone: a second one for the account is told who is in its way", () =>
+  it.scoped("is alone: a second one for the account is refused with the lock owner", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, requests } = yield* Sandbox.Sandbox
@@ -291,7 +291,7 @@ describe("trouble on the way", () => {
       expect(summaryOf(yield* run(state, "stock", file, { concurrency: 4 }))).toMatchObject({ sent: 10, failed: 0, left: 0 })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(10) } })), SimulatedTime.run))
 
-  it.live("of the service that stays ends the import, and what was tried is told", () =>
+  it.live("of the service that stays ends the import, and the attempts are reported", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -334,7 +334,7 @@ describe("trouble on the way", () => {
       expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 13, failed: 7, left: 0 })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), SimulatedTime.run))
 
-  it.live("that leaves an order unknown is told as that, and the next run finds out", () =>
+  it.live("that leaves an order unknown is reported as that, and the next run resolves it", () =>
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
@@ -359,7 +359,7 @@ describe("trouble on the way", () => {
 })
 
 describe("an order", () => {
-  it.scoped("that is shipped already is told, and no failure", () =>
+  it.scoped("that is shipped already is reported, and is no failure", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "orders.csv", ordersOf(["P-0", "P-1"]))

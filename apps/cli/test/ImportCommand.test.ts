@@ -39,7 +39,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         [["--delimiter", "||"], `plaza: --delimiter has to be one character or tab, and "||" is neither\n`],
         [["--concurrency", "0"], `plaza: --concurrency has to be a whole number of at least 1, and "0" is none\n`],
         [["--format", "json"], "plaza: standard input: it begins with neither [ nor {: this is no JSON document with rows in it; nothing of it was taken\n"],
-        [[], `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row can't be used, and nothing was sent\n  Correct what is told and run this again.\n`]
+        [[], `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row can't be used, and nothing was sent\n  Correct the listed rows and run this again.\n`]
       ] as const
       for (const [options, stderr] of cases) {
         expect(yield* plazaWith(["stock", "import", "-", ...options], { env, stdin: "productId,stock\nP-0,x\n" })).toEqual({ code: 2, stdout: "", stderr })

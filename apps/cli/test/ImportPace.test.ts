@@ -19,12 +19,12 @@ describe("the time that an import still takes", () => {
     expect(Pace.words(900, 300, 2, seconds(300), allowance)).toBe("60 a minute · 10 min left · 2 failed")
   })
 
-  it("is not told where it is none", () => {
+  it("is absent without an estimate", () => {
     expect(Pace.words(50, 50, 0, seconds(2), allowance)).toBe("50 a minute")
     expect(Pace.words(5, 0, 0, 0, allowance)).toBe("0.0 a minute")
   })
 
-  it("is told by no more than counts", () => {
+  it("is formatted with few digits", () => {
     expect([0, 400, 89_000, 90_000, 3_540_000, 3_600_000, 86_400_000].map(Pace.span)).toEqual(["0 s", "1 s", "89 s", "2 min", "59 min", "1 h 0 min", "24 h 0 min"])
   })
 })

@@ -37,7 +37,7 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       Transcript.compare("record", yield* session("plaza me", 60), yield* session("plaza stock set 0042 12", 60))
     }))
 
-  it.effect("a failure is told in lines that fit the window", () =>
+  it.effect("a failure is printed in lines that fit the window", () =>
     Effect.gen(function*() {
       Transcript.compare("failure", yield* session("plaza psots list", 60), yield* session("plaza orders ship 500001 --carrier DHL", 60), yield* session("plaza me --nonsense", 60))
     }))

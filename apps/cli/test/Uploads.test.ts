@@ -1,6 +1,4 @@
-/**
- * Files that are uploaded together: what is found before the first byte, and what is told when one of them fails.
- */
+/** Uploads of several files: what is checked before the first byte, and what is reported when one of them fails. */
 import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
@@ -45,7 +43,7 @@ describe("files", () => {
       expect(yield* requests).toBe(0)
     }).pipe(Effect.provide(world)))
 
-  it.scoped("are told as soon as each is there, and kept in the order in which they were named", () =>
+  it.scoped("are reported as soon as each is uploaded, and kept in the order in which they were named", () =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const folder = yield* folderOf({ "a.png": 1, "b.png": 2, "c.png": 3, "d.png": 4 })
@@ -58,18 +56,18 @@ describe("files", () => {
       expect(failure("")).toEqual(Option.none())
     }).pipe(Effect.provide(world)))
 
-  it.scoped("that fail don't keep the others from being uploaded, and are told together", () =>
+  it.scoped("that fail don't keep the others from being uploaded, and are reported together", () =>
     Effect.gen(function*() {
       const folder = yield* folderOf({ "a.png": 10, "large.png": 200, "b.png": 10, "larger.png": 300 })
       const { each, failure, uploaded } = yield* make(folder, "a.png", "large.png", "b.png", "larger.png")
       const emitted = Chunk.toReadonlyArray(yield* Stream.runCollect(each))
       expect(new Set(emitted.map(({ file }) => file))).toEqual(new Set([`${folder}/a.png`, `${folder}/b.png`]))
-      const told = yield* failure("Nothing was posted.")
+      const result = yield* failure("Nothing was posted.")
       const [a, b] = uploaded().map(({ mediaId }) => mediaId)
-      expect(told.advice.replaceAll(`${folder}/`, "")).toMatch(new RegExp(
+      expect(result.advice.replaceAll(`${folder}/`, "")).toMatch(new RegExp(
         `^large.png was not uploaded. Nor was larger.png \\(.+\\). Nothing was posted. Uploaded already, to be used with --media-id: ${a} \\(a.png\\), ${b} \\(b.png\\).$`
       ))
-      expect(told).toMatchObject({ cause: { _tag: "PayloadTooLarge" }, details: { uploaded: [{ mediaId: a }, { mediaId: b }], failed: [{}, {}], left: [] } })
+      expect(result).toMatchObject({ cause: { _tag: "PayloadTooLarge" }, details: { uploaded: [{ mediaId: a }, { mediaId: b }], failed: [{}, {}], left: [] } })
     }).pipe(Effect.provide(world)))
 
   it.scoped("are not tried any more once a key or a quota stands in the way of all of them", () =>

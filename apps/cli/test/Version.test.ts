@@ -1,5 +1,5 @@
 /**
- * The version is written once, in package.json, and every way of running the program tells it.
+ * The version is written once, in package.json, and every way of running the program prints it.
  */
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"

@@ -1,6 +1,4 @@
-/**
- * The entry of the `plaza-stock-sync` executable: reads the command line and hands over. Knows no rule of the interface.
- */
+/** The entry of the `plaza-stock-sync` executable. */
 import * as Arguments from "@plaza/terminal/Arguments"
 import * as CommandLine from "@plaza/terminal/CommandLine"
 import * as Program from "@plaza/terminal/Program"

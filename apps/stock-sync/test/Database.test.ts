@@ -227,7 +227,7 @@ const expectations = ({ cut, decimal, dialectTricks, nowhere, setup }: Dialect) 
       }))
   }
 
-  it.scoped("where there is none is told, without its password", () =>
+  it.scoped("that doesn't respond is reported without its password", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(read("SELECT 'A' AS product_id, 1 AS stock", { source: nowhere[0] }))
       expect(error).toMatchObject({ _tag: nowhere[1], message: containing("nothing of it was taken") })

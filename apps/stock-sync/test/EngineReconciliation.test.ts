@@ -1,4 +1,4 @@
-/** The engine reads the store's list of products where it is told its path, and compares it with what was confirmed. */
+/** With the path of the store's list of products, the engine reads it and compares it with the confirmed values. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Duration, Effect, Queue } from "effect"

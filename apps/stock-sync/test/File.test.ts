@@ -86,7 +86,7 @@ describe("word of a change", () => {
     Effect.gen(function*() {
       const source = yield* File.make({ ...columns, path })
       const word = yield* Effect.fork(Stream.runHead(source.changes))
-      // Until the system watches there is nobody to tell, so the change is made until it is told.
+      // The watcher starts asynchronously, so the change is repeated until it is reported.
       yield* Effect.raceFirst(Fiber.join(word), Effect.forever(Effect.zipRight(change, Effect.sleep("3 seconds"))))
     })
   let stock = 0

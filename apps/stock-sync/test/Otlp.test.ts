@@ -110,7 +110,7 @@ describe("a collector of OpenTelemetry", () => {
       expect(logs).toContainEqual({ severityText: "ERROR", body: { stringValue: "account.paused" } })
     }))
 
-  it.live("is spoken to in protobuf unless told, and the key is not in that either", () =>
+  it.live("receives protobuf by default, and the key is not in that either", () =>
     Effect.gen(function*() {
       const { key, received } = yield* exported({})
       expect(new Set(received.map(({ path }) => path))).toEqual(new Set(["/v1/traces", "/v1/metrics", "/v1/logs"]))

@@ -296,7 +296,7 @@ describe("crashes", () => {
           const left = yield* run(["status", "--json"], { cwd })
           expect(parsed(left.stdout)).toMatchObject({ counts: { settled: answered, sending: 2, pending: 8 - answered - 2 } })
 
-          // What was held when the process died is told apart by what is wanted now: nothing of the older file may come out on top.
+          // The values in flight when the process died differ from the new ones: no older value may win.
           const changed = { ...late, "007": 0 }
           yield* write(`${cwd}/stock.csv`, csv(changed))
           expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })

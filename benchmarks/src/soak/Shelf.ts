@@ -7,6 +7,7 @@ import type { ProductId } from "@plaza/domain/Ids"
 import type { Told } from "@plaza/stock-sync/sync/WorkerState"
 
 export interface Wait {
+  readonly productId: ProductId
   readonly priority: StockPriority.Priority
   readonly millis: number
   /** How long the requests that went out meanwhile, and in the window before, take of the allowance at most. */
@@ -65,7 +66,7 @@ export const make = (stock: ReadonlyMap<ProductId, number>, allowance: { readonl
       const from = since.get(productId)
       if (from === undefined || wanted.get(productId) !== value) return
       const explained = sentSince(from - allowance.windowMillis) * allowance.windowMillis / allowance.limit
-      waits.push({ priority, millis: at - from, explained, calm: open && from >= closedUntil })
+      waits.push({ productId, priority, millis: at - from, explained, calm: open && from >= closedUntil })
       since.delete(productId)
     }
   }

@@ -6,17 +6,18 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberRef from "effect/FiberRef"
-import { globalValue } from "effect/GlobalValue"
 import type * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as Durations from "./Durations.js"
 import { InvalidInput } from "./ClientError.js"
 import type { AttemptFailure } from "./ClientError.js"
+import { aroundPulls, fiberLocal, fromEither } from "./internal/Compat.js"
 
 /** @since 0.1.0 @category models */
 export interface CallOptions {
+  /** When another attempt follows a failure. */
   readonly retry?: Schedule.Schedule<unknown, AttemptFailure>
+  /** The longest wait for the key's allowance. */
   readonly maxWait?: Duration.Duration
   /** Time limit of one attempt; of an upload, the time without progress. */
   readonly timeout?: Duration.Duration
@@ -24,21 +25,18 @@ export interface CallOptions {
 
 const none: Either.Either<CallOptions, InvalidInput> = Either.right({})
 
-const overrides = globalValue(
-  Symbol.for("@plaza/client/CallOptions"),
-  () => FiberRef.unsafeMake(none)
-)
+const overrides = fiberLocal("@plaza/client/CallOptions", none)
 
 /**
- * The options of the calls of this fiber. Fails where one of them was given a duration that can't be used.
+ * The options of the calls of this fiber. Fails with `InvalidInput` where an option is a duration that can't be used.
  *
  * @since 0.1.0
  * @category options
  */
-export const current: Effect.Effect<CallOptions, InvalidInput> = Effect.flatten(FiberRef.get(overrides))
+export const current: Effect.Effect<CallOptions, InvalidInput> = Effect.flatMap(overrides.get, fromEither)
 
 /**
- * The type of an Effect or a Stream after an option was set on it: the same success, failures and requirements.
+ * The type of an Effect or a Stream with an option: the same success, failures and requirements.
  *
  * @since 0.1.0
  * @category models
@@ -52,19 +50,16 @@ export type Calls<T> =
 type EffectOrStream = Effect.Effect<unknown, unknown, unknown> | Stream.Stream<unknown, unknown, unknown>
 
 const overriding = (change: Either.Either<CallOptions, InvalidInput>) => <T extends EffectOrStream>(calls: T): Calls<T> => {
-  const within = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.locallyWith(effect, overrides, (outer) =>
-      Either.zipWith(outer, change, (before, after) => ({ ...before, ...after })))
-  // Each pull runs with the options, and the fibers that it forks (the next page) inherit them. The consumer's own effects run
-  // between pulls, outside.
-  const changed = Effect.isEffect(calls) ? within(calls) : Stream.fromPull(within(Effect.map(Stream.toPull(calls), within)))
-  // A Stream becomes a Stream and an Effect an Effect, with the type parameters that it had: `changed` only sets a FiberRef.
+  const within = overrides.locallyWith((outer) => Either.zipWith(outer, change, (before, after) => ({ ...before, ...after })))
+  // Each pull runs with the options, and so do the fibers that it forks for the next page.
+  const changed = Effect.isEffect(calls) ? within(calls) : aroundPulls(calls, within)
+  // A Stream stays a Stream and an Effect an Effect, with the same type parameters.
   return changed as Calls<T>
 }
 
 /**
- * Sets the retry schedule of the calls within. `Schedule.stop` sends each request once. The schedule sees each failure and
- * applies only where the delivery class allows another attempt.
+ * Sets the retry schedule of the calls within. The schedule's input is the failure of an attempt, and it applies only where the
+ * delivery class allows another attempt. `Schedule.stop` sends each request once.
  *
  * @example
  * import { Plaza } from "@plaza/client"
@@ -87,8 +82,14 @@ const duration = (
   })
 
 /**
- * Sets how long the calls within wait for the key's allowance at most. A duration that can't be used (negative, infinite, not a
- * duration) makes every call within fail with `InvalidInput` before anything is sent.
+ * Sets the longest time that each call within waits for the key's allowance. A negative, infinite or malformed duration makes
+ * every call within fail with `InvalidInput` before anything is sent.
+ *
+ * @example
+ * import { Plaza, Profiles } from "@plaza/client"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(Plaza.withMaxWait("10 seconds"))
  *
  * @since 0.1.0
  * @category options
@@ -96,8 +97,8 @@ const duration = (
 export const withMaxWait = (maxWait: Duration.DurationInput) => overriding(duration("maxWait", Durations.parse(maxWait)))
 
 /**
- * Sets the time limit for one attempt of the calls within; for an upload, the time without progress. A duration that can't be
- * used (zero, negative, infinite, not a duration) makes every call within fail with `InvalidInput` before anything is sent.
+ * Sets the time limit of one attempt of the calls within; of an upload, the time without progress. A zero, negative, infinite or
+ * malformed duration makes every call within fail with `InvalidInput` before anything is sent.
  *
  * @since 0.1.0
  * @category options

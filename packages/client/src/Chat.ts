@@ -12,25 +12,24 @@ import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
-import * as Pagination from "./Pagination.js"
-import type { ListFailure, ListOptions } from "./Pagination.js"
-import { checkText } from "./internal/contract/validateText.js"
+import * as Pagination from "./internal/contract/Pagination.js"
+import type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
+import { validateText } from "./internal/contract/validateText.js"
 
 /** @since 0.1.0 @category services */
 export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
   /**
-   * The account's conversations.
+   * The account's conversations, as a stream that reads a page ahead.
    * Source: interface v1, "Endpoints", GET /conversations.
    */
   readonly list: (options?: ListOptions) => Stream.Stream<Conversation, FailureOf<"listConversations"> | ListFailure>
-  /** The same, a page at a time. */
+  /** The same list in pages. */
   readonly pages: (
     options?: ListOptions
   ) => Stream.Stream<Page<Conversation>, FailureOf<"listConversations"> | ListFailure>
   /**
-   * Sends a message. Once: not sent again after an ambiguous failure, which ends in `OutcomeUnknown`. The
-   * text is all that the document knows of a message, so an empty one is refused as `InvalidInput` before anything is
-   * sent.
+   * Sends a message. Once: an ambiguous failure ends in `OutcomeUnknown`, and the client does not send again. An empty text
+   * fails with `InvalidInput` before anything is sent.
    * Source: interface v1, "Endpoints", POST /conversations/{id}/messages.
    */
   readonly send: (id: ConversationId, text: string) => Effect.Effect<Message, FailureOf<"sendMessage">>
@@ -46,8 +45,8 @@ export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
       list: (options) => Pagination.items(pages(options)),
       pages,
       send: (id, text) =>
-        Effect.zipRight(
-          checkText(text),
+        Effect.andThen(
+          validateText(text),
           send("sendMessage", { path: { id }, payload: { text } }, { whenEmpty: () => ({ text }) })
         )
     }

@@ -1,23 +1,25 @@
 /**
- * A circuit breaker for programs that send many items with one key: opens when failures of distinct items show that the next
- * one would fail too, and tries one item at a time until one is accepted. One item that fails again and again never opens it.
+ * A circuit breaker for programs that send many items with one key. It opens when failures of distinct items show that the next
+ * item would fail too, and then permits one item at a time until the service accepts one. Repeated failures of one item never open it.
  *
  * Source: interface v1, "Authentication", "Retry rules" and "Limits".
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
 import type { Failure } from "./ClientError.js"
 import * as FailureScope from "./FailureScope.js"
-import { now as monotonicNow } from "./internal/MonotonicTime.js"
+import { firstDelays, monotonicNow } from "./internal/Compat.js"
+import type { MonotonicMillis } from "./internal/Compat.js"
 
 /**
- * Why no item is sent.
+ * Why the breaker is open.
  *
  * - `Refused`: the service refuses distinct items with the same code, or the account as a whole.
  * - `RateLimited`: the rate or a quota is used up.
@@ -30,36 +32,35 @@ export type Reason = "Refused" | "RateLimited" | "ServiceFault"
 
 /** @since 0.1.0 @category models */
 export type State =
-  | { readonly _tag: "Closed"; readonly since: number }
+  | { readonly _tag: "Closed"; readonly since: DateTime.Utc }
   | {
     readonly _tag: "Open"
     readonly reason: Reason
     /** The last failure. */
     readonly failure: Failure
-    /** Milliseconds since the epoch. */
-    readonly since: number
-    /** When the next item is tried, in milliseconds since the epoch. */
-    readonly retryAt: number
-    /** Items tried since it opened, all without success. */
-    readonly trials: number
+    readonly since: DateTime.Utc
+    /** When the breaker permits the next item. */
+    readonly retryAt: DateTime.Utc
+    /** Half-open permits since it opened that ended without success. */
+    readonly halfOpenFailures: number
   }
 
 /**
- * Leave to send one item.
+ * Permission to send one item.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Permit<Item> {
-  /** The breaker is open, and the outcome of this item decides whether it closes. The caller sends nothing beside it. */
+  /** The outcome of this item decides whether the open breaker closes. The caller sends nothing else meanwhile. */
   readonly halfOpen: boolean
-  /** Items that failed since the breaker opened, and those that opened it: another one tells more. Changes with the breaker. */
+  /** Items that opened the breaker or failed since. Prefer another item. The set changes with the breaker. */
   readonly tried: ReadonlySet<Item>
 }
 
 /** @since 0.1.0 @category models */
 export interface Options<R = never> {
-  /** Asks for something that the account as a whole may always do, such as `GET /me`. */
+  /** A request that the account as a whole may always send, such as `GET /me`. */
   readonly probe: Effect.Effect<unknown, Failure, R>
   /** Runs after each change of state. */
   readonly onState?: (state: State) => Effect.Effect<void>
@@ -69,90 +70,94 @@ export interface Options<R = never> {
 export interface CircuitBreaker<Item> {
   readonly state: Effect.Effect<State>
   /**
-   * Waits until an item may be sent. For one caller at a time. Where items are in flight when it returns a half-open permit, the
-   * caller waits for them and acquires again: what came of them may have changed the state.
+   * Waits until an item may be sent. For one caller at a time. A caller that gets a half-open permit while items are in flight
+   * waits for them and acquires again, because their outcomes may have changed the state.
    */
   readonly acquire: Effect.Effect<Permit<Item>>
-  /** Takes the outcome of an item: undefined for success. Returns whether the breaker closed by it. */
+  /** Records the outcome of an item: undefined for success. Returns whether the outcome closed the breaker. */
   readonly record: (permit: Permit<Item>, item: Item, failure: Failure | undefined) => Effect.Effect<boolean>
-  /** No item was left to use a half-open permit: forgets the items that were tried, or closes if there were none. */
+  /** Returns a half-open permit that no item used: clears the tried items, or closes the breaker if there were none. */
   readonly release: (permit: Permit<Item>) => Effect.Effect<void>
-  /** Takes a failure of the probe. Returns whether it tells that no item can be sent; then the breaker is open. */
+  /** Records a failure of the probe. Returns true where the failure shows that no item can be sent, and opens the breaker. */
   readonly recordProbe: (failure: Failure) => Effect.Effect<boolean>
 }
 
-// More than one bad moment, and few enough that a service in trouble is left alone.
+// Enough to rule out a coincidence, and few enough for a service with a fault.
 const serviceThreshold = 5
 const refusalThreshold = 3
 /**
- * Trials that follow at once after a refusal of several items: another one may well be accepted. Where half of all items are refused for
- * reasons of their own, as many refusals in a row hardly ever occur.
+ * Half-open permits without a delay after a refusal of several items. Where half of all items are refused for reasons of their own,
+ * this many refusals in a row hardly ever occur.
  */
-const immediateTrials = 10
-const backoff = {
-  ServiceFault: { first: 1_000, longest: 60_000 },
-  Refused: { first: 15_000, longest: 300_000 }
+const immediatePermits = 10
+const schedules = {
+  ServiceFault: Schedule.either(Schedule.exponential("1 second"), Schedule.spaced("1 minute")),
+  Refused: Schedule.either(Schedule.exponential("15 seconds"), Schedule.spaced("5 minutes"))
 }
-/** A minute divided by the documented rate, for a 429 that asks for no time at all. */
-const shortestRateLimit = 500
-/** How long the result of a probe is good for. */
-const probeEvery = 15_000
+/** By then both schedules have reached their longest delay. */
+const delayCount = 8
+/** A minute divided by the documented rate, for a 429 without a time. */
+const shortestRateLimit = Duration.millis(500)
+/** How long the result of a probe is valid. */
+const probeInterval = Duration.toMillis("15 seconds")
+
+type Backoff = Readonly<Record<keyof typeof schedules, ReadonlyArray<Duration.Duration>>>
 
 interface Open {
   readonly reason: Reason
   readonly failure: Failure
-  readonly since: number
-  /** By the monotonic clock. */
-  readonly until: number
-  readonly trials: number
+  readonly since: DateTime.Utc
+  readonly until: MonotonicMillis
+  readonly halfOpenFailures: number
 }
 
-/** What a change of state needs. It is read first, so that nothing comes between reading the state and writing it. */
+/** The inputs of a change of state. They are read first, so that a change is one synchronous step. */
 interface Moment {
-  /** Milliseconds since the epoch. */
-  readonly wall: number
-  /** By the monotonic clock. */
-  readonly now: number
+  readonly wall: DateTime.Utc
+  readonly now: MonotonicMillis
   /** From 0 to 1. */
   readonly random: number
 }
 
-const moment: Effect.Effect<Moment> = Effect.all({ wall: Clock.currentTimeMillis, now: monotonicNow, random: Random.next })
-
-/** Twice as long each time, with jitter, so that those who failed together do not come back together. */
-const delayOf = ({ random }: Moment, reason: keyof typeof backoff, times: number): number => {
-  const { first, longest } = backoff[reason]
-  return Math.min(longest, first * 2 ** times) * (0.75 + random / 4)
-}
+const moment: Effect.Effect<Moment> = Effect.all({ wall: DateTime.now, now: monotonicNow, random: Random.next })
 
 interface Refused {
   readonly closed: boolean
-  /** Whether the failure may be the account's, so that the account has to be asked. */
+  /** Whether the refusal may concern the account as a whole, so that the probe has to run. */
   readonly probe: boolean
 }
 
-/** The state without the effects around it. A change returns whether the breaker closed by it. */
+/** The state of a breaker. A change returns whether it closed the breaker. */
 class Circuit<Item> {
   open: Open | undefined
   readonly tried = new Set<Item>()
-  /** Items that failed by the service's fault, with no other response between them. */
+  /** Items that met a service fault, with no other response between them. */
   private readonly faults = new Set<Item>()
-  /** Items that were refused since the last success, by code. */
+  /** Items refused since the last success, by code. */
   private readonly refusals = new Map<string, Set<Item>>()
   /** When a probe last showed that the account is not refused. */
-  private probedAt = Number.NEGATIVE_INFINITY
-  /** Until when a rate limit lets nothing go, by the monotonic clock: it holds whatever else opens the breaker. */
-  private limitedUntil = Number.NEGATIVE_INFINITY
-  private closedSince: number
+  private probedAt: MonotonicMillis = Number.NEGATIVE_INFINITY
+  /** Until when a rate limit permits nothing, whatever else opens the breaker. */
+  private limitedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
+  private closedSince: DateTime.Utc
+  private readonly backoff: Backoff
 
-  constructor(closedSince: number) {
+  constructor(closedSince: DateTime.Utc, backoff: Backoff) {
     this.closedSince = closedSince
+    this.backoff = backoff
+  }
+
+  /** The delay after this many failures, with a jitter that keeps programs apart that failed together. */
+  private delayOf({ random }: Moment, reason: keyof Backoff, failures: number): Duration.Duration {
+    const delays = this.backoff[reason]
+    return Duration.times(delays[Math.min(failures, delays.length - 1)] ?? Duration.zero, 0.75 + random / 4)
   }
 
   stateAt({ now, wall }: Omit<Moment, "random">): State {
     if (this.open === undefined) return { _tag: "Closed", since: this.closedSince }
-    const { failure, reason, since, trials, until } = this.open
-    return { _tag: "Open", reason, failure, since, trials, retryAt: Math.ceil(wall + Math.max(0, until - now)) }
+    const { failure, halfOpenFailures, reason, since, until } = this.open
+    const retryAt = DateTime.add(wall, { millis: Math.ceil(Math.max(0, until - now)) })
+    return { _tag: "Open", reason, failure, since, halfOpenFailures, retryAt }
   }
 
   close(at: Moment): boolean {
@@ -164,79 +169,77 @@ class Circuit<Item> {
     return true
   }
 
-  private openFor(at: Moment, reason: Reason, failure: Failure, millis: number, trials: number): boolean {
+  private openFor(at: Moment, reason: Reason, failure: Failure, delay: Duration.Duration, halfOpenFailures: number): boolean {
     const since = this.open?.reason === reason ? this.open.since : at.wall
-    this.open = { reason, failure, since, until: Math.max(at.now + millis, this.limitedUntil), trials }
+    const until = Math.max(at.now + Duration.toMillis(delay), this.limitedUntil)
+    this.open = { reason, failure, since, until, halfOpenFailures }
     return false
   }
 
-  private get trialsOfRefusal(): number {
-    return this.open?.reason === "Refused" ? this.open.trials + 1 : 0
-  }
-
   private refuse(at: Moment, failure: Failure): boolean {
-    const trials = this.trialsOfRefusal
-    const millis = FailureScope.isAccountRefusal(failure)
-      ? delayOf(at, "Refused", trials)
-      : trials < immediateTrials
-      ? 0
-      : delayOf(at, "Refused", trials - immediateTrials)
-    return this.openFor(at, "Refused", failure, millis, trials)
+    const failures = this.open?.reason === "Refused" ? this.open.halfOpenFailures + 1 : 0
+    const delay = FailureScope.isAccountRefusal(failure)
+      ? this.delayOf(at, "Refused", failures)
+      : failures < immediatePermits
+      ? Duration.zero
+      : this.delayOf(at, "Refused", failures - immediatePermits)
+    return this.openFor(at, "Refused", failure, delay, failures)
   }
 
-  /** While items are refused, a service that can't be reached does not show whether that has ended. */
-  private faulty(at: Moment, failure: Failure, trials: number): boolean {
+  /** A service fault while items are refused does not show whether the refusals have ended. */
+  private faulty(at: Moment, failure: Failure, failures: number): boolean {
     return this.open?.reason === "Refused"
-      ? this.openFor(at, "Refused", this.open.failure, delayOf(at, "Refused", trials), trials)
-      : this.openFor(at, "ServiceFault", failure, delayOf(at, "ServiceFault", trials), trials)
+      ? this.openFor(at, "Refused", this.open.failure, this.delayOf(at, "Refused", failures), failures)
+      : this.openFor(at, "ServiceFault", failure, this.delayOf(at, "ServiceFault", failures), failures)
   }
 
-  limited(at: Moment, failure: Failure, wait: number): boolean {
-    const millis = Math.max(shortestRateLimit, wait)
-    // A shorter wait than the one that runs changes nothing.
-    if (this.limitedUntil >= at.now + millis) return false
-    this.limitedUntil = at.now + millis
-    return this.openFor(at, "RateLimited", failure, millis, 0)
+  limited(at: Moment, failure: Failure, wait: Duration.Duration): boolean {
+    const delay = Duration.max(shortestRateLimit, wait)
+    const until = at.now + Duration.toMillis(delay)
+    // A wait that ends before the current one changes nothing.
+    if (this.limitedUntil >= until) return false
+    this.limitedUntil = until
+    return this.openFor(at, "RateLimited", failure, delay, 0)
   }
 
-  /** The trial that an outcome decides. What was in flight when the breaker opened is older than what opened it. */
-  private trialOf(at: Moment, permit: Permit<Item>): Open | undefined {
+  /** The open state that an outcome decides. An item that was in flight when the breaker opened decides nothing. */
+  private halfOpenOf(at: Moment, permit: Permit<Item>): Open | undefined {
     return permit.halfOpen && this.open?.reason !== "RateLimited" && at.now >= this.limitedUntil ? this.open : undefined
   }
 
   accepted(at: Moment, permit: Permit<Item>): boolean {
-    if (this.trialOf(at, permit) !== undefined) return this.close(at)
+    if (this.halfOpenOf(at, permit) !== undefined) return this.close(at)
     this.faults.clear()
     this.refusals.clear()
-    // It was in flight when the breaker opened: a hint, no proof.
+    // The item was in flight when the breaker opened: a hint, not a proof.
     if (this.open !== undefined) this.open = { ...this.open, until: Math.max(at.now, this.limitedUntil) }
     return false
   }
 
   itemFailed(at: Moment, permit: Permit<Item>, item: Item, failure: Failure): boolean {
     if (this.open !== undefined) this.tried.add(item)
-    // It was not sent.
+    // The item was not sent.
     if (failure._tag === "InvalidInput") return false
     this.faults.clear()
-    // The service works; whether it still refuses the others is for another item to show.
-    return this.trialOf(at, permit)?.reason === "ServiceFault" && this.close(at)
+    // The service works. Whether it still refuses other items is open.
+    return this.halfOpenOf(at, permit)?.reason === "ServiceFault" && this.close(at)
   }
 
   refused(at: Moment, permit: Permit<Item>, item: Item, code: string, failure: Failure): Refused {
     this.faults.clear()
-    const trial = this.trialOf(at, permit)
-    // The service works again; whether it refuses more than this item is for the next ones to show.
-    const closed = trial?.reason === "ServiceFault" && this.close(at)
+    const halfOpen = this.halfOpenOf(at, permit)
+    // The service works again. Whether it refuses more than this item is open.
+    const closed = halfOpen?.reason === "ServiceFault" && this.close(at)
     if (this.open !== undefined) {
       this.tried.add(item)
-      if (trial !== undefined) this.refuse(at, failure)
+      if (halfOpen !== undefined) this.refuse(at, failure)
       return { closed: false, probe: false }
     }
     const items = this.refusals.get(code) ?? new Set<Item>()
     this.refusals.set(code, items.add(item))
     if (items.size >= refusalThreshold) {
       for (const one of items) this.tried.add(one)
-      this.openFor(at, "Refused", failure, 0, 0)
+      this.openFor(at, "Refused", failure, Duration.zero, 0)
       return { closed: false, probe: false }
     }
     return { closed, probe: FailureScope.isAccountRefusal(failure) && !this.isProbed(at) }
@@ -245,8 +248,8 @@ class Circuit<Item> {
   serviceFailed(at: Moment, permit: Permit<Item>, item: Item, failure: Failure): boolean {
     if (this.open !== undefined) {
       this.tried.add(item)
-      const trial = this.trialOf(at, permit)
-      return trial !== undefined && this.faulty(at, failure, trial.trials + 1)
+      const halfOpen = this.halfOpenOf(at, permit)
+      return halfOpen !== undefined && this.faulty(at, failure, halfOpen.halfOpenFailures + 1)
     }
     if (this.faults.add(item).size < serviceThreshold) return false
     for (const one of this.faults) this.tried.add(one)
@@ -254,7 +257,7 @@ class Circuit<Item> {
   }
 
   isProbed({ now }: Moment): boolean {
-    return now < this.probedAt + probeEvery
+    return now < this.probedAt + probeInterval
   }
 
   /** The probe showed that the account is not refused. */
@@ -262,17 +265,18 @@ class Circuit<Item> {
     this.probedAt = now
   }
 
-  /** Takes a failure of the probe that shows that the account as a whole is refused, or that the service can't be reached. */
+  /** Records a failure of the probe: the account as a whole is refused, or the service has a fault. */
   probeFailed(at: Moment, failure: Failure): boolean {
     if (!FailureScope.isAccountRefusal(failure)) {
-      return this.faulty(at, failure, this.open === undefined || this.open.reason === "RateLimited" ? 0 : this.open.trials + 1)
+      const { open } = this
+      return this.faulty(at, failure, open === undefined || open.reason === "RateLimited" ? 0 : open.halfOpenFailures + 1)
     }
     this.probedAt = Number.NEGATIVE_INFINITY
     return this.refuse(at, failure)
   }
 
   released(at: Moment, permit: Permit<Item>): boolean {
-    if (this.trialOf(at, permit) === undefined) return false
+    if (this.halfOpenOf(at, permit) === undefined) return false
     if (this.tried.size === 0) return this.close(at)
     this.tried.clear()
     return false
@@ -280,7 +284,26 @@ class Circuit<Item> {
 }
 
 /**
- * A breaker that is closed.
+ * A closed breaker. `acquire` and `record` around each item:
+ *
+ * @example
+ * import { CircuitBreaker, Profiles, Store } from "@plaza/client"
+ * import { ProductId } from "@plaza/domain"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function*() {
+ *   const { me } = yield* Profiles
+ *   const { setStock } = yield* Store
+ *   const breaker = yield* CircuitBreaker.make<string>({ probe: me })
+ *   for (const id of ["a", "b"]) {
+ *     const permit = yield* breaker.acquire
+ *     const failure = yield* Effect.match(setStock(ProductId.make(id), 1), {
+ *       onFailure: (error) => error,
+ *       onSuccess: () => undefined
+ *     })
+ *     yield* breaker.record(permit, id, failure)
+ *   }
+ * })
  *
  * @since 0.1.0
  * @category constructors
@@ -289,8 +312,12 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
   Effect.gen(function*() {
     const context = yield* Effect.context<R>()
     const changes = yield* Queue.sliding<void>(1)
-    const circuit = new Circuit<Item>(yield* Clock.currentTimeMillis)
-    const asked = Effect.provide(probe, context)
+    const backoff = yield* Effect.all({
+      ServiceFault: firstDelays(schedules.ServiceFault, delayCount),
+      Refused: firstDelays(schedules.Refused, delayCount)
+    })
+    const circuit = new Circuit<Item>(yield* DateTime.now, backoff)
+    const probing = Effect.provide(probe, context)
 
     /** Changes the state at one moment and reports it. */
     const change = <A>(to: (at: Moment) => A): Effect.Effect<A> =>
@@ -299,11 +326,11 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
         const result = to(at)
         return circuit.open === before
           ? Effect.succeed(result)
-          : Queue.offer(changes, undefined).pipe(Effect.zipRight(onState(circuit.stateAt(at))), Effect.as(result))
+          : Queue.offer(changes, undefined).pipe(Effect.andThen(onState(circuit.stateAt(at))), Effect.as(result))
       })
 
     const limited = (failure: Failure): Effect.Effect<boolean> =>
-      Effect.flatMap(FailureScope.waitOf(failure), (wait) => change((at) => circuit.limited(at, failure, Duration.toMillis(wait))))
+      Effect.flatMap(FailureScope.waitOf(failure), (wait) => change((at) => circuit.limited(at, failure, wait)))
 
     const record: CircuitBreaker<Item>["record"] = (permit, item, failure) => {
       if (failure === undefined) return change((at) => circuit.accepted(at, permit))
@@ -321,8 +348,8 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       }
     }
 
-    /** Asks after one refusal that may be the account's. Any other failure of the probe is for other items to show. */
-    const accountRefused: Effect.Effect<boolean> = Effect.flatMap(Effect.either(asked), (probed) =>
+    /** Runs the probe after one refusal that may concern the account. Any other failure of the probe shows nothing. */
+    const accountRefused: Effect.Effect<boolean> = Effect.flatMap(Effect.either(probing), (probed) =>
       change((at) => {
         const refusal = Either.isLeft(probed) && FailureScope.isAccountRefusal(probed.left) ? probed.left : undefined
         if (refusal === undefined) circuit.probed(at)
@@ -342,17 +369,17 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       const { open, tried } = circuit
       if (open === undefined) return Effect.succeed({ halfOpen: false, tried })
       if (at.now < open.until) {
-        return Effect.zipRight(Effect.timeoutOption(Queue.take(changes), Duration.millis(Math.ceil(open.until - at.now))), acquire)
+        return Effect.andThen(Effect.timeoutOption(Queue.take(changes), Duration.millis(Math.ceil(open.until - at.now))), acquire)
       }
-      if (open.reason === "RateLimited") return Effect.zipRight(change((at) => circuit.open === open && circuit.close(at)), acquire)
+      if (open.reason === "RateLimited") return Effect.andThen(change((at) => circuit.open === open && circuit.close(at)), acquire)
       if (open.reason === "ServiceFault" || circuit.isProbed(at)) return Effect.succeed({ halfOpen: true, tried })
-      const probed = Effect.matchEffect(asked, {
+      const probed = Effect.matchEffect(probing, {
         onSuccess: () => Effect.succeed(false),
-        // A quota of the probe need not be one of the items: a trial shows it.
+        // The quota of the probe may differ from the quota of the items.
         onFailure: (failure) => FailureScope.of(failure)._tag === "RateLimit" ? Effect.succeed(false) : recordProbe(failure)
       }).pipe(Effect.flatMap((decisive) => decisive ? Effect.void : change((at) => circuit.probed(at))))
-      // Acquired again, because what is in flight may change the state meanwhile.
-      return Effect.zipRight(probed, acquire)
+      // Acquires again, because items in flight may have changed the state.
+      return Effect.andThen(probed, acquire)
     })
 
     return {

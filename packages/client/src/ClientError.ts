@@ -1,6 +1,6 @@
 /**
- * The failures of calls beside the service's own errors. Each has a message that says what to do. The key is removed from
- * what the service echoes; `Redaction` names the encodings that it recognises.
+ * The failures of calls in addition to the service's errors. Each message says what to do. Messages, bodies and causes do not
+ * contain the key; `Redaction` lists the encodings that it recognises.
  *
  * @since 0.1.0
  */
@@ -15,65 +15,68 @@ import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 
 /**
- * Refused here, before anything was sent.
+ * An invalid argument. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
  */
 export class InvalidInput extends Data.TaggedError("InvalidInput")<{
-  /** The part that is wrong, as `text`, `id` or `mediaIds.0`; empty when it is the whole. */
+  /** The invalid part, such as `text`, `id` or `mediaIds.0`; empty for the whole input. */
   readonly field: string
   readonly message: string
 }> {}
 
 /**
- * The request never reached the service: unknown host, connection refused, no trust in its certificate. Nothing
- * happened there.
+ * The request never reached the service: unknown host, refused connection, untrusted certificate. The service did nothing.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
-  /** Attempts that were made, this one included. */
+  /** The number of attempts of the call. */
   readonly attempts: number
   /** The system's code, such as `ECONNREFUSED`. */
   readonly reason: string
-  /** What the HTTP client failed with. */
+  /** The redacted error of the HTTP client. */
   readonly cause?: unknown
   readonly message: string
 }> {}
 
 /**
- * The connection broke after the request may have left. Only seen where sending again is harmless: a write that isn't
- * ends in {@link OutcomeUnknown}.
+ * The connection broke after the request may have been sent. For reads and repeatable writes: other writes end in
+ * {@link OutcomeUnknown}.
+ * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
  * @category errors
  */
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
-  /** Attempts that were made, this one included. */
+  /** The number of attempts of the call. */
   readonly attempts: number
+  /** The system's code, such as `ECONNRESET`, or `CLOSED` where the client was closed. */
   readonly reason: string
-  /** What the HTTP client failed with. */
+  /** The redacted error of the HTTP client. */
   readonly cause?: unknown
   readonly message: string
 }> {}
 
 /**
- * No whole answer within the time of one attempt. Only seen where sending again is harmless.
+ * No whole response within the time limit of an attempt. For reads and repeatable writes: other writes end in
+ * {@link OutcomeUnknown}.
+ * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
  * @category errors
  */
 export class AttemptTimeout extends Data.TaggedError("AttemptTimeout")<{
-  /** Attempts that were made, this one included. */
+  /** The number of attempts of the call. */
   readonly attempts: number
   readonly timeout: Duration.Duration
   readonly message: string
 }> {}
 
 /**
- * Whether a write happened was looked up, and can't be told. Only seen as the cause of an {@link OutcomeUnknown}.
+ * A check could not decide whether a write happened. Only the cause of an {@link OutcomeUnknown}.
  *
  * @since 0.1.0
  * @category errors
@@ -83,19 +86,19 @@ export class Inconclusive extends Data.TaggedError("Inconclusive")<{
 }> {}
 
 /**
- * A write that may or may not have happened. Check before doing it again.
+ * A write that may or may not have happened. Check before you repeat it.
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
  * @category errors
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
-  /** Attempts that were made, this one included. */
+  /** The number of attempts of the call. */
   readonly attempts: number
   readonly operation: string
   /**
-   * `"done"` where the service's last response suggests that it happened, but not that this call did it: an order that is
-   * shipped, perhaps with another carrier and tracking number.
+   * `"done"` where the last response shows that the write happened, but perhaps not by this call: an order that is shipped,
+   * perhaps with another carrier and tracking number.
    */
   readonly likely?: "done"
   readonly message: string
@@ -104,14 +107,14 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
 }> {}
 
 /**
- * A write to which the service responded with a 2xx, but with a body that can't be read or that is an error. Without an error in
- * it the write most likely happened. The client did not send it again after that response.
+ * A write with a 2xx response whose body can't be decoded or is an error. Without an error in the body the write most likely
+ * happened. The client did not repeat it after that response.
  *
  * @since 0.1.0
  * @category errors
  */
 export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
-  /** Attempts that were made, this one included. */
+  /** The number of attempts of the call. */
   readonly attempts: number
   readonly operation: string
   readonly status: number
@@ -121,21 +124,21 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
 }> {}
 
 /**
- * Waiting for a slot of the key's allowance would take longer than the caller's maximum wait. No request was sent after that.
+ * The wait for the key's allowance would be longer than the call's maximum wait. The client sent no request after that.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
  * @category errors
  */
 export class RateLimitWaitExceeded extends Data.TaggedError("RateLimitWaitExceeded")<{
-  /** The earliest moment at which it makes sense to come back. */
+  /** The earliest time of a useful retry. */
   readonly retryAt: DateTime.Utc
   readonly message: string
 }> {}
 
 /**
- * The layer that the call goes through was released before its request was sent. A request that was in flight at that
- * moment ends in {@link ConnectionLost} instead.
+ * The layer of the client was released before the request was sent. A request in flight at that moment ends in
+ * {@link ConnectionLost} instead.
  *
  * @since 0.1.0
  * @category errors
@@ -145,7 +148,7 @@ export class ClientClosed extends Data.TaggedError("ClientClosed")<{
 }> {}
 
 /**
- * A list gave the same cursor twice and would never end.
+ * A list returned the same cursor twice, and would never end.
  * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
@@ -157,8 +160,8 @@ export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
 }> {}
 
 /**
- * The service refused a page that was asked for with a cursor, as an invalid request or as not found: the cursor is too
- * old, or its place is gone. Read the list again from its beginning.
+ * The service refused a cursor, as an invalid request or as not found, because it has expired. Read the list again from its
+ * beginning.
  * Source: interface v1, "List behaviour", rule 6.
  *
  * @since 0.1.0
@@ -167,12 +170,12 @@ export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
 export class CursorRejected extends Data.TaggedError("CursorRejected")<{
   readonly operation: string
   readonly message: string
-  /** The refusal. */
+  /** The error of the service. */
   readonly cause: ServiceError
 }> {}
 
 /**
- * An item of a list doesn't have the documented form. The items before it have been emitted.
+ * An item of a list does not have the documented form. The stream has emitted the items before it.
  * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
@@ -180,19 +183,19 @@ export class CursorRejected extends Data.TaggedError("CursorRejected")<{
  */
 export class UnreadableItem extends Data.TaggedError("UnreadableItem")<{
   readonly operation: string
-  /** The page that holds the item, counted from 1. */
+  /** The number of the item's page, from 1. */
   readonly page: number
-  /** The item's position on its page, counted from 1. */
+  /** The item's position on its page, from 1. */
   readonly position: number
-  /** The cursor that its page was read with; undefined for the first page. */
+  /** The cursor of the item's page; undefined for the first page. */
   readonly cursor: Cursor | undefined
-  /** The cursor of the page after it, to continue from; null on the last page. */
+  /** The cursor of the next page, to continue from; null on the last page. */
   readonly nextCursor: Cursor | null
   readonly message: string
 }> {}
 
 /**
- * A setting that can't be used, from the construction of a layer.
+ * An invalid setting, when a layer is built.
  *
  * @since 0.1.0
  * @category errors
@@ -204,7 +207,7 @@ export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
 }> {}
 
 /**
- * What one attempt to send can end in, beside success.
+ * The failures of one attempt.
  *
  * @since 0.1.0
  * @category models
@@ -219,7 +222,7 @@ export type AttemptFailure =
   | ClientClosed
 
 /**
- * What any call may fail with, whatever the endpoint.
+ * The failures of any call, whatever the endpoint.
  *
  * @since 0.1.0
  * @category models
@@ -242,12 +245,12 @@ export type CallFailure =
 export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated | CursorRejected | UnreadableItem
 
 /**
- * Whether a value is an error that the service answered with. Narrows any union to the service's errors in it.
+ * Whether a value is an error of the service. Narrows any union to the service's errors in it.
  *
  * @since 0.1.0
  * @category guards
  */
-// By structure: loading the classes would load every schema of the domain.
+// By structure: importing the classes would load every schema of the domain.
 export const isServiceError = (failure: unknown): failure is ServiceError =>
   Predicate.hasProperty(failure, "_tag") && Predicate.hasProperty(failure, "category") &&
   Predicate.hasProperty(failure, "status") && Predicate.hasProperty(failure, "details")
@@ -276,8 +279,8 @@ export type DocumentedOf<E, C extends Category> = E extends
   : never
 
 /**
- * What {@link catchCategory} gives to its handler: the documented errors of the category, and `UnrecognizedError`, which
- * belongs to the category of its status.
+ * The errors that {@link catchCategory} handles: the documented errors of the category, and `UnrecognizedError`, which has the
+ * category of its status.
  *
  * @since 0.1.0
  * @category models
@@ -285,15 +288,16 @@ export type DocumentedOf<E, C extends Category> = E extends
 export type OfCategory<E, C extends Category> = DocumentedOf<E, C> | Extract<E, UnrecognizedError>
 
 /**
- * Handles the service's errors of one or more categories. Other failures stay in the error type, and so does
- * `UnrecognizedError`, which may belong to any category.
+ * Handles the service's errors of one or more categories. Other failures stay in the error type, and so does `UnrecognizedError`,
+ * which may have any category.
+ * Source: interface v1, "Errors".
  *
  * @example
- * import { Failures, Posts } from "@plaza/client"
+ * import { ClientError, Posts } from "@plaza/client"
  * import { Effect } from "effect"
  *
  * const program = Effect.flatMap(Posts, ({ create }) => create({ text: "Hello" })).pipe(
- *   Failures.catchCategory(["RateLimited", "ServiceFault"], (failure) => Effect.logWarning("try later", failure.code))
+ *   ClientError.catchCategory(["RateLimited", "ServiceFault"], (failure) => Effect.logWarning("try later", failure.code))
  * )
  *
  * @since 0.1.0
@@ -322,55 +326,3 @@ export const catchCategory: {
       // Not a service error of the category, so not one of those that the type excludes.
       : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
 })
-
-/**
- * The status that a command-line program ends with. 0 and 130 stand for what isn't a failure: done, and interrupted.
- *
- * @since 0.1.0
- * @category models
- */
-export type ExitCode = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
-
-const byCategory: Readonly<Record<ServiceError["category"], ExitCode>> = {
-  InvalidRequest: 2,
-  Unauthenticated: 4,
-  Forbidden: 4,
-  NotFound: 3,
-  Conflict: 5,
-  TooLarge: 2,
-  RateLimited: 6,
-  ServiceFault: 7
-}
-
-/**
- * The exit status by which a script can tell failures apart: 2 input, 3 not found, 4 key, scope, access, profile or
- * permission, 5 conflict, 6 rate limit beyond the maximum wait, 7 service or network, 8 outcome unknown, 1 anything else.
- *
- * @since 0.1.0
- * @category reporting
- */
-export const exitCode = (failure: Failure | InvalidSettings): ExitCode => {
-  if (isServiceError(failure)) {
-    return byCategory[failure.category]
-  }
-  switch (failure._tag) {
-    case "InvalidInput":
-    case "InvalidSettings":
-      return 2
-    case "ConnectionFailed":
-    case "ConnectionLost":
-    case "AttemptTimeout":
-    case "UnreadableItem":
-      return 7
-    case "RateLimitWaitExceeded":
-      return 6
-    // It happened, but a script that took this for a fault of the network would do it again.
-    case "UnreadableSuccess":
-    case "OutcomeUnknown":
-      return 8
-    case "ClientClosed":
-    case "CursorRepeated":
-    case "CursorRejected":
-      return 1
-  }
-}

@@ -1,6 +1,6 @@
 /**
- * Checks durations, from options and from text. A typed option is not enough: `"30s"` from JavaScript, and `NaN` or a
- * negative number from a calculation, reach the client as well.
+ * Checks durations from options and from text. Types are not enough: JavaScript passes `"30s"`, and calculations pass `NaN` and
+ * negative numbers.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 
 const decoded = Option.liftThrowable((input: Duration.DurationInput) => Duration.decode(input))
 
-// Duration reads a negative number, and NaN, as zero.
+// `Duration.decode` turns a negative number, and NaN, into zero.
 const isNegative = (input: Duration.DurationInput): boolean =>
   typeof input === "string"
     ? input.startsWith("-")
@@ -21,7 +21,7 @@ const isNegative = (input: Duration.DurationInput): boolean =>
     : Array.isArray(input) && input.some((part) => !(part >= 0))
 
 /**
- * A finite duration of zero or more, or what is required instead.
+ * A finite duration of zero or more, or the requirement that it does not meet.
  *
  * @since 0.1.0
  * @category parsing
@@ -33,7 +33,7 @@ export const parse = (input: Duration.DurationInput): Either.Either<Duration.Dur
   })
 
 /**
- * A finite duration above zero, or what is required instead.
+ * A finite duration above zero, or the requirement that it does not meet.
  *
  * @since 0.1.0
  * @category parsing
@@ -45,7 +45,7 @@ export const parsePositive = (input: Duration.DurationInput): Either.Either<Dura
     () => notPositive
   )
 
-// As `Duration.format` writes them, with or without blanks.
+// The format of `Duration.format`, with or without spaces.
 const parts = /^(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m)?\s*(?:(\d+(?:\.\d+)?)\s*s)?\s*(?:(\d+(?:\.\d+)?)\s*ms)?$/
 
 const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
@@ -67,7 +67,7 @@ export const fromText = (text: string): Option.Option<Duration.Duration> => {
 }
 
 /**
- * A duration above zero in text, or what is required instead.
+ * A duration above zero in text, or the requirement that it does not meet.
  *
  * @since 0.1.0
  * @category parsing

@@ -1,6 +1,5 @@
 /**
- * How far a failure of one call reaches: for programs that send many items and decide after each failure whether to go on
- * with the others.
+ * Which other calls a failure affects, for programs that send many items and decide after each failure whether to continue.
  *
  * Source: interface v1, "Errors", "Retry rules" and "Limits".
  *
@@ -9,14 +8,14 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { isOpenStatus } from "./internal/delivery/Delivery.js"
 import { type Failure, type Inconclusive, isServiceError } from "./ClientError.js"
+import { isOpenStatus } from "./internal/delivery/Delivery.js"
 
 /**
  * - `Item`: the item itself is wrong or unknown; other items are not affected.
- * - `Refusal`: the key, the account, the store or the item. Only other items tell which: one that is accepted, or several
- *   that are refused with the same code.
- * - `Service`: a fault of the service or of the network; several items in a row tell that it reaches all of them.
+ * - `Refusal`: the key, the account, the store or the item. Only other items show which: one that is accepted, or several that
+ *   are refused with the same code.
+ * - `Service`: a fault of the service or of the network. Failures of several items in a row show that it affects all items.
  * - `RateLimit`: no request is accepted for some time.
  *
  * @since 0.1.0
@@ -32,7 +31,7 @@ const item: FailureScope = { _tag: "Item" }
 const service: FailureScope = { _tag: "Service" }
 const rateLimit: FailureScope = { _tag: "RateLimit" }
 
-/** What ended the last attempt. */
+/** The failure of the last attempt. */
 const causeOf = (failure: Failure | Inconclusive): Failure | Inconclusive =>
   failure._tag === "OutcomeUnknown" ? failure.cause : failure
 
@@ -86,12 +85,12 @@ export const of = (failure: Failure | Inconclusive): FailureScope => {
   }
 }
 
-// Also under a status, or of an endpoint, for which the contract does not list them.
+// Also with a status or an endpoint for which the contract does not list them.
 const accountCodes: ReadonlySet<string | undefined> = new Set(["INVALID_API_KEY", "DEVELOPER_ACCESS_REVOKED", "PROFILE_INCOMPLETE"])
 
 /**
- * Whether a response to any operation, such as `GET /me`, shows that the account as a whole is refused. A missing scope does not: another
- * operation may need another scope.
+ * Whether a response to any operation, such as `GET /me`, shows that the service refuses the account as a whole. A missing scope
+ * does not, because another operation may need another scope.
  * Source: interface v1, "Authentication".
  *
  * @since 0.1.0
@@ -114,11 +113,11 @@ export const mayHaveHappened = (failure: Failure): boolean =>
     ? failure.category === "ServiceFault" || isOpenStatus(failure.status)
     : failure._tag === "OutcomeUnknown" || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" || failure._tag === "UnreadableSuccess"
 
-// For a 429 without Retry-After: the shortest period that the document names.
+// For a 429 without Retry-After: the shortest documented period.
 const defaultWait = Duration.minutes(1)
 
 /**
- * How long a failure of scope `RateLimit` asks to wait.
+ * How long to wait after a failure of scope `RateLimit`: the `Retry-After`, the rest of a known wait, or a minute.
  *
  * @since 0.1.0
  * @category accessors

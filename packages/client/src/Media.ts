@@ -1,5 +1,5 @@
 /**
- * Uploads.
+ * Uploads of files.
  *
  * @since 0.1.0
  */
@@ -9,6 +9,7 @@ import type { Media as MediaResource } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
@@ -16,33 +17,33 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import mime from "mime/lite"
-import type { FailureOf } from "./internal/contract/Contract.js"
 import { ConnectionLost, InvalidInput } from "./ClientError.js"
+import { fromEither } from "./internal/Compat.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
+import { Operations } from "./internal/contract/Operations.js"
 import * as FileContent from "./internal/upload/FileContent.js"
 import * as Multipart from "./internal/upload/Multipart.js"
-import { Operations } from "./internal/contract/Operations.js"
 import * as SentContent from "./internal/upload/SentContent.js"
 
 /** @since 0.1.0 @category models */
 export interface UploadOptions {
-  /** Default: guessed by the file name's ending. */
+  /** The media type (default: by the extension of the file name). */
   readonly contentType?: string | undefined
-  /** Receives how many bytes of the content were sent; counts from zero again when the upload is repeated. */
+  /** Receives the number of content bytes sent so far. Starts at zero again when the upload is repeated. */
   readonly onProgress?: ((bytesSent: number) => Effect.Effect<void>) | undefined
 }
 
 /** @since 0.1.0 @category models */
 export interface Upload<E = never> extends UploadOptions {
-  /** Bytes, or a stream that gives the same each time it is run; see {@link Upload.rerunnable}. */
+  /** Bytes, or a stream with the same bytes in each run; see {@link Upload.rerunnable}. */
   readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
   /**
-   * Whether a stream can be run again for a repeat (default: true). Set it to false for one that is made from a
-   * `ReadableStream`, an `AsyncIterable` or anything else that is used up by reading it: the upload is then not repeated
-   * once any of its content was read, and ends with the failure of that attempt, a 429 included. Another `upload` of the
-   * same source sends only what is left of it.
+   * Whether the stream can run again for a retry (default: true). Set it to false for a `ReadableStream`, an `AsyncIterable` or
+   * another source that reading consumes: the client then does not retry once it has read any content, not even after a 429.
+   * Another `upload` of such a source sends only the rest of it.
    */
   readonly rerunnable?: boolean | undefined
-  /** Bytes of a stream, where they are known: some servers take no upload of unknown length. */
+  /** The length of a stream in bytes, where it is known. Some servers accept no upload of unknown length. */
   readonly size?: number | undefined
   readonly fileName: string
 }
@@ -50,16 +51,23 @@ export interface Upload<E = never> extends UploadOptions {
 /** @since 0.1.0 @category services */
 export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
-   * Uploads a file. Repeatable: sent again after an ambiguous failure, for which a stream is run again. The service may then
-   * hold a second file that no post names. A stream that fails, or isn't as long as its size, ends it at once with that
-   * failure. So does one that gives other bytes when it is run again: `InvalidInput` for `content`, and the attempts before
-   * may have stored the file.
+   * Uploads a file. Repeatable: the client sends again after an ambiguous failure, and runs a stream again. The service may then
+   * hold a second file that no post refers to. A stream that fails ends the upload with its failure. A stream with another length
+   * than `size`, or with other bytes in another run, ends it with `InvalidInput`; earlier attempts may have stored the file.
    * Source: interface v1, "Endpoints", POST /media.
+   *
+   * @example
+   * import { Media } from "@plaza/client"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Media, ({ upload }) =>
+   *   upload({ fileName: "a.png", content: new Uint8Array([1, 2, 3]) }))
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
   /**
-   * Uploads a file of the file system, which is streamed. Over `@plaza/client/node` its bytes are overwritten once they
-   * went out: a client that looks into the bodies of requests must copy what it keeps of them.
+   * Streams a file from the file system. `@plaza/client/node` reuses the buffers after they are sent, so an HTTP client that keeps
+   * bytes of request bodies has to copy them. Repeatable, as `upload`.
+   * Source: interface v1, "Endpoints", POST /media.
    */
   readonly uploadFile: (
     path: string,
@@ -69,56 +77,56 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
 
 const unknownType = "application/octet-stream"
 
-const refuse = (field: string, message: string) => new InvalidInput({ field, message: `${field} ${message}` })
+const invalid = (field: string, message: string) => new InvalidInput({ field, message: `${field} ${message}` })
 
-const checked = <E>(file: Upload<E>): Effect.Effect<Multipart.FilePart<E>, InvalidInput> => {
+const validate = <E>(file: Upload<E>): Either.Either<Multipart.FilePart<E>, InvalidInput> => {
   const { content, fileName, size } = file
   const contentType = file.contentType ?? mime.getType(fileName) ?? unknownType
   return fileName === ""
-    ? refuse("fileName", "must not be empty")
+    ? Either.left(invalid("fileName", "must not be empty"))
     : !/^[!-~]+\/[ -~]+$/.test(contentType)
-    ? refuse("contentType", "must be a media type such as image/png")
+    ? Either.left(invalid("contentType", "must be a media type such as image/png"))
     : size !== undefined && (!Number.isSafeInteger(size) || size < 0)
-    ? refuse("size", "must be a whole number of bytes, 0 or more")
+    ? Either.left(invalid("size", "must be a whole number of bytes, 0 or more"))
     : content instanceof Uint8Array && size !== undefined && size !== content.length
-    ? wrongSize(size)
-    : Effect.succeed({ content, size, fileName, contentType })
+    ? Either.left(wrongSize(size))
+    : Either.right({ content, size, fileName, contentType })
 }
 
-const wrongSize = (size: number) => refuse("size", `must be the length of the content, and ${size} bytes is not`)
+const wrongSize = (size: number) => invalid("size", `must be the length of the content, and ${size} bytes is not`)
 
-// Small enough for progress to be seen, large enough to cost little.
+// Small enough for visible progress, large enough for a low cost.
 const pieceLength = 64 * 1024
 
-/** Bytes that somebody wants to see go out do so in pieces; otherwise in one. */
+/** Bytes in pieces, for progress. Without `onProgress` bytes go out in one piece. */
 const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.unfold(0, (start) =>
     start < bytes.length
       ? Option.some([bytes.subarray(start, start + pieceLength), start + pieceLength])
       : Option.none())
 
-const notTwice = refuse("content", "can't be run again, and the HTTP client repeats requests by itself; give the client one that doesn't")
+const notTwice = invalid("content", "can't be run again, and the HTTP client repeats requests by itself; give the client one that doesn't")
 
 interface Source<E> {
-  /** A stream of it never fails. */
+  /** The part to send. Its stream never fails. */
   readonly part: Multipart.FilePart<never>
-  /** Ends when the source fails, as it failed: the HTTP client would only say that sending did, and it would be repeated. */
+  /** Fails with the failure of the source. The HTTP client would report a failed request, which the client would retry. */
   readonly failure: Effect.Effect<never, E | InvalidInput>
-  /** Whether the content may have been on its way still, when sending ended. */
+  /** Whether content was left to send. */
   readonly isUnfinished: () => boolean
-  /** Whether any of the content was read to be sent. */
+  /** Whether any content was read. */
   readonly hasBegun: () => boolean
-  /** Ends every reading of the source that still goes on. */
+  /** Interrupts every run of the source. */
   readonly close: Effect.Effect<void>
 }
 
-const notTheSame = refuse(
+const notTheSame = invalid(
   "content",
   "must be the same each time it is run, and was not for a repeat of the upload; pass bytes, a path, or a Stream that starts " +
     "anew, or set rerunnable: false"
 )
 
-/** Reports progress, and the failure of a source that fails, has another length than its size, or is run again and can't be. */
+/** Reports progress, and fails for a source that fails, has another length than its size, or can't run again. */
 const watch = <E>(
   part: Multipart.FilePart<E>,
   { onProgress, rerunnable }: Pick<Upload, "onProgress" | "rerunnable">,
@@ -134,16 +142,16 @@ const watch = <E>(
   return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     let isUnfinished = true
     let hasBegun = false
-    // Fetch of Node goes on reading the body of a request that was aborted, to its end.
+    // Node's fetch reads the body of an aborted request to its end.
     const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
     const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
     const reading = Effect.withFiberRuntime<void, never, Scope.Scope>((fiber) =>
       Effect.acquireRelease(
-        Effect.zipRight(close, Effect.sync(() => readers.add(fiber))),
+        Effect.andThen(close, Effect.sync(() => readers.add(fiber))),
         () => Effect.sync(() => readers.delete(fiber))
       ))
     const counted = Stream.suspend(() => {
-      // An HTTP client of the caller's may repeat requests by itself.
+      // The caller's HTTP client may repeat requests by itself.
       if (hasBegun && rerunnable === false) {
         return Stream.fail(notTwice)
       }
@@ -154,22 +162,22 @@ const watch = <E>(
       const report = (chunk: Uint8Array): Effect.Effect<void, InvalidInput> => {
         sent += chunk.length
         if (run?.add(chunk) === false) {
-          return notTheSame
+          return Effect.fail(notTheSame)
         }
         return size !== undefined && sent > size ? Effect.fail(otherLength(size)) : onProgress?.(sent) ?? Effect.void
       }
       const end = Effect.suspend((): Effect.Effect<void, InvalidInput> => {
         isUnfinished = false
         if (run?.end() === false) {
-          return notTheSame
+          return Effect.fail(notTheSame)
         }
         return size !== undefined && sent < size ? Effect.fail(otherLength(size)) : Effect.void
       })
       return Stream.concat(Stream.tap(content, report), Stream.execute(end))
     })
-    // Waits to be interrupted, which closes the connection under every HTTP client; a failure would not under each.
+    // Waits for the interruption, which closes the connection with every HTTP client. A failure would not.
     const unfailing = Stream.catchAllCause(counted, (cause) =>
-      Stream.execute(Effect.zipRight(Deferred.failCause(failed, cause), Effect.never)))
+      Stream.execute(Effect.andThen(Deferred.failCause(failed, cause), Effect.never)))
     const whileWanted = Stream.unwrapScoped(Effect.as(reading, unfailing))
     return {
       part: { ...part, size, content: whileWanted },
@@ -181,7 +189,7 @@ const watch = <E>(
   })
 }
 
-/** A lost connection has one more reason here: some HTTP clients don't read what comes while they still write. */
+/** Names one more reason for a lost connection: some HTTP clients do not read a response while they write. */
 const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
   failure instanceof ConnectionLost
     ? new ConnectionLost({
@@ -204,7 +212,7 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
       otherLength: (size: number) => InvalidInput
     ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
       Effect.gen(function*() {
-        const source = yield* watch(yield* checked(file), file, sentContent, otherLength)
+        const source = yield* watch(yield* fromEither(validate(file)), file, sentContent, otherLength)
         const body = yield* Multipart.body(source.part)
         const canRepeat = file.rerunnable === false ? () => !source.hasBegun() : undefined
         const sent = Effect.mapError(
@@ -219,13 +227,13 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
         const fs = yield* FileSystem.FileSystem
         const { size, type } = yield* fs.stat(path)
         if (type !== "File") {
-          return yield* refuse("path", `must name a file; ${path} is none`)
+          return yield* Effect.fail(invalid("path", `must name a file; ${path} is none`))
         }
         const fileName = path.split(/[\\/]/).at(-1) ?? path
         return yield* uploadPart(
           { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
           undefined,
-          () => refuse("path", `must name a file that nobody writes to meanwhile; the length of ${path} changed`)
+          () => invalid("path", `must name a file that nobody writes to meanwhile; the length of ${path} changed`)
         )
       })
 

@@ -1,5 +1,5 @@
 /**
- * What is counted, for whoever exports Effect's metrics. Knows nothing of when.
+ * The client's metrics, for any exporter of Effect's metrics.
  *
  * @since 0.1.0
  */
@@ -7,13 +7,13 @@ import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 
 /**
- * Requests that went out, each attempt counted.
+ * Requests sent, retries included.
  *
  * @since 0.1.0
  * @category metrics
  */
 export const requests = Metric.counter("plaza_client_requests", {
-  description: "Requests sent, repeats included",
+  description: "Requests sent, retries included",
   incremental: true
 })
 
@@ -29,7 +29,7 @@ export const retries = Metric.counter("plaza_client_retries", {
 })
 
 /**
- * Answers with status 429.
+ * Responses with status 429.
  *
  * @since 0.1.0
  * @category metrics
@@ -40,7 +40,7 @@ export const rateLimited = Metric.counter("plaza_client_rate_limited", {
 })
 
 /**
- * Pauses that the service asked for, tagged with their `scope`: `key` or `operation`.
+ * Pauses that the service asked for, tagged with `scope`: `key` or `operation`.
  *
  * @since 0.1.0
  * @category metrics
@@ -51,7 +51,7 @@ export const pauses = Metric.counter("plaza_client_rate_pauses", {
 })
 
 /**
- * Seconds that a request waited for a slot of the allowance.
+ * The wait of a request for a slot of the allowance, in seconds.
  *
  * @since 0.1.0
  * @category metrics

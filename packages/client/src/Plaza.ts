@@ -1,5 +1,5 @@
 /**
- * The way in: layers that provide every service, and requests to what the document names without showing it.
+ * The entry point: layers that provide every service, and requests to undocumented endpoints.
  *
  * @since 0.1.0
  */
@@ -14,15 +14,16 @@ import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as Chat from "./Chat.js"
-import { decoder } from "./internal/contract/Contract.js"
 import { InvalidInput } from "./ClientError.js"
 import type { InvalidSettings } from "./ClientError.js"
-import * as Media from "./Media.js"
+import { fromEither } from "./internal/Compat.js"
+import { decoder } from "./internal/contract/Contract.js"
 import * as Operations from "./internal/contract/Operations.js"
 import type { OpenFailure } from "./internal/contract/Operations.js"
+import * as Pagination from "./internal/contract/Pagination.js"
+import type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
 import type { ApiRequest } from "./internal/transport/ApiRequest.js"
-import * as Pagination from "./Pagination.js"
-import type { ListFailure, ListOptions } from "./Pagination.js"
+import * as Media from "./Media.js"
 import * as Posts from "./Posts.js"
 import * as Profiles from "./Profiles.js"
 import * as RateLimit from "./RateLimit.js"
@@ -38,7 +39,7 @@ export type { Options } from "./Settings.js"
 export { withMaxWait, withRetry, withTimeout } from "./CallOptions.js"
 
 /**
- * Everything that the layers of this module provide.
+ * The services of the layers in this module.
  *
  * @since 0.1.0
  * @category models
@@ -54,7 +55,7 @@ export type Services =
   | RateLimit.RateLimit
 
 /**
- * The services without a rate limit of their own, from `Settings`. {@link layerShared} takes options.
+ * Every service but the rate limit, from `Settings`. {@link layerShared} takes options.
  *
  * @since 0.1.0
  * @category layers
@@ -73,8 +74,8 @@ export const layerWithoutRateLimit: Layer.Layer<
 ).pipe(Layer.provideMerge(Operations.layer))
 
 /**
- * Every service but the rate limit, for a base address and a key. The rate limit comes from outside, such as
- * `RateLimitSql.layer` for a key that several processes share; `rateLimit` and `rateWindow` of these options have no effect.
+ * Every service but the rate limit, for a base address and a key. Provide a rate limit such as `RateLimitSql.layer` for a key that
+ * several processes share. The options `rateLimit` and `rateWindow` have no effect.
  *
  * @since 0.1.0
  * @category layers
@@ -82,26 +83,37 @@ export const layerWithoutRateLimit: Layer.Layer<
 export const layerShared = (
   options: Options
 ): Layer.Layer<Exclude<Services, RateLimit.RateLimit>, InvalidSettings, HttpClient.HttpClient | RateLimit.RateLimit> =>
-  Layer.provide(layerWithoutRateLimit, Layer.effect(Settings, fromOptions(options)))
+  Layer.provide(Layer.fresh(layerWithoutRateLimit), Layer.effect(Settings, fromEither(fromOptions(options))))
 
-const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.provideMerge(
+// Fresh, because a layer that is shared by reference would send the key of another client in the same graph.
+const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.fresh(Layer.provideMerge(
   layerWithoutRateLimit,
   Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
-    // The settings are checked by now, under their own names.
+    // `Settings` has checked both values.
     Layer.orDie(RateLimit.layerMemory({ limit: rateLimit, window: rateWindow }))))
-)
+))
 
 /**
- * Every service, for a base address and a key.
+ * Every service, for a base address and a key. Each layer has its own rate limit: share one layer for one key.
+ *
+ * @example
+ * import { Plaza, Profiles } from "@plaza/client"
+ * import * as NodeClient from "@plaza/client/node"
+ * import { Effect, Layer, Redacted } from "effect"
+ *
+ * const live = Plaza.layer({ baseUrl: "https://host/open/v1", apiKey: Redacted.make("a key") }).pipe(
+ *   Layer.provide(NodeClient.layer)
+ * )
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(Effect.provide(live))
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, HttpClient.HttpClient> =>
-  Layer.provide(layerFromSettings, Layer.effect(Settings, fromOptions(options)))
+  Layer.provide(layerFromSettings, Layer.effect(Settings, fromEither(fromOptions(options))))
 
 /**
- * {@link layerConfig} for an application with this name and version, which `User-Agent` names.
+ * {@link layerConfig} with the name and version of an application, such as `stock-robot/1.2`, for `User-Agent`.
  *
  * @since 0.1.0
  * @category layers
@@ -110,8 +122,9 @@ export const layerConfigFor = (application: string | undefined): Layer.Layer<Ser
   Layer.provide(layerFromSettings, Layer.effect(Settings, configFor(application)))
 
 /**
- * Every service, from `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT` (of one attempt),
- * `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW` (120 and "60 seconds"), and `PLAZA_ALLOW_INSECURE_HTTP` (false).
+ * Every service, from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT` (of one attempt,
+ * default "30 seconds"), `PLAZA_RATE_LIMIT` (default 120), `PLAZA_RATE_WINDOW` (default "60 seconds") and
+ * `PLAZA_ALLOW_INSECURE_HTTP` (default false).
  *
  * @since 0.1.0
  * @category layers
@@ -121,14 +134,14 @@ export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClie
 /** @since 0.1.0 @category models */
 export interface OpenRequest<A, I> {
   readonly method: HttpMethod
-  /** Relative to the base address, with a slash at its beginning; ids in it percent-encoded. */
+  /** Relative to the base address, with a leading slash and percent-encoded ids. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | undefined>> | undefined
   /** Sent as JSON. */
   readonly payload?: unknown
-  /** What the answer's JSON is decoded by; an answer without a body is `undefined` to it. */
+  /** Decodes the JSON of the response. It gets `undefined` for a response without a body. */
   readonly response: Schema.Schema<A, I>
-  /** What may be done after an ambiguous failure (default: `Read` for GET, `Once` for all else). */
+  /** What the client does after an ambiguous failure (default: `Read` for GET, `Once` for other methods). */
   readonly delivery?: Exclude<DeliveryClass, "Checkable"> | undefined
 }
 
@@ -136,12 +149,12 @@ export interface OpenRequest<A, I> {
 export interface OpenList<A, I> extends ListOptions {
   readonly path: string
   readonly query?: Readonly<Record<string, string | undefined>> | undefined
-  /** What each item is decoded by. */
+  /** Decodes each item. */
   readonly item: Schema.Schema<A, I>
 }
 
-// A path that a URL parser would resolve into another one, or that would leave the base address.
-const checkedPath = (path: string): Either.Either<string, InvalidInput> => {
+// Rejects a path that a URL parser resolves into another one, or that leaves the base address.
+const validatePath = (path: string): Either.Either<string, InvalidInput> => {
   const url = path.startsWith("/") && URL.canParse(`http://host/base${path}`) ? new URL(`http://host/base${path}`) : null
   return url === null || url.search !== "" || url.hash !== "" || url.pathname !== `/base${path}`
     ? Either.left(
@@ -156,7 +169,7 @@ const checkedPath = (path: string): Either.Either<string, InvalidInput> => {
 const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">): Either.Either<ApiRequest, InvalidInput> =>
   Either.map(
     Either.all({
-      path: checkedPath(request.path),
+      path: validatePath(request.path),
       body: request.payload === undefined ? Either.right(HttpBody.empty) : Operations.jsonBody(request.payload)
     }),
     ({ body, path }) => ({
@@ -171,8 +184,14 @@ const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">):
   )
 
 /**
- * Sends a request that the document doesn't show, with the key, the allowance, the delivery rules, the errors and the
- * spans of those that it shows.
+ * Sends a request to an undocumented endpoint, with the key, the allowance, the delivery rules, the errors and the spans of the
+ * documented ones.
+ *
+ * @example
+ * import { Plaza } from "@plaza/client"
+ * import { Schema } from "effect"
+ *
+ * const program = Plaza.request({ method: "GET", path: "/notes", response: Schema.Unknown })
  *
  * @since 0.1.0
  * @category open areas
@@ -189,11 +208,12 @@ export const request = <A, I>(
 const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reader: Operations.Reader<A>) =>
   Effect.gen(function*() {
     const { sendOpen } = yield* Operations.Operations
-    return yield* sendOpen(yield* apiRequestOf(options), reader)
+    return yield* sendOpen(yield* fromEither(apiRequestOf(options)), reader)
   })
 
 /**
- * Reads a list that the document doesn't show but that keeps to its list behaviour.
+ * Reads an undocumented list that follows the documented list behaviour.
+ * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
  * @category open areas
@@ -201,7 +221,7 @@ const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reade
 export const paginate = <A, I>(
   options: OpenList<A, I>
 ): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
-  // Once for all pages, since compiling a schema takes longer than decoding a page.
+  // Once for all pages, because compiling a schema takes longer than decoding a page.
   const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(
     `GET ${options.path}`,

@@ -14,16 +14,22 @@ import { Operations } from "./internal/contract/Operations.js"
 /** @since 0.1.0 @category services */
 export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {
   /**
-   * The account that owns the key.
+   * Reads the account that owns the key.
    * Source: interface v1, "Endpoints", GET /me.
    */
   readonly me: Effect.Effect<Profile, FailureOf<"getMe">>
-  /** Source: interface v1, "Endpoints", GET /users/{id}. */
+  /**
+   * Reads a profile by its id.
+   * Source: interface v1, "Endpoints", GET /users/{id}.
+   */
   readonly get: (id: ProfileId) => Effect.Effect<Profile, FailureOf<"getUser">>
-  /** Source: interface v1, "Endpoints", GET /users/by-username/{username}. */
+  /**
+   * Reads a profile by its username.
+   * Source: interface v1, "Endpoints", GET /users/by-username/{username}.
+   */
   readonly find: (username: Username) => Effect.Effect<Profile, FailureOf<"getUserByUsername">>
   /**
-   * Follows a user. Repeatable: sent again after an ambiguous failure. Assumed: a second follow changes nothing.
+   * Follows a user. Repeatable: the client sends again after an ambiguous failure. Assumed: a second follow changes nothing.
    * Source: interface v1, "Endpoints", POST /users/{id}/follow.
    */
   readonly follow: (id: ProfileId) => Effect.Effect<void, FailureOf<"followUser">>

@@ -1,10 +1,9 @@
 /**
- * The key's allowance: at most 120 requests in any 60 seconds as the service counts them. A slot is taken before a request
- * is sent and comes free a whole window after its response, because the service counted the request somewhere between the
- * two.
+ * The key's allowance: at most 120 requests in any 60 seconds as the service counts them. A request acquires a slot before it is
+ * sent. The slot comes free a whole window after the response, because the service counted the request at some time between.
  *
- * Limits: it holds for callers that share one `RateLimit`, and for a service that does not count what it refuses with 429
- * nor a request after its caller gave it up.
+ * Limits: callers have to share one `RateLimit`, and the service must not count requests that it refuses with 429, nor requests
+ * after their callers gave them up.
  *
  * Source: interface v1, "Limits".
  *
@@ -13,13 +12,13 @@
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import type { Closing } from "./internal/delivery/Closing.js"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "./ClientError.js"
+import type { Shutdown } from "./internal/delivery/Shutdown.js"
 import * as Memory from "./internal/rate-limit/MemoryRateLimit.js"
+import * as Reservation from "./internal/rate-limit/Reservation.js"
 
 /** @since 0.1.0 @category models */
 export interface Allowance {
@@ -30,7 +29,7 @@ export interface Allowance {
 }
 
 /**
- * How a slot is waited for.
+ * Options of a wait for a slot.
  *
  * @since 0.1.0
  * @category models
@@ -38,37 +37,37 @@ export interface Allowance {
 export interface WaitOptions {
   /** The name of the request's operation. While the operation is paused, the request waits without holding up others. */
   readonly operation?: string | undefined
-  /** Goes before those who wait already: for a request that the service refused, which keeps its turn. */
-  readonly again?: boolean | undefined
-  /** Ends the wait with `ClientClosed` when it closes. The allowance's own end does so in any case. */
-  readonly closing?: Closing | undefined
+  /** Whether the service refused the request before. It then goes before the other waiters. */
+  readonly isRetry?: boolean | undefined
+  /** Ends the wait with `ClientClosed`, as the shutdown of the allowance does. */
+  readonly shutdown?: Shutdown | undefined
 }
 
 /**
- * A response that asks for a pause.
+ * An error response that asks for a pause.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Refusal {
-  /** What `Retry-After` asks for. */
+  /** The time of `Retry-After`. */
   readonly retryAfter: Duration.Duration | undefined
-  /** False for a 429: the service did not count the request. */
+  /** Whether the service counted the request; false for a 429. */
   readonly counted: boolean
 }
 
 /**
- * How a request is sent in its slot.
+ * Options of a request in a slot.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RequestOptions<in E> {
-  /** The name of the request's operation, which is what a quota pauses. */
+  /** The name of the request's operation, which a quota pauses. */
   readonly operation?: string | undefined
   /**
-   * Recognises a failure that asks for a pause. Up to a window long it pauses the key, and beyond that the operation
-   * alone: then it is a quota, of which the interface does not show what counts against it.
+   * Recognises a failure that asks for a pause. A pause of up to a window applies to the key. A longer one applies to the
+   * operation alone: it comes from a quota, and the interface does not document what counts against quotas.
    */
   readonly refusal?: ((failure: E) => Refusal | undefined) | undefined
 }
@@ -80,34 +79,34 @@ export interface PausedOperation {
 }
 
 /**
- * The allowance at one moment.
+ * A snapshot of the allowance.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Status {
-  /** Requests that could go at once. */
+  /** Requests that can be sent now. */
   readonly free: number
-  /** Slots taken by requests that have no response yet; of all processes that share the allowance. */
+  /** Slots of requests without a response, of all processes that share the allowance. */
   readonly inFlight: number
   /** Requests of this process that wait for a slot. */
   readonly waiting: number
-  /** Until when the service wants no request of the key. */
+  /** The end of the key's pause, where it is paused. */
   readonly pausedUntil: DateTime.Utc | undefined
-  /** Operations whose quota is used up. */
+  /** Operations with an exhausted quota. */
   readonly pausedOperations: ReadonlyArray<PausedOperation>
 }
 
 /**
- * A place in the allowance, for one request.
+ * A permit for one request.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Slot {
   /**
-   * Runs the request. The slot counts as used from then on, until a window after the request has ended. A second request,
-   * or one after the scope of the slot has closed, is a defect.
+   * Runs the request. The slot is in use until a window after the end of the request. A second request, or one after the scope
+   * of the slot has closed, is a defect.
    */
   readonly use: <A, E, R>(
     request: Effect.Effect<A, E, R>,
@@ -118,17 +117,27 @@ export interface Slot {
 /** @since 0.1.0 @category services */
 export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit, {
   /**
-   * Waits for a slot, in the order of asking, no longer than `maxWait`, and fails as soon as it is known that the wait
-   * will be longer. What is sent in it can be chosen when it is there. A slot that isn't used by the time its scope
-   * closes goes to the next one, as does the place of a wait that is interrupted. Every wait fails with `ClientClosed`
-   * when the layer is released.
+   * Waits for a slot, in the order of asking and no longer than `maxWait`. Fails with `RateLimitWaitExceeded` as soon as it is
+   * known that the wait will be longer, and with `ClientClosed` when the layer is released. The caller can choose the request
+   * after the slot is there. An unused slot goes to the next waiter when its scope closes.
+   *
+   * @example
+   * import { Profiles, RateLimit } from "@plaza/client"
+   * import { Duration, Effect } from "effect"
+   *
+   * const program = Effect.scoped(Effect.gen(function*() {
+   *   const { reserve } = yield* RateLimit.RateLimit
+   *   const { me } = yield* Profiles
+   *   const slot = yield* reserve(Duration.minutes(1))
+   *   return yield* RateLimit.inSlot(slot)(me)
+   * }))
    */
   readonly reserve: (
     maxWait: Duration.Duration,
     options?: WaitOptions
   ) => Effect.Effect<Slot, RateLimitWaitExceeded | ClientClosed, Scope.Scope>
   /**
-   * Runs one request in a slot of its own: what reserving one and using it does, with less.
+   * Runs one request in a slot of its own: the same as `reserve` and `use`, at a lower cost.
    */
   readonly withSlot: <A, E, R>(
     maxWait: Duration.Duration,
@@ -136,45 +145,29 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
     options?: WaitOptions & RequestOptions<E>
   ) => Effect.Effect<A, E | RateLimitWaitExceeded | ClientClosed, R>
   /**
-   * Lets no request go for a while, or none of one operation, those that wait already included. A shorter time than one
-   * that runs already changes nothing.
+   * Pauses the key, or one operation, for a time. The pause applies to waiting requests too. A pause that ends before the
+   * current one changes nothing.
    */
-  readonly closeFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
+  readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
   /**
-   * Counts requests of the key that another process sent and that were answered this long ago, so that both together keep
-   * to the allowance. A shared allowance knows them already.
+   * Counts requests of the key that another process sent, by the time since each response. An allowance in a database counts
+   * them already and ignores this.
    */
   readonly occupy: (ages: ReadonlyArray<Duration.Duration>) => Effect.Effect<void>
-  /** What is free, in flight, waiting and paused. */
+  /** Free slots, requests in flight and waiting, and pauses. */
   readonly status: Effect.Effect<Status>
 }>() {}
 
-const reserved = FiberRef.unsafeMake<Slot | undefined>(undefined)
-
 /**
- * Has the first attempt of a call go out in a slot that was reserved before the call was chosen. Attempts after it wait
- * for slots of their own.
+ * Sends the first attempt of a call in a reserved slot. Later attempts wait for slots of their own.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.locally(call, reserved, slot)
+export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Reservation.inSlot
 
 /**
- * Takes the slot that {@link inSlot} left for this call, if one is left.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const takeReserved: Effect.Effect<Slot | undefined> = Effect.flatMap(
-  FiberRef.get(reserved),
-  // Set only where there is something to take away: a reference that was set costs at every fork and join from then on.
-  (slot) => slot === undefined ? Effect.succeed(undefined) : Effect.as(FiberRef.set(reserved, undefined), slot)
-)
-
-/**
- * An allowance that this process has for itself.
+ * An allowance in the memory of this process.
  *
  * @since 0.1.0
  * @category constructors
@@ -183,8 +176,8 @@ export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Typ
   Memory.make
 
 /**
- * Keeps the allowance in the memory of this process. It does not know of other processes with the same key, which then
- * meet 429s together; `@plaza/client/RateLimitSql` shares it.
+ * Keeps the allowance in the memory of this process. Several processes with the same key together exceed the limit and get 429s:
+ * share the allowance with `@plaza/client/RateLimitSql`.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * Removes the API key from everything that comes back from the service or from the HTTP client. An echo is recognised
+ * Removes the API key from responses of the service and from errors of the HTTP client. It recognises the key
  *
  * - plain,
  * - with JSON escapes (`\u0041`, `\/`, `\\`),
@@ -8,7 +8,7 @@
  * - in any mixture of these, nested up to six levels deep,
  * - in base64 or base64url of a text that holds it.
  *
- * Other encodings, such as `\x41`, hexadecimal or quoted-printable, and a key in parts are not recognised.
+ * It does not recognise other encodings, such as `\x41`, hexadecimal or quoted-printable, nor parts of a key.
  *
  * @since 0.1.0
  */
@@ -18,25 +18,23 @@ import * as Predicate from "effect/Predicate"
 /** @since 0.1.0 @category models */
 export interface Redaction {
   /**
-   * The text with `<redacted>` in place of each occurrence of the key. JSON stays JSON, as the key is replaced together with
-   * its escapes, and what is parsed from it holds the key in no value and no property name. Linear in the length of the text,
-   * and the same text when there is nothing to replace.
+   * Replaces each occurrence of the key by `<redacted>`, together with its escapes, so that JSON stays valid and parses to values
+   * and property names without the key. Takes linear time, and returns the same text where nothing is replaced.
    */
   readonly text: (text: string) => string
   /**
-   * A copy of what an HTTP client failed with, which may hold the request with its headers: name, message, stack, code and the
-   * other plain facts of errors and their causes, redacted, and nothing else.
+   * A redacted copy of an HTTP client's error, which may hold the request with its headers: name, message, stack, code and other
+   * plain fields of the error and its causes, and nothing else.
    */
   readonly cause: (cause: unknown) => unknown
 }
 
 const replacement = "<redacted>"
 
-// A shorter text would occur in answers by chance, and replacing it would damage them. No key of the documented form is as
-// short: it has 40 characters behind its prefix.
+// A shorter text occurs in responses by chance. A key of the documented form has 40 characters after its prefix.
 const minLength = 8
 
-// Each layer of encoding takes one pass. More layers than this aren't an echo.
+// Each level of encoding takes one pass. An echo has no more levels than this.
 const maxPasses = 6
 
 const named: Readonly<Record<string, string>> = {
@@ -47,11 +45,11 @@ const named: Readonly<Record<string, string>> = {
   VerticalLine: "|", rcub: "}", rbrace: "}"
 }
 
-// The entities of ASCII that HTML reads without a semicolon as well.
+// The entities of ASCII that HTML accepts without a semicolon.
 const unclosed = "amp|lt|gt|quot"
 
-// A run of backslashes belongs to the character after it: it escapes that, or was escaped itself. Without a semicolon, an
-// entity of printable ASCII ends where its number can't go on.
+// A run of backslashes belongs to the character after it: it escapes that character, or was escaped itself. Without a semicolon, a
+// numeric entity of printable ASCII ends where its number can't continue.
 const token = new RegExp(
   [
     /\\+(?:u00([0-9a-f]{2})|[^\\]|$)/.source,
@@ -78,7 +76,7 @@ const decodedToken = (match: RegExpExecArray): string | undefined => {
     : all.replace(/^\\+/, "")
 }
 
-/** A text with one layer of escapes decoded, and where its parts stood. */
+/** A text with one level of escapes decoded, and the origins of its parts. */
 interface Pass {
   readonly text: string
   /** For each decoded token: its place in the decoded text and its range in the text before. */
@@ -87,7 +85,7 @@ interface Pass {
   readonly to: ReadonlyArray<number>
 }
 
-/** One layer decoded; undefined where there is nothing to decode. */
+/** Decodes one level of escapes; undefined where there is none. */
 const pass = (text: string): Pass | undefined => {
   const at: Array<number> = []
   const from: Array<number> = []
@@ -126,7 +124,7 @@ const tokenBefore = ({ at }: Pass, index: number): number => {
   return low - 1
 }
 
-/** Where the character of the decoded text began, or ended, in the text before. */
+/** Where a character of the decoded text began, or ended, in the text before. */
 const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
   const before = tokenBefore(decoded, index)
   const at = decoded.at[before]
@@ -137,11 +135,11 @@ const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
     : (decoded.to[before] ?? 0) + index - at - 1 + (side === "from" ? 0 : 1)
 }
 
-/** Parts of a base64 text that are the same wherever the key stands in what was encoded. */
+/** The parts of a base64 text that do not depend on the position of the key in the encoded text. */
 const encodedCores = (key: string): ReadonlyArray<string> =>
   ["", " ", "  "].flatMap((before) => {
     const base64 = Encoding.encodeBase64(before + key)
-    // A character of base64 has 6 bits: the first ones hold bits of what stands before, and the last ones of what follows.
+    // A character of base64 has 6 bits. The first and the last characters also hold bits of the text before and after.
     const first = Math.ceil(before.length * 8 / 6)
     const last = Math.floor((before.length + key.length) * 8 / 6)
     const core = base64.slice(first, last)
@@ -151,7 +149,7 @@ const encodedCores = (key: string): ReadonlyArray<string> =>
 // The first character of every escape.
 const escape = /[\\%&]/
 
-/** Which ASCII characters the key, its base64 and their escapes consist of: 1 for those. */
+/** A table of the ASCII characters in the key, its base64 and their escapes: 1 for those. */
 const partsOf = (key: string): Uint8Array => {
   const parts = new Uint8Array(128)
   for (const character of `${key}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
@@ -183,8 +181,7 @@ const replaced = (text: string, ranges: ReadonlyArray<Range>): string => {
 }
 
 /**
- * The end of an echo of a key that ends with backslashes, which JSON doubles: half of a pair left behind would escape what
- * follows.
+ * The end of an echo of a key that ends with backslashes, which JSON doubles: half of a pair would escape the next character.
  */
 const endOf = (text: string, end: number): number => {
   let first = end
@@ -198,7 +195,7 @@ const endOf = (text: string, end: number): number => {
   return first === end ? end : Math.max(end, last - (last - first) % 2)
 }
 
-// Errors nest a few levels deep; a cycle must end.
+// Errors nest a few levels deep. The limit ends a cycle.
 const maxDepth = 8
 
 /**
@@ -212,7 +209,7 @@ export const make = (key: string): Redaction => {
     return { text: (text) => text, cause: copyOf((text) => text) }
   }
   const encoded = encodedCores(key)
-  // The key may itself hold what looks like an escape, and then is decoded where it is echoed: each form is searched for.
+  // A key may itself contain an escape, which is then decoded in an echo, so each form is searched for.
   const needles = [...new Set([key, ...encoded].flatMap(layersOf))]
   const isPart = partsOf(key)
   const shortest = Math.min(...needles.map(({ length }) => length))
@@ -241,9 +238,8 @@ export const make = (key: string): Redaction => {
 
   const text = (given: string): string => {
     const ranges: Array<Range> = []
-    // Only a long run of characters that the key, its base64 and their escapes consist of can hold an echo. In most responses
-    // there is none. A run that is long enough covers one of any positions that are `shortest` apart. Past the end there is
-    // NaN, which is in no table.
+    // Only a long run of these characters can hold an echo. Most responses have none. A run of at least `shortest` characters
+    // covers one of the positions that are `shortest` apart. The code past the end is NaN, which is not in the table.
     for (let index = shortest - 1; index < given.length; index += shortest) {
       if (isPart[given.charCodeAt(index)] === 1) {
         let start = index
@@ -270,8 +266,8 @@ export const make = (key: string): Redaction => {
   return { text, cause: copyOf(text) }
 }
 
-// What errors of sockets, TLS, undici and fetch tell of themselves in plain values.
-const facts = ["code", "errno", "syscall", "hostname", "host", "address", "port", "reason", "status", "statusCode", "_tag"] as const
+// The plain fields of errors of sockets, TLS, undici and fetch.
+const fields = ["code", "errno", "syscall", "hostname", "host", "address", "port", "reason", "status", "statusCode", "_tag"] as const
 
 const copyOf = (redacted: (text: string) => string) => {
   const copy = (cause: unknown, depth: number): unknown => {
@@ -288,7 +284,7 @@ const copyOf = (redacted: (text: string) => string) => {
       try {
         return Predicate.hasProperty(cause, name) ? cause[name] : undefined
       } catch {
-        // A getter that throws tells nothing.
+        // A getter that throws has no value.
         return undefined
       }
     }
@@ -300,7 +296,7 @@ const copyOf = (redacted: (text: string) => string) => {
     const error = new Error(textOf("message") ?? "", inner === undefined ? undefined : { cause: copy(inner, depth + 1) })
     Object.defineProperty(error, "name", { value: textOf("name") ?? "Error", configurable: true, writable: true })
     Object.defineProperty(error, "stack", { value: textOf("stack") ?? `${error.name}: ${error.message}`, configurable: true, writable: true })
-    for (const name of facts) {
+    for (const name of fields) {
       const fact = read(name)
       if (typeof fact === "string" || typeof fact === "number") {
         Object.defineProperty(error, name, { value: typeof fact === "string" ? redacted(fact) : fact, enumerable: true })

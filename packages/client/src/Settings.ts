@@ -1,5 +1,5 @@
 /**
- * The options of a client, checked before anything is sent.
+ * The options of a client, checked when its layer is built.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,7 @@ export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {
-  /** Ends with the version segment, `/open/v1`. Plain `http` is refused beyond this machine. */
+  /** Ends with the version segment, `/open/v1`. Plain `http` is accepted for this machine only. */
   readonly baseUrl: string
   /** Accepts plain `http` to another machine, which shows the key to the network (default: false). */
   readonly allowInsecureHttp?: boolean | undefined
@@ -32,30 +32,33 @@ export interface Options {
   readonly apiKey: Redacted.Redacted
   /** Time limit of one attempt, from sending to the end of the response; of an upload, the time without progress (default: 30 seconds). */
   readonly timeout?: Duration.DurationInput | undefined
-  /** When another attempt follows, where the delivery class allows one. The schedule's input is the failure. */
+  /**
+   * When another attempt follows, where the delivery class allows one. The schedule's input is the failure (default: four retries
+   * within two minutes, with an exponential backoff from 250 milliseconds and jitter).
+   */
   readonly retry?: Schedule.Schedule<unknown, AttemptFailure> | undefined
-  /** The longest time that a call waits for the key's allowance (default: 5 minutes). */
+  /** The longest time that a call waits for the key's allowance; zero to wait not at all (default: 5 minutes). */
   readonly maxWait?: Duration.DurationInput | undefined
   /**
-   * How long a service may take to finish a request that failed, or to show a new post in its list. A post whose outcome
-   * is unknown is looked for until then (default: 15 seconds).
+   * How long the service may take to finish a failed request, or to list a new post. The client looks for a post of unknown
+   * outcome for this time (default: 15 seconds).
    */
   readonly settleTime?: Duration.DurationInput | undefined
   /** Requests in a window (default: 120). */
   readonly rateLimit?: number | undefined
   /** Length of the window (default: 60 seconds). */
   readonly rateWindow?: Duration.DurationInput | undefined
-  /** Whether requests carry the headers of their trace, which go to a third party (default: false). */
+  /** Whether requests carry trace headers, which go to a third party (default: false). */
   readonly propagateTrace?: boolean | undefined
   /** The longest body of a response that is read, in bytes (default: 16 MiB). */
   readonly maxResponseBytes?: number | undefined
-  /** Name and version of the application, such as `stock-robot/1.2`: stands before Plaza's in `User-Agent`. */
+  /** Name and version of the application, such as `stock-robot/1.2`, for `User-Agent`. */
   readonly application?: string | undefined
 }
 
 /** @since 0.1.0 @category services */
 export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted
   readonly timeout: Duration.Duration
@@ -82,7 +85,7 @@ const defaults = {
 }
 
 /**
- * Checks the options of a layer.
+ * Checks the options of a layer. Fails with `InvalidSettings`, which names the option.
  *
  * @since 0.1.0
  * @category constructors
@@ -116,20 +119,19 @@ export const allowInsecureHttp: Config.Config<boolean> = Config.withDefault(Conf
 const baseUrl = Config.mapOrFail(
   Config.all([Config.string("PLAZA_BASE_URL"), allowInsecureHttp]),
   ([text, allowInsecureHttp]) =>
-    // Two variables have no common name, so that the one to correct is named here.
+    // The configuration of two variables has no name, so the error names the one to correct.
     Either.mapLeft(checkBaseUrl(text, { allowInsecureHttp }), (message) => ConfigError.InvalidData(["PLAZA_BASE_URL"], message))
 )
 
 /**
- * The settings as the environment gives them, for an application with this name and version: see
- * {@link Options.application}.
+ * The settings from the configuration, with the name and version of an application: see {@link Options.application}.
  *
  * @since 0.1.0
  * @category config
  */
 export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> => Config.all({
   baseUrl,
-  // Read as a string, because a redacted setting hides what is wrong with it as well; the error of the check doesn't contain the text.
+  // Read as a string, because `Config.redacted` hides the reason of an error. The error of the check does not contain the key.
   apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
   timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
   retry: Config.succeed(defaultRetry),
@@ -146,7 +148,7 @@ export const configFor = (application: string | undefined): Config.Config<Settin
 })
 
 /**
- * The settings as the environment gives them: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT`,
+ * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT`,
  * `PLAZA_RATE_LIMIT`, `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP`.
  *
  * @since 0.1.0

@@ -1,13 +1,13 @@
 /**
- * The order in which stock is sent: what is sold out can still be bought, what falls can be oversold, what is back in stock
- * cannot be bought yet.
+ * The order in which to send stock values: a sold-out product can still be bought, a falling stock can be oversold, and a product
+ * that is back in stock can't be bought yet.
  *
  * @since 0.1.0
  */
 
 /**
- * Classes, the most urgent first. `doubtful` repeats a value whose outcome is unknown and that has probably arrived;
- * `assertion` repeats a value that was confirmed.
+ * Priorities, the most urgent first. `doubtful` repeats a value of unknown outcome that has probably arrived; `assertion` repeats a
+ * confirmed value.
  *
  * @since 0.1.0
  * @category models
@@ -17,27 +17,27 @@ export const priorities = ["soldOut", "falling", "backInStock", "rest", "doubtfu
 export type Priority = (typeof priorities)[number]
 
 /**
- * What is known of one product.
+ * The known stock values of one product, in pieces.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Knowledge {
   readonly wanted: number
-  /** The last stock that the service confirmed; undefined if it never did. */
+  /** The last confirmed stock; undefined if the service never confirmed one. */
   readonly confirmed: number | undefined
-  /** The lowest and the highest stock of the requests whose outcome is unknown; undefined if there are none. */
+  /** The lowest and the highest stock of requests with an unknown outcome; undefined if there are none. */
   readonly doubt: { readonly lowest: number; readonly highest: number } | undefined
 }
 
 /**
- * The class of a product whose wanted stock is to be sent.
+ * The priority of a product whose wanted stock differs from the confirmed one.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const of = ({ confirmed, doubt, wanted }: Knowledge): Exclude<Priority, "assertion"> => {
-  // As long as nobody confirmed the zero, the product may be on sale.
+  // The product may be on sale until the zero is confirmed.
   if (wanted === 0 && (confirmed !== 0 || (doubt !== undefined && doubt.highest > 0))) return "soldOut"
   if (doubt !== undefined && doubt.lowest === wanted && doubt.highest === wanted) return "doubtful"
   if ((confirmed !== undefined && confirmed > wanted) || (doubt !== undefined && doubt.highest > wanted)) return "falling"

@@ -9,27 +9,33 @@ import type { Order, Product } from "@plaza/domain/Resources"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { FailureOf } from "./internal/contract/Contract.js"
 import { isServiceError } from "./ClientError.js"
+import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 
 /** @since 0.1.0 @category services */
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   /**
-   * Sets the stock of a product, in pieces. Repeatable: sent again after an ambiguous failure. Calls of one client for
-   * one product run one after the other, so that the value of its last call is the last that it sends.
+   * Sets the stock of a product, in pieces. Repeatable: the client sends again after an ambiguous failure. Calls of one client
+   * for one product run one after the other, so that it sends the value of the last call last.
    *
-   * Limits: a service that goes on with a request after a timeout, a lost connection, a 5xx or an interruption of the call
-   * can end up with that older value. Calls of other clients are not in this order. A call also waits for those before it,
-   * beyond its own `maxWait`.
+   * Limits: a service that continues a request after a timeout, a lost connection, a 5xx or an interruption of the call can end
+   * up with that older value. The order does not include other clients. A call waits for earlier calls beyond its own `maxWait`.
    * Source: interface v1, "Endpoints", PATCH /store/products/{id}/stock.
+   *
+   * @example
+   * import { Store } from "@plaza/client"
+   * import { ProductId } from "@plaza/domain"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12))
    */
   readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>
   /**
-   * Ships an order. Checkable: sent again after an ambiguous failure. A conflict on the first attempt is a `Conflict`. A
-   * conflict after an ambiguous failure suggests that the order is shipped, but not that this carrier and tracking number
-   * are recorded: `OutcomeUnknown` with `likely: "done"`. Calls of one client for one order run one after the other.
+   * Ships an order. Checkable: the client sends again after an ambiguous failure. A conflict on the first attempt is a
+   * `Conflict`. A conflict after an ambiguous failure is an `OutcomeUnknown` with `likely: "done"`: the order is shipped, but
+   * perhaps with another carrier and tracking number. Calls of one client for one order run one after the other.
    * Source: interface v1, "Endpoints", POST /store/orders/{id}/ship.
    */
   readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, FailureOf<"shipOrder">>
@@ -39,7 +45,7 @@ export class Store extends Context.Tag("@plaza/client/Store")<Store, {
 export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
   Store,
   Effect.map(Operations, ({ send }) => {
-    // An older value that is sent again must not come after a newer one, so calls for one thing wait for each other.
+    // A repeat of an older value must not follow a newer value.
     const withLock = KeyedMutex.make()
 
     return {

@@ -1,5 +1,5 @@
 /**
- * Stories, of which the document shows no more than that they can be created.
+ * Stories. The interface documents that they can be created, and nothing else.
  *
  * @since 0.1.0
  */
@@ -13,9 +13,8 @@ import { Operations } from "./internal/contract/Operations.js"
 /** @since 0.1.0 @category services */
 export class Stories extends Context.Tag("@plaza/client/Stories")<Stories, {
   /**
-   * Creates a story from any JSON object, and gives back whatever the service answers (`undefined` where that is
-   * nothing): neither payload nor answer is documented, so nothing is checked here. Once: not sent again after an
-   * ambiguous failure.
+   * Creates a story from any JSON object and returns the JSON of the response, or `undefined` for an empty one: neither payload
+   * nor response is documented. Once: an ambiguous failure ends in `OutcomeUnknown`, and the client does not send again.
    * Source: interface v1, "Endpoints", gaps.
    */
   readonly create: (story: NewStory) => Effect.Effect<unknown, FailureOf<"createStory">>

@@ -1,5 +1,5 @@
 /**
- * Virtual time for tests of applications that use the client: retries and waits take no real time.
+ * Virtual time for tests of applications that use the client.
  *
  * @since 0.1.0
  */
@@ -12,13 +12,12 @@ import * as Order from "effect/Order"
 import * as TestClock from "effect/TestClock"
 
 /**
- * Runs an effect under Effect's `TestClock` and, whenever all its fibers wait, sets the clock to the time of the next sleep.
- * Without it a test with `it.effect` hangs on the first retry, because nothing else advances that clock. For services in
- * process, such as `Sandbox.layerHttpClient`; over a socket the clock would overtake the response.
+ * Runs an effect under Effect's `TestClock` and sets the clock to the next sleep whenever all fibers wait. Without it a test with
+ * `it.effect` hangs on the first retry. For services in process, such as `Sandbox.layerHttpClient`: over a socket the clock would
+ * pass before the response arrives.
  *
  * @example
- * import { Profiles } from "@plaza/client"
- * import * as TestTime from "./TestTime.js"
+ * import { Profiles, TestTime } from "@plaza/client"
  * import { Effect } from "effect"
  *
  * const test = TestTime.advancing(Effect.flatMap(Profiles, ({ me }) => me))
@@ -30,7 +29,7 @@ export const advancing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
     while (Option.isNone(yield* Fiber.poll(fiber))) {
-      // Settles what can go on without the clock; only then is the next sleep known.
+      // Runs the fibers that need no clock first, because they may sleep next.
       yield* TestClock.adjust(Duration.zero)
       const next = Chunk.head(Chunk.sort(yield* TestClock.sleeps(), Order.number))
       if (Option.isSome(next) && Option.isNone(yield* Fiber.poll(fiber))) {

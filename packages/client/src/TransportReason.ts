@@ -1,6 +1,6 @@
 /**
- * What went wrong below HTTP, by the codes that undici, fetch and node:http leave somewhere in an error's causes: above
- * all whether the request can have reached the service. Knows nothing of delivery.
+ * The reason of a failure below HTTP, by the codes of undici, fetch and node:http in an error's causes, and whether the request
+ * may have reached the service.
  *
  * @since 0.1.0
  */
@@ -9,13 +9,13 @@ import * as Predicate from "effect/Predicate"
 
 /** @since 0.1.0 @category models */
 export interface TransportReason {
-  /** The system's code, or the kind of error where there is none. */
+  /** The system's code, such as `ECONNREFUSED`, or a reason of the HTTP client where there is none. */
   readonly reason: string
-  /** False only where it is certain that nothing of the request left. */
+  /** False only where certainly nothing of the request was sent. */
   readonly connected: boolean
 }
 
-/** Codes of a network that is out of reach: an open connection can meet most of them too. */
+/** Codes of an unreachable network. Most of them occur on open connections too. */
 const unreachable = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -26,7 +26,7 @@ const unreachable = new Set([
   "EADDRNOTAVAIL"
 ])
 
-/** Codes of a connection that was not made, or not trusted. Node reports a failed handshake as a failed write. */
+/** Codes of a connection that was not made or not trusted. Node reports a failed handshake as a failed write. */
 const neverConnected = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -45,23 +45,23 @@ const neverConnected = new Set([
 
 const isNeverConnected = (code: string, syscall: unknown): boolean =>
   neverConnected.has(code) || code.startsWith("CERT_") || code.startsWith("ERR_TLS_CERT") ||
-  // A time-out can come while connecting or later; where the failed call is known, it decides.
+  // A timeout may come while connecting or later. The failed system call decides, where it is known.
   (typeof syscall === "string" ? syscall === "connect" || syscall === "getaddrinfo" : unreachable.has(code))
 
-/** The code of a TLS failure: node:http gives it a common one, and tells only in its text what undici tells by code. */
+/** The code of a TLS failure: node:http uses one code for all of them, with the precise code of undici in its message. */
 const precise = (code: string, message: unknown): string => {
-  const told = code === "EPROTO" && typeof message === "string" ? /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] : undefined
-  return told === undefined ? code : `ERR_SSL_${told.toUpperCase().replaceAll(" ", "_")}`
+  const detail = code === "EPROTO" && typeof message === "string" ? /SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] : undefined
+  return detail === undefined ? code : `ERR_SSL_${detail.toUpperCase().replaceAll(" ", "_")}`
 }
 
-// Causes nest two or three deep; a cycle must not hang us.
+// Causes nest two or three deep. The limit ends a cycle.
 const maxDepth = 8
 
 const find = (error: unknown, depth: number): TransportReason | undefined => {
   if (depth === maxDepth || !Predicate.isRecord(error)) {
     return undefined
   }
-  // Several addresses were tried and each failed in its way; one that may have connected decides.
+  // Several addresses failed, each with its own error. One that may have connected decides.
   if (Array.isArray(error["errors"])) {
     const reasons = error["errors"].flatMap((inner) => find(inner, depth + 1) ?? [])
     return reasons.find((reason) => reason.connected) ?? reasons[0]
@@ -74,7 +74,7 @@ const find = (error: unknown, depth: number): TransportReason | undefined => {
 }
 
 /**
- * The reason of an error of the platform's client.
+ * The reason of an error of the platform's `HttpClient`.
  *
  * @since 0.1.0
  * @category decoding
@@ -85,7 +85,7 @@ export const reasonOf = (error: HttpClientError.HttpClientError): TransportReaso
     : reasonOfCause(error.cause, error.reason)
 
 /**
- * The reason of what a transport threw. Where none can be found the request counts as sent, which is the careful guess.
+ * The reason of a value that a transport threw. Without a known code the request counts as sent, which is the safe assumption.
  *
  * @since 0.1.0
  * @category decoding

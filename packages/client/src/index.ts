@@ -1,6 +1,5 @@
 /**
- * Services for the areas of the interface. Their calls are rate limited, and repeated only by the rules of each operation's
- * delivery class.
+ * Services for the areas of the interface. Calls are rate limited, and retried by the rules of each operation's delivery class.
  *
  * @since 0.1.0
  */
@@ -12,9 +11,9 @@ export * as FailureScope from "./FailureScope.js"
 export type { FailureOf, OperationName, RequestOf, SuccessOf } from "./internal/contract/Contract.js"
 export { Operations } from "./internal/contract/Operations.js"
 export type { OpenFailure } from "./internal/contract/Operations.js"
+export type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
 export { Media } from "./Media.js"
 export * as Metrics from "./Metrics.js"
-export type { ListOptions } from "./Pagination.js"
 export * as Plaza from "./Plaza.js"
 export { Posts } from "./Posts.js"
 export { Profiles } from "./Profiles.js"

@@ -1,5 +1,5 @@
 /**
- * The HTTP client on undici. Only this module and the folder `node` import anything of Node.
+ * The HTTP client for Node, on undici. Only this module and `internal/transport/node` import Node.
  *
  * @since 0.1.0
  */
@@ -11,29 +11,29 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Durations from "./Durations.js"
-import * as Transport from "./internal/transport/Transport.js"
 import type { InvalidSettings } from "./ClientError.js"
+import * as Durations from "./Durations.js"
+import { fromEither } from "./internal/Compat.js"
+import * as Setting from "./internal/Setting.js"
 import * as Connections from "./internal/transport/node/Connections.js"
 import * as UndiciTransport from "./internal/transport/node/UndiciTransport.js"
-import * as Setting from "./internal/Setting.js"
+import * as Transport from "./internal/transport/Transport.js"
 
 /** @since 0.1.0 @category models */
 export interface Options {
   /**
-   * The proxy for every request, such as `http://user:password@proxy:3128`, or false for none (default: what the
-   * variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms, say). Requests go through a tunnel
-   * (CONNECT).
+   * The proxy for every request, such as `http://user:password@proxy:3128`, or false for none (default: the variables
+   * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms). Requests use a tunnel (CONNECT).
    */
   readonly proxy?: string | false | undefined
-  /** Certificates to trust beside those that Node ships, in PEM. */
+  /** Certificates to trust in addition to those of Node, in PEM. */
   readonly ca?: string | ReadonlyArray<string> | undefined
   /**
-   * How long a connection is kept for the next request, where the service doesn't say so itself (default: 4 seconds).
-   * Requests that must not be sent twice don't use a kept connection, because the service may be closing it.
+   * How long to keep a connection for the next request, unless the service says so (default: 4 seconds). Requests that must not be
+   * sent twice use a new connection, because the service may be closing a kept one.
    */
   readonly keepAlive?: Duration.DurationInput | undefined
-  /** The longest time for making a connection, TLS included (default: 10 seconds). */
+  /** The time limit for making a connection, TLS included (default: 10 seconds). */
   readonly connectTimeout?: Duration.DurationInput | undefined
 }
 
@@ -63,21 +63,22 @@ const proxiesOf = (proxy: Options["proxy"]): Effect.Effect<Connections.Proxies, 
     ? Effect.succeed({ http: "", https: "", except: "" })
     : isProxy(proxy)
     ? Effect.succeed({ http: proxy, https: proxy, except: "" })
-    : Setting.invalid("proxy", wrongProxy)
+    : Effect.fail(Setting.invalid("proxy", wrongProxy))
 
 const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = defaults.keepAlive, proxy }: Options) =>
   Effect.gen(function*() {
     const dispatcher = yield* Connections.make({
       proxies: yield* proxiesOf(proxy),
       ca: typeof ca === "string" ? [ca] : ca,
-      keepAlive: yield* Setting.named("keepAlive", Durations.parsePositive(keepAlive)),
-      connectTimeout: yield* Setting.named("connectTimeout", Durations.parsePositive(connectTimeout))
+      keepAlive: yield* fromEither(Setting.named("keepAlive", Durations.parsePositive(keepAlive))),
+      connectTimeout: yield* fromEither(Setting.named("connectTimeout", Durations.parsePositive(connectTimeout)))
     })
     return Transport.attach(NodeHttpClient.makeUndici(dispatcher), UndiciTransport.make(dispatcher))
   })
 
 /**
- * An `HttpClient` on undici, which keeps its connections open between requests that may be repeated.
+ * An `HttpClient` on undici that keeps connections open between requests that may be sent twice. Fails for a proxy, certificate or
+ * time that can't be used.
  *
  * @since 0.1.0
  * @category layers
@@ -86,8 +87,8 @@ export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, 
   Layer.scoped(HttpClient.HttpClient, make(options))
 
 /**
- * {@link layerWith} its defaults: the proxies of the environment are used. A variable that names no proxy is a defect
- * here; use {@link layerWith} to handle it as a failure.
+ * {@link layerWith} with its defaults, which include the proxy of the environment. A malformed proxy variable is a defect here and a
+ * failure of {@link layerWith}.
  *
  * @since 0.1.0
  * @category layers

@@ -1,4 +1,4 @@
-/** Options of single calls: on Effects, on Streams, and with durations that can't be used. */
+/** Options of single calls: on Effects, on Streams, and with invalid durations. */
 import { describe, expect, it } from "@effect/vitest"
 import { type ClientError, Plaza, Posts, Profiles } from "@plaza/client"
 import { current } from "../src/CallOptions.js"

@@ -1,5 +1,5 @@
 /**
- * The short way of reading an answer beside the schema's own: they agree on everything, good and bad.
+ * The decoder agrees with `Schema.decodeUnknownEither` on valid and invalid input: values, order of fields, messages.
  */
 import { it } from "@effect/vitest"
 import * as Resources from "@plaza/domain/Resources"
@@ -22,7 +22,8 @@ class Shelf extends Schema.Class<Shelf>("Shelf")({ id: Schema.String, height: Re
 const Inner = Schema.Struct({ a: Schema.NumberFromString, b: Resources.optional(Schema.String) })
 
 const sides = (fields: Readonly<Record<string, AST.AST>>, optional: ReadonlyArray<string> = []) =>
-  new AST.TypeLiteral(Object.entries(fields).map(([name, type]) => new AST.PropertySignature(name, type, optional.includes(name), true)), [])
+  new AST.TypeLiteral(Object.entries(fields).map(([name, type]) => new AST.PropertySignature(name, type, optional.includes(name), true)),
+    [])
 
 /** What the constructors of schemas never make: sides of a struct that have little to do with each other. */
 const made = (from: AST.TypeLiteral, to: AST.TypeLiteral, ...transformations: ReadonlyArray<AST.PropertySignatureTransformation>) =>
@@ -74,7 +75,9 @@ const schemas = {
     }),
     other: Resources.optional(Schema.String)
   }),
-  "a filter on a struct": Schema.Struct({ a: Schema.String, b: Resources.optional(Schema.String) }).pipe(Schema.filter(({ a, b }) => a !== b)),
+  "a filter on a struct": Schema.Struct({ a: Schema.String, b: Resources.optional(Schema.String) }).pipe(
+    Schema.filter(({ a, b }) => a !== b)
+  ),
   refinements: Schema.Struct({ short: Schema.String.pipe(Schema.maxLength(3)), whole: Schema.Int, more: Schema.NonEmptyTrimmedString }),
   "no field unasked": Schema.Struct({ a: Schema.Array(Inner) }).annotations({ parseOptions: { onExcessProperty: "error" } }),
   "items without fields unasked": Schema.Array(Inner).annotations({ parseOptions: { onExcessProperty: "error" } }),
@@ -83,7 +86,10 @@ const schemas = {
     { a: "b" }
   ),
   "exactly these fields": Schema.Struct({ a: Schema.Unknown, b: Inner }).annotations({ parseOptions: { exact: true } }),
-  "a value to fall back on": Schema.Struct({ a: Schema.Number.annotations({ decodingFallback: () => Either.right(3) }), b: Resources.optional(Schema.String) }),
+  "a value to fall back on": Schema.Struct({
+    a: Schema.Number.annotations({ decodingFallback: () => Either.right(3) }),
+    b: Resources.optional(Schema.String)
+  }),
   "one of two, the first with a value to fall back on": Schema.Union(
     Schema.Number.annotations({ decodingFallback: () => Either.right(3) }),
     Schema.String
@@ -106,7 +112,13 @@ const schemas = {
   tuples: Schema.Tuple([Schema.String, Schema.optionalElement(Schema.NumberFromString)], Inner),
   "at least one": Schema.NonEmptyArray(Inner),
   enums: Schema.Literal("a", "b", 1, null, true),
-  "any kind": Schema.Struct({ o: Schema.Object, n: Schema.Null, big: Schema.BigInt, date: Schema.Date, never: Schema.optional(Schema.Never) }),
+  "any kind": Schema.Struct({
+    o: Schema.Object,
+    n: Schema.Null,
+    big: Schema.BigInt,
+    date: Schema.Date,
+    never: Schema.optional(Schema.Never)
+  }),
   "sets and maps": Schema.Struct({ set: Schema.ReadonlySet(Inner), option: Schema.Option(Schema.String) }),
   "by hand, a field with another type": made(sides({ a: string, b: string }), sides({ a: string, b: short })),
   "by hand, a field of items with another type": made(
@@ -127,25 +139,50 @@ const schemas = {
   Void: Schema.Void
 }
 
-const texts = ["", "a", "b", "007", "7", "1e400", "2026-10-01T12:00:00.000Z", "2026-10-01T14:00:00+02:00", "2026-10-01", "{\"a\":\"1\"}"]
+const dates = [
+  "2026-10-01T12:00:00.000Z",
+  "2026-10-01T14:00:00+02:00",
+  "2026-10-01T12:00:00.123456789Z",
+  "2026-10-01",
+  "2026-02-30T00:00:00Z",
+  "2026-10-01T24:00:00Z",
+  "2016-12-31T23:59:60Z",
+  "+275760-09-13T00:00:00.001Z",
+  "-000001-01-01T00:00:00Z",
+  " 2026-10-01",
+  "1790856000000",
+  "yesterday"
+]
+const texts = ["", "a", "b", "007", "7", "1e400", "{\"a\":\"1\"}", ...dates]
 const leaf = fc.oneof(fc.constantFrom<unknown>(...texts, null, undefined, 0, -1, 1.5, Number.NaN, true, [], {}), fc.jsonValue())
 
 /** A place in a value, as choices among what is there, and what to do to it. */
 const harm = fc.record({
   path: fc.array(fc.nat(5), { maxLength: 4 }),
   kind: fc.constantFrom("replace", "remove", "add"),
+  // `JSON.parse` makes `__proto__` a field as any other.
+  name: fc.constantFrom("more", "__proto__", "constructor", "toString", "id", "createdAt", "data"),
   value: leaf
 })
+type Harm = Readonly<{ path: ReadonlyArray<number>; kind: string; name: string; value: unknown }>
 
-const harmed = (value: unknown, { kind, path, value: other }: Readonly<{ path: ReadonlyArray<number>; kind: string; value: unknown }>): unknown => {
+const withField = (value: object, name: string, field: unknown): object =>
+  Object.defineProperty({ ...value }, name, { value: field, enumerable: true, configurable: true, writable: true })
+
+const harmed = (value: unknown, { kind, name: added, path, value: other }: Harm): unknown => {
   const [choice, ...rest] = path
   if (choice === undefined || typeof value !== "object" || value === null) {
-    return kind === "add" && typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value, more: other } : other
+    return kind === "add" && typeof value === "object" && value !== null && !Array.isArray(value) ? withField(value, added, other) : other
   }
   const entries: ReadonlyArray<readonly [string, unknown]> = Object.entries(value)
   const at = entries.length === 0 ? 0 : choice % entries.length
   const changed = entries.flatMap(([name, item], index) =>
-    index !== at ? [[name, item] as const] : kind === "remove" && rest.length === 0 ? [] : [[name, harmed(item, { kind, path: rest, value: other })] as const])
+    index !== at
+      ? [[name, item] as const]
+      : kind === "remove" && rest.length === 0
+      ? []
+      : [[name, harmed(item, { kind, name: added, path: rest, value: other })] as const]
+  )
   return Array.isArray(value) ? changed.map(([, item]) => item) : Object.fromEntries<unknown>(changed)
 }
 
@@ -173,10 +210,17 @@ describe.each(Object.entries<Schema.Schema<unknown, unknown>>(
 
   it.prop("is read as by the schema, where it has the form of what is sent", [good], ([input]) => agree(input))
 
-  it.prop("is read as by the schema, where something about it is wrong or new", [good, fc.array(harm, { minLength: 1, maxLength: 3 })], ([input, harms]) =>
-    agree(harms.reduce(harmed, input)))
+  it.prop("is read as by the schema, where something about it is wrong or new", [good, fc.array(harm, { minLength: 1, maxLength: 3 })],
+    ([input, harms]) => agree(harms.reduce(harmed, input)))
 
   it.prop("is read as by the schema, whatever it is", [fc.oneof(leaf, fc.anything())], ([input]) => agree(input))
+
+  it.prop("is read as by the schema, where its fields are inherited or it has no prototype", [good], ([input]) => {
+    if (typeof input === "object" && input !== null && !Array.isArray(input)) {
+      agree(Object.create(input))
+      agree(Object.assign(Object.create(null), input))
+    }
+  })
 
   it.prop("leaves what it was given as it was", [good], ([input]) => {
     const before = structuredClone(input)

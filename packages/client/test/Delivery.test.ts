@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, ClientError, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
+import { Chat, type ClientError, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
@@ -202,7 +202,6 @@ describe("a success that can't be read", () => {
         const failure = Either.getOrThrow(Either.flip(result))
         expect(calls.length).toBe(5)
         expect(failure).toMatchObject({ _tag: "UnrecognizedError", status: 200, category: "ServiceFault", details: { body } })
-        expect(ClientError.exitCode(failure)).toBe(7)
       }))
   }
 

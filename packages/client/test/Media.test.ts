@@ -48,7 +48,7 @@ describe("an upload", () => {
   it.effect("arrives whole under any file name, in process", () => Effect.provide(arrives(), OnSandbox.inProcess(world)))
   OnSandbox.itOnSockets("arrives whole under any file name", arrives(), world)
 
-  it.live("is told by its ending what it is, unless told", () =>
+  it.live("has the media type of its file extension, unless one is given", () =>
     Effect.gen(function*() {
       const { upload } = yield* Media
       const typeOf = (fileName: string, contentType?: string) =>

@@ -1,7 +1,6 @@
 /**
- * The rules of delivery under random faults: whatever befalls a program of writes, what the client claimed agrees with
- * what the sandbox holds. `PLAZA_MODEL_RUNS` sets how many programs are tried and `PLAZA_MODEL_SEED` which; a failure
- * prints the seed and the smallest program that fails.
+ * The delivery rules under random faults: the client's results agree with the state of the sandbox. `PLAZA_MODEL_RUNS` sets the
+ * number of programs and `PLAZA_MODEL_SEED` the seed. A failure prints the seed and the smallest program that fails.
  */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"

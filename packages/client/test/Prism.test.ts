@@ -1,7 +1,4 @@
-/**
- * What passes between the client and the sandbox, judged by somebody else: Prism stands between the two and holds every
- * request and every answer to the OpenAPI file.
- */
+/** Requests and responses between the client and the sandbox, checked by Prism against the OpenAPI file. */
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
 import { byCode, OrderId, Post, type PostId, Product, ProductId, ProfileId, Username } from "@plaza/domain"

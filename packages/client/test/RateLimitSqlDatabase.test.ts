@@ -40,7 +40,7 @@ describe("the database of an allowance", () => {
       yield* Fiber.interrupt(waiting)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("is told of answers together that came while it was away", () =>
+  it.scoped("gets the requests that completed during an outage in one statement", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 100, window: "60 seconds" })
       yield* Effect.fork(Effect.replicateEffect(limit.withSlot(patient, Effect.sleep("5 seconds")), 100, {
@@ -99,7 +99,7 @@ describe("the database of an allowance", () => {
 
       yield* there.unsafe("BEGIN IMMEDIATE").raw
       const calls = yield* Effect.fork(Effect.all(
-        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.closeFor(Duration.seconds(10))],
+        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.pauseFor(Duration.seconds(10))],
         { concurrency: "unbounded", discard: true }
       ))
       yield* TestClock.adjust("2 seconds")

@@ -171,7 +171,7 @@ describe("several processes on one Postgres", () => {
       )
       const one = yield* process
       const other = yield* process
-      yield* one.closeFor(Duration.seconds(30))
+      yield* one.pauseFor(Duration.seconds(30))
       const next = yield* Effect.either(other.withSlot(Duration.seconds(5), Effect.void))
       expect(Either.isLeft(next) && next.left._tag).toBe("RateLimitWaitExceeded")
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))

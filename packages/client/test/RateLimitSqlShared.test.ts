@@ -67,8 +67,8 @@ describe("an allowance in a database, for several processes", () => {
         { concurrency: "unbounded" }
       ))
       yield* TestClock.adjust("5 seconds")
-      yield* one.closeFor(Duration.seconds(30))
-      yield* other.closeFor(Duration.seconds(1))
+      yield* one.pauseFor(Duration.seconds(30))
+      yield* other.pauseFor(Duration.seconds(1))
       yield* TestClock.adjust("2 minutes")
       const moments = yield* Fiber.join(waiting)
       const first = Math.min(...moments)
@@ -86,7 +86,7 @@ describe("an allowance in a database, for several processes", () => {
       yield* one.withSlot(patient, Effect.void)
       const waiting = yield* Effect.fork(Effect.either(one.withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("1 second")
-      yield* one.closeFor(Duration.hours(2))
+      yield* one.pauseFor(Duration.hours(2))
       const late = yield* Effect.either(other.withSlot(Duration.minutes(5), Effect.void))
       for (const result of [yield* Fiber.join(waiting), late]) {
         expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimitWaitExceeded" } })

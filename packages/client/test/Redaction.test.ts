@@ -1,4 +1,4 @@
-/** The key is found in whatever escape it is echoed, and nothing else is touched. */
+/** Redaction removes the key in every supported encoding, and changes nothing else. */
 import { describe, expect, it } from "@effect/vitest"
 import * as Redaction from "../src/Redaction.js"
 import { FastCheck as fc } from "effect"

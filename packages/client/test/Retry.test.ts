@@ -1,4 +1,4 @@
-/** The default retries, and the time that they may take. */
+/** The default retry schedule. */
 import { describe, expect, it } from "@effect/vitest"
 import { Profiles } from "@plaza/client"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** Values for one thing leave a client in the order of its calls, and stand in that order but for the limit that is named. */
+/** The order of values that two calls for one product send and leave at the service. */
 import { describe, expect, it } from "@effect/vitest"
 import { Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"

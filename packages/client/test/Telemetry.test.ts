@@ -15,7 +15,7 @@ const likeTwice = (delivery: Partial<Plaza.Options> = {}) => {
   return { ...script, run: Virtual.run(Effect.provide(like, script.layer)) }
 }
 
-describe("a call is seen", () => {
+describe("a call is observable", () => {
   it.effect("as a span of the operation with one for each attempt under it, without ids in their names", () =>
     Effect.gen(function*() {
       const spans = yield* traced(likeTwice().run)
@@ -43,7 +43,7 @@ describe("a call is seen", () => {
       })
     }))
 
-  it.effect("by the service only where the layer is told to propagate its trace", () =>
+  it.effect("by the service only with the option propagateTrace", () =>
     Effect.gen(function*() {
       const silent = likeTwice()
       yield* silent.run

@@ -1,4 +1,4 @@
-/** Virtual time for applications: what waits goes on, at the time it waited for. */
+/** Virtual time for applications. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import * as TestTime from "../src/TestTime.js"

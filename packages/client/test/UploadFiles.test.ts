@@ -2,7 +2,7 @@ import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { afterEach, beforeEach, describe, expect, it, vi } from "@effect/vitest"
 import { Media } from "@plaza/client"
-import { Effect, Schedule } from "effect"
+import { Context, Effect, FastCheck as fc, Layer, Schedule } from "effect"
 import { createHash } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import * as RawServer from "./support/RawServer.js"
@@ -86,3 +86,116 @@ for (const scheme of ["http", "https"] as const) {
     }
   })
 }
+
+interface Attempt {
+  /** After how many bytes it cuts the connection; beyond the body it answers with a 500. */
+  readonly cutAt: number
+}
+
+interface Received {
+  readonly name: string
+  readonly isWhole: boolean
+  readonly content: Buffer
+}
+
+/** How slowly a service reads: it stops for a while after each so many bytes. */
+interface Pace {
+  readonly stallEvery: number
+  readonly stallMillis: number
+}
+
+/** Fails the first attempts for each file by their plan, takes the next one, and keeps the content of all. */
+const failing = (
+  plans: ReadonlyMap<string, ReadonlyArray<Attempt>>,
+  { stallEvery, stallMillis }: Pace,
+  received: Array<Received>
+): RawServer.Handler => {
+  const attempts = new Map<string, number>()
+  return (request, response) => {
+    const chunks: Array<Buffer> = []
+    let length = 0
+    let plan: Attempt | undefined
+    let stallAt = stallEvery
+    const keep = (isWhole: boolean) => {
+      const body = Buffer.concat(chunks)
+      const start = body.indexOf("\r\n\r\n") + 4
+      received.push({
+        name: nameIn(body),
+        isWhole,
+        content: start < 4 ? Buffer.alloc(0) : body.subarray(start, isWhole ? body.lastIndexOf("\r\n--") : undefined)
+      })
+    }
+    request.on("data", (chunk: Buffer) => {
+      if (length === 0) {
+        const name = nameIn(chunk)
+        const attempt = attempts.get(name) ?? 0
+        attempts.set(name, attempt + 1)
+        plan = plans.get(name)?.[attempt]
+      }
+      chunks.push(chunk)
+      length += chunk.length
+      if (plan !== undefined && length > plan.cutAt) {
+        keep(false)
+        request.removeAllListeners("data")
+        request.socket.destroy()
+      } else if (length > stallAt) {
+        stallAt = length + stallEvery
+        request.pause()
+        setTimeout(() => request.resume(), stallMillis)
+      }
+    })
+    request.on("end", () => {
+      keep(true)
+      RawServer.answerJson(response, { mediaId: "1" }, plan === undefined ? 200 : 500)
+    })
+  }
+}
+
+const nameIn = (body: Buffer): string => /filename="([^"]*)"/.exec(body.subarray(0, 1_000).toString("latin1"))?.[1] ?? "nameless"
+
+const MiB = 1_024 * 1_024
+const attempt: fc.Arbitrary<Attempt> = fc.record({ cutAt: fc.integer({ min: 1, max: 30 * MiB }) })
+// Short ones for the ends of files, long ones to fill the buffers of the system and those of the pool.
+const length = fc.oneof(fc.nat(MiB), fc.integer({ min: 10 * MiB, max: 20 * MiB }))
+const files = fc.array(fc.record({ offset: fc.nat(MiB), length, attempts: fc.array(attempt, { maxLength: 2 }) }), {
+  minLength: 1,
+  maxLength: 3
+})
+const pace = fc.record({ stallEvery: fc.integer({ min: MiB / 4, max: 2 * MiB }), stallMillis: fc.integer({ min: 0, max: 10 }) })
+
+describe("every byte that a service receives is the file's, through stalls, cut connections and repeats", () => {
+  beforeEach(() => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0")
+  })
+  afterEach(() => {
+    vi.unstubAllEnvs()
+  })
+
+  // The first reuses its buffers, the second never does.
+  for (const [client, http] of runtimes.slice(0, 2)) {
+    for (const scheme of ["http", "https"] as const) {
+      it.live.prop(`over ${scheme}, by ${client}`, [files, pace], ([files, pace]) =>
+        Effect.gen(function*() {
+          const fs = yield* FileSystem.FileSystem
+          const folder = yield* fs.makeTempDirectoryScoped()
+          const contents = new Map(files.map(({ length, offset }, index) => [`file-${index}`, bytes.subarray(offset, offset + length)]))
+          yield* Effect.forEach(contents, ([name, content]) => fs.writeFile(`${folder}/${name}`, content))
+          const received: Array<Received> = []
+          const plans = new Map(files.map(({ attempts }, index) => [`file-${index}`, attempts]))
+          const server = yield* RawServer.make(failing(plans, pace, received), scheme)
+          const { uploadFile } = yield* Effect.map(
+            Layer.build(RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.recurs(2) })),
+            (context) => Context.get(context, Media)
+          )
+          yield* Effect.forEach(contents.keys(), (name) => uploadFile(`${folder}/${name}`), { concurrency: "unbounded" })
+          for (const { content, isWhole, name } of received) {
+            const whole = contents.get(name) ?? new Uint8Array()
+            const expected = isWhole ? whole : whole.subarray(0, content.length)
+            expect([name, sha256(content.subarray(0, isWhole ? undefined : whole.length))]).toEqual([name, sha256(expected)])
+          }
+          const arrived = received.filter(({ isWhole }) => isWhole).map(({ name }) => name)
+          expect(new Set(arrived)).toEqual(new Set(contents.keys()))
+        }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)), { fastCheck: { numRuns: 8 } })
+    }
+  }
+})

@@ -34,11 +34,9 @@ export interface ErrorResponse {
   readonly listed?: ReadonlySet<string> | undefined
 }
 
-const Envelope = Schema.parseJson(Schema.Struct({
-  error: Schema.Struct(
-    { code: Schema.String, message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" }) },
-    Schema.Record({ key: Schema.String, value: Schema.Unknown })
-  )
+const Envelope = Schema.parseJson(Errors.envelope({
+  code: Schema.String,
+  message: Schema.optionalWith(Schema.String, { nullable: true, default: () => "" })
 }))
 const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
 

@@ -13,18 +13,23 @@ import { Category, categoryOf } from "./Category.js"
 
 const Details = Schema.Record({ key: Schema.String, value: Schema.Unknown })
 
+const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+const withDefault = <S extends Schema.Schema.All>(schema: S, value: () => Schema.Schema.Type<S>) =>
+  Schema.optionalWith(schema, { exact: true, default: value })
+
 /** Fields of every error beside `status`, `code` and `category`. */
 const common = {
   /** A text for people; its wording may change. */
   message: Schema.String,
   /** Every other field of the envelope. */
-  details: Schema.optionalWith(Details, { exact: true, default: () => ({}) }),
+  details: withDefault(Details, () => ({})),
   /** The `X-Request-Id` of the response, if there was one. */
-  requestId: Schema.optionalWith(Schema.String, { exact: true }),
+  requestId: optional(Schema.String),
   /** The wait that `Retry-After` asks for, if there was one. */
-  retryAfter: Schema.optionalWith(Schema.DurationFromSelf, { exact: true }),
+  retryAfter: optional(Schema.DurationFromSelf),
   /** How many attempts the client made, if it counts them. */
-  attempts: Schema.optionalWith(Schema.Number, { exact: true })
+  attempts: optional(Schema.Number)
 }
 
 const constant = <A, I, R>(schema: Schema.Schema<A, I, R>, value: () => A) =>
@@ -226,7 +231,7 @@ export class UnrecognizedError extends Schema.TaggedError<UnrecognizedError>("@p
   "UnrecognizedError",
   {
     status: Schema.Number,
-    code: Schema.optionalWith(Schema.String, { exact: true }),
+    code: optional(Schema.String),
     category: Category,
     ...common
   }
@@ -315,6 +320,17 @@ export interface ErrorFields {
 export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError => new byCode[code](fields)
 
 /**
+ * The schema of the error envelope, `{ error: { code, message, ...details } }`, by the schemas of its code and message.
+ * Source: interface v1, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const envelope = <Fields extends { readonly code: Schema.Struct.Field; readonly message: Schema.Struct.Field }>(
+  fields: Fields
+) => Schema.Struct({ error: Schema.Struct(fields, Details) })
+
+/**
  * The schema of a documented error as a response body, `{ error: { code, message, ...details } }`, annotated with its
  * status. Headers such as `Retry-After` are not part of it.
  *
@@ -326,12 +342,7 @@ export const onWire = <Code extends ErrorCode>(
 ): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
   const sample = fromCode(code, { message: "" })
   const schema = Schema.transform(
-    Schema.Struct({
-      error: Schema.Struct(
-        { code: Schema.Literal(code), message: Schema.String },
-        Schema.Record({ key: Schema.String, value: Schema.Unknown })
-      )
-    }),
+    envelope({ code: Schema.Literal(code), message: Schema.String }),
     Schema.declare((error: unknown): error is DocumentedError => error instanceof byCode[code]),
     {
       strict: true,
@@ -346,3 +357,13 @@ export const onWire = <Code extends ErrorCode>(
   // The compiler can't see that the class looked up by a code is the class of that code.
   return schema as unknown as Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
 }
+
+/**
+ * The schema of any of these documented errors.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const anyOf = <const Code extends ErrorCode>(
+  codes: ReadonlyArray<Code>
+): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => onWire(code)))

@@ -16,7 +16,7 @@ import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Delivery } from "./Delivery.js"
-import { onWire } from "./Errors.js"
+import { anyOf } from "./Errors.js"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "./Ids.js"
 import { keySecretLength, requestsPerWindow } from "./Limits.js"
 import { transform } from "./OpenApi.js"
@@ -39,28 +39,24 @@ const bearer = HttpApiSecurity.annotate(
  */
 export class Authorization extends HttpApiMiddleware.Tag<Authorization>()("@plaza/domain/Authorization", {
   security: { bearer: bearer },
-  failure: Schema.Union(
-    onWire("INVALID_API_KEY"),
-    onWire("INSUFFICIENT_SCOPE"),
-    onWire("DEVELOPER_ACCESS_REVOKED"),
-    onWire("FORBIDDEN"),
-    onWire("RATE_LIMITED"),
-    onWire("INTERNAL_ERROR")
-  )
+  failure: anyOf([
+    "INVALID_API_KEY",
+    "INSUFFICIENT_SCOPE",
+    "DEVELOPER_ACCESS_REVOKED",
+    "FORBIDDEN",
+    "RATE_LIMITED",
+    "INTERNAL_ERROR"
+  ])
 }) {}
 
-/** The error of any call with a parameter, a query or a body. */
-const invalid = onWire("VALIDATION_ERROR")
+/** The errors of any call with a parameter, a query or a body. */
+const invalid = ["VALIDATION_ERROR"] as const
 
 /** The errors of any write: no profile photo or cover, or a body that is too large. */
-const writeError = Schema.Union(onWire("PROFILE_INCOMPLETE"), onWire("PAYLOAD_TOO_LARGE"), invalid)
+const writeErrors = ["PROFILE_INCOMPLETE", "PAYLOAD_TOO_LARGE", ...invalid] as const
 
 /** The errors of any write with a JSON body. */
-const jsonWriteError = Schema.Union(writeError, onWire("INVALID_JSON"))
-
-const notFound = onWire("NOT_FOUND")
-const userUnavailable = onWire("USER_UNAVAILABLE")
-const storeBlocked = onWire("STORE_BLOCKED")
+const jsonWriteErrors = [...writeErrors, "INVALID_JSON"] as const
 
 const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
 
@@ -83,9 +79,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
     HttpApiEndpoint.get("getUser", "/users/:id")
       .setPath(byId(ProfileId))
       .addSuccess(Profile)
-      .addError(invalid)
-      .addError(notFound)
-      .addError(userUnavailable)
+      .addError(anyOf([...invalid, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Read")
       .annotate(OpenApi.Summary, "Read a profile by id")
       .annotate(OpenApi.Description, "Reads a profile by its id.")
@@ -94,9 +88,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
     HttpApiEndpoint.get("getUserByUsername", "/users/by-username/:username")
       .setPath(Schema.Struct({ username: inPath(Username) }))
       .addSuccess(Profile)
-      .addError(invalid)
-      .addError(notFound)
-      .addError(userUnavailable)
+      .addError(anyOf([...invalid, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Read")
       .annotate(OpenApi.Summary, "Read a profile by username")
       .annotate(OpenApi.Description, "Reads a profile by its username.")
@@ -106,9 +98,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
       .setPath(byId(ProfileId))
       .addSuccess(Confirmation)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(writeError)
-      .addError(notFound)
-      .addError(userUnavailable)
+      .addError(anyOf([...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Follow a user")
       .annotate(OpenApi.Description, "Follows a user. A second time leaves the same state.")
@@ -128,7 +118,7 @@ export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
     HttpApiEndpoint.post("uploadMedia", "/media")
       .setPayload(HttpApiSchema.MultipartStream(Requests.MediaUpload))
       .addSuccess(Media)
-      .addError(writeError)
+      .addError(anyOf(writeErrors))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Upload a file")
       .annotate(OpenApi.Description, "Uploads one file, to be named in a post. A spare upload is harmless.")
@@ -148,8 +138,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
     HttpApiEndpoint.post("createPost", "/posts")
       .setPayload(Requests.NewPost)
       .addSuccess(Post)
-      .addError(jsonWriteError)
-      .addError(notFound)
+      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND"]))
       .annotate(Delivery, "Checkable")
       .annotate(OpenApi.Summary, "Create a post")
       .annotate(OpenApi.Description, "Creates a post. Whether it happened can be looked up in the account's posts.")
@@ -158,7 +147,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
     HttpApiEndpoint.get("listPosts", "/me/posts")
       .setUrlParams(Requests.PageQuery)
       .addSuccess(Page(Post))
-      .addError(invalid)
+      .addError(anyOf(invalid))
       .annotate(Delivery, "Read")
       .annotate(OpenApi.Summary, "List the account's posts")
       .annotate(OpenApi.Description, "Lists the account's posts, a page at a time.")
@@ -169,9 +158,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .setPayload(Requests.NewComment)
       .addSuccess(Comment)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(jsonWriteError)
-      .addError(notFound)
-      .addError(userUnavailable)
+      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Comment on a post")
       .annotate(OpenApi.Description, "Comments on a post. Comments can't be looked up: after a failure that leaves the outcome open, check before you send the comment again.")
@@ -181,9 +168,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .setPath(byId(PostId))
       .addSuccess(Confirmation)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(writeError)
-      .addError(notFound)
-      .addError(userUnavailable)
+      .addError(anyOf([...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Like a post")
       .annotate(OpenApi.Description, "Likes a post. A second time leaves the same state.")
@@ -205,9 +190,7 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
       .setPayload(Requests.StockUpdate)
       .addSuccess(Product)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(jsonWriteError)
-      .addError(notFound)
-      .addError(storeBlocked)
+      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "STORE_BLOCKED"]))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Set a product's stock")
       .annotate(OpenApi.Description, "Sets the stock of a product.")
@@ -218,10 +201,7 @@ export class StoreGroup extends HttpApiGroup.make("store", { topLevel: true })
       .setPayload(Requests.NewShipment)
       .addSuccess(Order)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(jsonWriteError)
-      .addError(notFound)
-      .addError(storeBlocked)
-      .addError(onWire("CONFLICT"))
+      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "STORE_BLOCKED", "CONFLICT"]))
       .annotate(Delivery, "Checkable")
       .annotate(OpenApi.Summary, "Ship an order")
       .annotate(OpenApi.Description, "Ships an order. A second call for the same order is a conflict.")
@@ -241,7 +221,7 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
     HttpApiEndpoint.get("listConversations", "/conversations")
       .setUrlParams(Requests.PageQuery)
       .addSuccess(Page(Conversation))
-      .addError(invalid)
+      .addError(anyOf(invalid))
       .annotate(Delivery, "Read")
       .annotate(OpenApi.Summary, "List the account's conversations")
       .annotate(OpenApi.Description, "Lists the account's conversations, a page at a time.")
@@ -252,11 +232,7 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
       .setPayload(Requests.NewMessage)
       .addSuccess(Message)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(jsonWriteError)
-      .addError(notFound)
-      .addError(userUnavailable)
-      .addError(onWire("CHAT_NOT_ALLOWED"))
-      .addError(onWire("CHAT_BLOCKED"))
+      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE", "CHAT_NOT_ALLOWED", "CHAT_BLOCKED"]))
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Send a message")
       .annotate(OpenApi.Description, "Sends a message. Messages can't be looked up: after a failure that leaves the outcome open, check before you send the message again.")
@@ -314,8 +290,7 @@ export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true 
       .setPayload(Requests.NewStory)
       .addSuccess(Confirmation)
       .addSuccess(HttpApiSchema.NoContent)
-      .addError(jsonWriteError)
-      .addError(notFound)
+      .addError(anyOf([...jsonWriteErrors, "NOT_FOUND"]))
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Create a story")
       .annotate(OpenApi.Description, "Creates a story. Stories can't be looked up: after a failure that leaves the outcome open, check before you send the story again.")

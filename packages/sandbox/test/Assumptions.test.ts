@@ -8,6 +8,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { allScopes, decode, defaults, fixedAssumptions, meanings, merge, tables } from "../src/Assumptions.js"
+import { openApi } from "../src/OpenApiDocument.js"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
 
 const documentation = readFileSync(new URL("../../../docs/sandbox.md", import.meta.url), "utf8")
@@ -25,6 +26,13 @@ describe("the documentation", () => {
     for (const { id, section } of fixedAssumptions) {
       assert.include(document, section, id)
     }
+  })
+})
+
+describe("the default scopes", () => {
+  it("name one for every operation: without an entry any key may call it", () => {
+    const operations = Object.values(openApi(defaults).paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) => operationId)
+    assert.deepStrictEqual(Object.keys(defaults.scopes).toSorted(), operations.toSorted())
   })
 })
 

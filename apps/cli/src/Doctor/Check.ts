@@ -1,15 +1,15 @@
-/** What a look at one thing shows. Knows nothing of what is looked at. */
-import type { ClientError } from "@plaza/client"
+/** The result of a check. */
+import type { ExitCode } from "@plaza/terminal/ExitCode"
 import * as Data from "effect/Data"
 
-/** Something is not as it has to be; the checks themselves have told what. */
+/** Some checks failed. The checks themselves are already printed. */
 export class ChecksFailed extends Data.TaggedError("ChecksFailed")<{ readonly message: string }> {
-  readonly exitCode: ClientError.ExitCode = 1
+  readonly exitCode: ExitCode = 1
 }
 
 /**
- * - `warning`: it works, and may not for long, or not as one would wish.
- * - `unknown`: it can't be told, because of an earlier failure or because the interface shows no way.
+ * - `warning`: it works, but may stop working or is not recommended.
+ * - `unknown`: it can't be checked, because of an earlier failure or because the interface doesn't show it.
  */
 export type Status = "ok" | "warning" | "failed" | "unknown"
 
@@ -17,7 +17,7 @@ export interface Check {
   readonly name: string
   readonly status: Status
   readonly message: string
-  /** What to do; null where nothing has to be done. */
+  /** What to do; null if nothing. */
   readonly remedy: string | null
 }
 

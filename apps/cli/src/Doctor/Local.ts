@@ -1,6 +1,5 @@
 /**
- * What can be told without the network: Node, the profile, the form of address and key, and the allowance. Knows nothing of what the
- * service says.
+ * Checks without the network: Node, the profile, the form of address and key, and the rate limit settings.
  *
  * Source: interface v1, "Authentication", "Limits" and "Versioning".
  */
@@ -26,13 +25,13 @@ export const node = (version: string): Check => {
     : failed("node", `Node ${version} is too old`, `Install Node ${least.join(".")} or a later version.`)
 }
 
-/** Where every address of the service ends, by the document. */
+/** The end of every address of the service. */
 const versionSegment = "/open/v1"
 
 const otherAddress = ({ apiKey, profile, profileBaseUrl }: Target, baseUrl: string): boolean =>
   profileBaseUrl !== undefined && apiKey?.from === `profile ${profile}` && profileBaseUrl.replace(/\/+$/, "") !== baseUrl
 
-/** The address, and whether it can be used; plain `http` beyond this machine where it is allowed. */
+/** Checks the address. Plain `http` to another machine is valid only if it is allowed. */
 export const address = (target: Target, allowInsecureHttp: boolean): readonly [check: Check, url: URL | undefined] => {
   const { baseUrl } = target
   if (baseUrl === undefined) return [failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`), undefined]
@@ -40,18 +39,18 @@ export const address = (target: Target, allowInsecureHttp: boolean): readonly [c
     onLeft: (why) => [failed("address", `the address from ${baseUrl.from} ${why}`, `Correct it in ${baseUrl.from}.`), undefined],
     onRight: (text) => {
       const url = new URL(text)
-      const told = `${text} from ${baseUrl.from}`
-      if (!url.pathname.endsWith(versionSegment)) return [failed("address", `${told} doesn't end with ${versionSegment}`, `Put ${versionSegment} at the end of the address in ${baseUrl.from}.`), url]
-      if (url.protocol === "http:" && !Settings.isLoopback(url.hostname)) return [warning("address", `${told}: the key goes over the network for everybody to read`, "Use https."), url]
+      const described = `${text} from ${baseUrl.from}`
+      if (!url.pathname.endsWith(versionSegment)) return [failed("address", `${described} doesn't end with ${versionSegment}`, `Put ${versionSegment} at the end of the address in ${baseUrl.from}.`), url]
+      if (url.protocol === "http:" && !Settings.isLoopback(url.hostname)) return [warning("address", `${described}: the key goes over the network for everybody to read`, "Use https."), url]
       if (otherAddress(target, text)) {
-        return [warning("address", `${told}, but the key of profile ${target.profile} was made for ${target.profileBaseUrl}`, `Leave out what comes from ${baseUrl.from}, or log in there as another profile.`), url]
+        return [warning("address", `${described}, but the key of profile ${target.profile} was made for ${target.profileBaseUrl}`, `Leave out what comes from ${baseUrl.from}, or log in there as another profile.`), url]
       }
-      return [ok("address", told), url]
+      return [ok("address", described), url]
     }
   })
 }
 
-/** The key's form, and where it comes from. */
+/** Checks the form of the key, and reports where it comes from. */
 export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.Redacted | undefined] => {
   if (apiKey === undefined) return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey} or PLAZA_API_KEY_FILE.`), undefined]
   return Either.match(ApiKey.parse(Redacted.value(apiKey.value)), {
@@ -60,7 +59,7 @@ export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.R
   })
 }
 
-// The settings are read together, and these two are looked at elsewhere.
+// All settings are read together; other checks cover these two.
 const placeholders = new Map([[variables.baseUrl, `https://host${versionSegment}`], [variables.apiKey, `key_${"x".repeat(Limits.keySecretLength)}`]])
 
 export const allowance: Effect.Effect<Check> = Effect.configProviderWith((environment) =>
@@ -69,19 +68,18 @@ export const allowance: Effect.Effect<Check> = Effect.configProviderWith((enviro
     Effect.match({
       onFailure: (error) => failed("allowance", ofFailure(error).message, "Correct or remove that variable."),
       onSuccess: ({ rateLimit, rateWindow, timeout }) => {
-        const told = `${rateLimit} requests in ${Duration.format(rateWindow)}, ${Duration.format(timeout)} for an attempt`
+        const text = `${rateLimit} requests in ${Duration.format(rateWindow)}, ${Duration.format(timeout)} for an attempt`
         const isMore = rateLimit / Duration.toMillis(rateWindow) > Limits.requestsPerWindow / Duration.toMillis(Limits.rateWindow)
         return isMore
-          ? warning("allowance", `${told}: the service allows ${Limits.requestsPerWindow} in ${Duration.format(Limits.rateWindow)}`, "Remove PLAZA_RATE_LIMIT and PLAZA_RATE_WINDOW, unless this is a sandbox that allows more.")
-          : ok("allowance", told)
+          ? warning("allowance", `${text}: the service allows ${Limits.requestsPerWindow} in ${Duration.format(Limits.rateWindow)}`, "Remove PLAZA_RATE_LIMIT and PLAZA_RATE_WINDOW, unless this is a sandbox that allows more.")
+          : ok("allowance", text)
       }
     })
   )
 )
 
 /**
- * What the account may write. Neither a profile's photo and cover nor a key's scopes are shown by the document, so nothing short of a
- * write can tell.
+ * What the account may write. The document shows neither a profile's photo and cover nor a key's scopes, so only a write can reveal it.
  * Source: interface v1, "Resources and their fields", gaps.
  */
 export const writes: Check = unknown(

@@ -1,7 +1,4 @@
-/**
- * What lies between here and the service: the host's name, and the certificate that answers for it. Nothing is sent over the connection
- * that is looked at. Knows nothing of the interface.
- */
+/** Checks the host name and the TLS certificate. Sends nothing over the connection. */
 import { TransportReason } from "@plaza/client"
 import * as Advice from "@plaza/terminal/Advice"
 import * as Clock from "effect/Clock"
@@ -23,7 +20,7 @@ const unreached = (cause: unknown): Unreached => new Unreached({ reason: Transpo
 const inTime = <A>(effect: Effect.Effect<A, Unreached>, limit: Duration.DurationInput): Effect.Effect<A, Unreached> =>
   Effect.timeoutFail(effect, { duration: limit, onTimeout: () => new Unreached({ reason: "ETIMEDOUT" }) })
 
-/** The host as the system wants it: an address of IPv6 without its brackets. */
+/** The host name; an IPv6 address without brackets. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")
 
 export const dns = (url: URL): Effect.Effect<Check> => {
@@ -38,13 +35,13 @@ export const dns = (url: URL): Effect.Effect<Check> => {
 }
 
 export interface Seen {
-  /** Why the certificate is not accepted, as a code of Node's. */
+  /** Node's error code if the certificate is not accepted. */
   readonly refused: string | undefined
   readonly validTo: number
   readonly subject: string
 }
 
-/** Accepted, whatever it is, for only then can it be looked at; nothing is said to who shows it. */
+/** Accepts any certificate, to inspect it. Nothing is sent over the connection. */
 const certificate = (url: URL): Effect.Effect<Seen, Unreached> =>
   Effect.async<Seen, Unreached>((resume) => {
     const host = hostOf(url)
@@ -56,7 +53,7 @@ const certificate = (url: URL): Effect.Effect<Seen, Unreached> =>
     })
     socket.once("secureConnect", () => {
       const { subject, valid_to } = socket.getPeerCertificate()
-      // Typed as an error, and for the most part the code of one.
+      // Typed as an error, but usually an error code.
       const refused: unknown = socket.authorizationError
       const code = refused instanceof Error && "code" in refused ? refused.code : refused
       const names = [subject?.CN ?? []].flat()
@@ -72,15 +69,15 @@ const certificate = (url: URL): Effect.Effect<Seen, Unreached> =>
 
 const soon = Duration.days(14)
 
-/** What a certificate is worth. */
+/** Checks a certificate. */
 export const judge = ({ refused, subject, validTo }: Seen, now: number, isUnchecked: boolean): Check => {
   const until = Number.isNaN(validTo) ? "an unknown day" : DateTime.formatIso(DateTime.unsafeMake(validTo))
-  const told = `certificate of ${subject}, valid until ${until}`
-  if (isUnchecked) return warning("tls", `${told}; NODE_TLS_REJECT_UNAUTHORIZED=0 lets everybody read the key who can stand in between`, "Remove NODE_TLS_REJECT_UNAUTHORIZED.")
-  if (refused !== undefined) return failed("tls", `${told}, is not accepted (${refused})`, Advice.forReason(refused))
+  const text = `certificate of ${subject}, valid until ${until}`
+  if (isUnchecked) return warning("tls", `${text}; NODE_TLS_REJECT_UNAUTHORIZED=0 lets everybody read the key who can stand in between`, "Remove NODE_TLS_REJECT_UNAUTHORIZED.")
+  if (refused !== undefined) return failed("tls", `${text}, is not accepted (${refused})`, Advice.forReason(refused))
   return validTo - now < Duration.toMillis(soon)
-    ? warning("tls", `${told}, which is soon`, "Ask the service's operator to renew it.")
-    : ok("tls", told)
+    ? warning("tls", `${text}, which is soon`, "Ask the service's operator to renew it.")
+    : ok("tls", text)
 }
 
 const uncheckedVariable = Effect.orElseSucceed(Effect.map(Config.option(Config.string("NODE_TLS_REJECT_UNAUTHORIZED")), Option.contains("0")), () => false)

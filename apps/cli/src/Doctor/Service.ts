@@ -1,6 +1,6 @@
 /**
- * What the service says when it is asked once whose key this is: whether it answers, what time it has there, and which account it is.
- * Nothing is sent again.
+ * Checks the service with one GET /me: whether it responds, its clock, and the account. Sends it once, without
+ * retries.
  *
  * Source: interface v1, "Endpoints", GET /me.
  */
@@ -44,15 +44,15 @@ const ask = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<Answer
 
 const most = Duration.seconds(30)
 
-/** The `Date` of an answer has whole seconds, and was written somewhere between question and answer. */
+/** The `Date` of a response has whole seconds, and was set between request and response. */
 const clock = ({ askedAt, headers, receivedAt }: Answer): Check => {
   const there = parseHttpDate(headers["date"])
   if (there === undefined) return unknown("clock", "the service doesn't tell its time")
   const ahead = there > receivedAt ? there - receivedAt : there + 1_000 < askedAt ? there + 1_000 - askedAt : 0
   const seconds = Math.round(Math.abs(ahead) / 1_000)
   if (seconds === 0) return ok("clock", "the service has the same time")
-  const told = `this machine's clock is ${seconds} seconds ${ahead > 0 ? "behind" : "ahead of"} the service's`
-  return seconds <= Duration.toSeconds(most) ? ok("clock", told) : warning("clock", told, "Set this machine's clock, as by NTP: certificates and waits are told in moments.")
+  const text = `this machine's clock is ${seconds} seconds ${ahead > 0 ? "behind" : "ahead of"} the service's`
+  return seconds <= Duration.toSeconds(most) ? ok("clock", text) : warning("clock", text, "Set this machine's clock, for example by NTP: certificates and waits depend on it.")
 }
 
 const decode = Schema.decodeUnknownEither(Schema.parseJson(Resources.Profile))

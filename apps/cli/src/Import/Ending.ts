@@ -1,33 +1,33 @@
-/** What is told of an import when it ends, and what it ends in. Knows nothing of how it was run. */
+/** The summary of an import, and its failure. */
+import type { ExitCode } from "@plaza/terminal/ExitCode"
 import { Explained } from "@plaza/terminal/Problem"
 import * as Data from "effect/Data"
-import type { ClientError as Failures } from "@plaza/client"
 import type { Kind } from "./Item.js"
 import type { Tally } from "./Run.js"
 import * as Verdict from "./Verdict.js"
 
-/** Some rows were tried and are not known to be in place. The status is that of the worst of them. */
+/** Some rows failed or have an unknown outcome. The exit code is that of the worst one. */
 export class RowsFailed extends Data.TaggedError("RowsFailed")<{
   readonly failed: number
-  readonly exitCode: Failures.ExitCode
+  readonly exitCode: ExitCode
   readonly message: string
 }> {}
 
 export interface Summary {
   readonly import: Kind["name"]
   readonly rows: number
-  /** In place since an earlier run. */
+  /** Confirmed in an earlier run. */
   readonly inPlace: number
   /** Confirmed by the service in this run. */
   readonly sent: number
-  /** Orders that were shipped before, and not by this import: perhaps with another carrier or number. */
+  /** Orders that were already shipped, not by this import, perhaps with another carrier or number. */
   readonly alreadyShipped: ReadonlyArray<string>
-  /** Orders that are shipped, but perhaps with another carrier or number: an earlier attempt was of unknown outcome. */
+  /** Orders that are shipped, perhaps with another carrier or number, after an attempt with an unknown outcome. */
   readonly unverified: ReadonlyArray<string>
   readonly failed: number
-  /** Not tried. */
+  /** Not sent. */
   readonly left: number
-  /** Where the failed rows are. */
+  /** The file with the failed rows. */
   readonly report: string | null
 }
 
@@ -49,7 +49,7 @@ export const summary = (kind: Kind, rows: number, inPlace: number, tally: Tally,
 const grouped = (count: number): string => count.toLocaleString("en-US")
 const counted = (count: number): string => count === 1 ? "1 row" : `${grouped(count)} rows`
 
-/** The numbers in a sentence. */
+/** The summary as a sentence. */
 export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, unverified }: Summary): string => {
   const parts = [
     `${grouped(sent)} of ${counted(rows)} sent`,
@@ -62,12 +62,12 @@ export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, un
   return `${parts.join(", ")}.`
 }
 
-/** How it goes on after a run that was cut off or stopped. */
+/** How to continue after an interrupted or stopped run. */
 export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: Summary): string =>
   `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${counted(rows)} are in place: run the same command to go on.` +
   (report === null ? "" : ` What failed until then (${counted(failed)}) is in ${report}.`)
 
-/** What a run ends in, where not every row is in place. */
+/** The failure of a run that didn't confirm every row. */
 export const failureOf = (summary: Summary, { failed, stop }: Tally): Explained | undefined => {
   if (stop !== undefined) return new Explained({ cause: stop, advice: resumption(summary), details: { ...summary } })
   if (failed.length === 0) return undefined

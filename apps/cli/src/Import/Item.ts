@@ -1,6 +1,4 @@
-/**
- * What can be imported: the rows of a kind, and what a row asks of the service. Knows nothing of files, nor of how often a row is sent.
- */
+/** The kinds of rows that can be imported, and the request that each row needs. */
 import { StockPriority } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
 import type * as ByPieces from "@plaza/rows/ByPieces"

@@ -1,9 +1,9 @@
 /**
- * What is known of each row of an import: a file of lines that are only ever added, one before a row is sent and one when its outcome is
- * there, so that whatever ends the program, the next one knows what was sent. Knows nothing of the service.
+ * The journal of an import: an append-only file with one line before a row is sent and one with its outcome, so that
+ * the next run knows what was sent.
  *
- * A line goes to the system at once, which keeps it when the program is killed, and to the disk once a second. What a power cut takes
- * with it is sent again, which does no harm: a stock is the same a second time, and an order is shipped once.
+ * A line is written at once, which survives a killed program, and synced once a second. After a power cut some rows
+ * are sent again, which is harmless: a stock is idempotent, and an order is shipped once.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"

@@ -1,6 +1,4 @@
-/**
- * The file of the rows that were not taken: as they were, and why. It is an import itself, as it is. Knows nothing of how rows are sent.
- */
+/** Writes the rows that were not accepted, with the reason, as a file that can be imported again. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Format from "@plaza/rows/Format"

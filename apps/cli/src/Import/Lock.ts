@@ -1,7 +1,7 @@
 /**
- * One import of a kind at a time for an account: two would send into the same allowance, and one might take back what the other does.
- * An exclusive transaction on a database of its own, which the system releases with the process, however that ends; no file with a
- * process number in it can offer that. Loading this module loads the native database.
+ * Locks the imports of a kind for an account, because two imports would share the rate limit and could undo each
+ * other. The lock is an exclusive transaction on a database of its own, which the system releases when the process
+ * ends, however it ends. Loading this module loads the native database.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import type { PlatformError } from "@effect/platform/Error"
@@ -22,7 +22,7 @@ const refuse = (message: string) => Effect.fail(new UsageError({ message }))
 // SQLite's primary result code, in the lower eight bits.
 const isBusy = (cause: unknown): boolean => Predicate.hasProperty(cause, "rawCode") && Predicate.isNumber(cause.rawCode) && (cause.rawCode & 0xff) === 5
 
-/** Where who holds the lock is told to those who are turned away. */
+/** The file with the lock owner, for the message of those who can't acquire it. */
 const holderOf = ({ folder }: Place): string => Path.join(folder, "holder")
 
 /** Holds the folder until the scope closes. */

@@ -1,7 +1,4 @@
-/**
- * How fast an import goes and how long it still takes, in a few words. An estimate for eyes, of what goes in bursts of a whole window.
- * Knows nothing of what is sent.
- */
+/** Formats the pace of an import and the estimated time left. Rows are sent in bursts, one per window. */
 
 export interface Allowance {
   readonly limit: number

@@ -1,7 +1,6 @@
 /**
- * Where the journals of imports are: a folder for each account and kind, in it a file for each import that is named by its rows. So the
- * same rows go on where they stopped, whatever file, format or order they come in and whichever key of the account sends them, and other
- * rows never do. Knows nothing of what is in a journal.
+ * The folder of the journals: one folder per account and kind, one file per import, named by a hash of its rows. So
+ * the same rows continue an import, whatever their file, format or order and whichever key of the account sends them.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -21,19 +20,19 @@ const variable = (name: string) => Effect.map(Config.option(Config.string(name))
 /** The folder of all journals: `plaza/imports` in XDG_STATE_HOME, or in `.local/state` of the home folder. */
 const root: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function*() {
   // A path that isn't absolute has to be ignored, by the rules of XDG.
-  const told = Option.filter(yield* variable("XDG_STATE_HOME"), (path) => Path.isAbsolute(path))
+  const stateHome = Option.filter(yield* variable("XDG_STATE_HOME"), (path) => Path.isAbsolute(path))
   const home = Option.getOrElse(yield* variable("HOME"), homedir)
-  return Path.join(Option.getOrElse(told, () => Path.join(home, ".local", "state")), "plaza", "imports")
+  return Path.join(Option.getOrElse(stateHome, () => Path.join(home, ".local", "state")), "plaza", "imports")
 })
 
 /** Equal for equal texts alone; 128 bits, so that nobody meets two by chance. */
 export const digest = (parts: ReadonlyArray<string>): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
 export interface Place {
-  /** What one program at a time may work with. */
+  /** The folder that one program at a time may use. */
   readonly folder: string
   readonly journal: string
-  /** Where the rows are put that were not taken, unless told. */
+  /** The default file for failed rows. */
   readonly report: string
 }
 

@@ -1,7 +1,4 @@
-/**
- * The rows of a file, checked whole: either every one of them can be sent, or all that is wrong is told and none is. Knows nothing of
- * the service.
- */
+/** Reads and validates all rows of a file. Reports every invalid row; then nothing is sent. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -18,14 +15,14 @@ import type { BadItem, Item, Kind } from "./Item.js"
 export interface Options {
   /** A path, or `-` for standard input. */
   readonly file: string
-  /** By the ending of the file's name unless told; CSV where that tells nothing. */
+  /** The format (default: by the file's extension, else CSV). */
   readonly format: Format.Format | undefined
   readonly delimiter: string | undefined
-  /** The failure is told as JSON, with all that is wrong in it. */
+  /** Reports the failure as JSON with all invalid rows. */
   readonly json: boolean
 }
 
-/** What is read, as it is called in messages. */
+/** The name of the file for messages. */
 export const nameOf = (file: string): string => file === "-" ? "standard input" : file
 
 const bytesOf = (file: string): Stream.Stream<Uint8Array, PlatformError, FileSystem.FileSystem> =>
@@ -44,7 +41,7 @@ const complaints = (rows: ReadonlyArray<Item | BadItem>, column: string): Readon
       first.set(row.id, row.line)
       return []
     }
-    return [{ _tag: "Bad" as const, line: row.line, reason: `${column} ${quoted(row.id)} stands on line ${earlier} already, and which of the two holds can't be told` }]
+    return [{ _tag: "Bad" as const, line: row.line, reason: `${column} ${quoted(row.id)} occurs on line ${earlier} already, so it is unclear which row is right` }]
   })
 }
 
@@ -57,7 +54,7 @@ const refuse = (options: Options, rows: number, bad: ReadonlyArray<BadItem>) =>
     const which = rows === 1 ? "its only row" : `${bad.length} of its ${rows} rows`
     return yield* new Explained({
       cause: new UsageError({ message: `${nameOf(options.file)} can't be imported: ${which} can't be used, and nothing was sent` }),
-      advice: "Correct what is told and run this again.",
+      advice: "Correct the listed rows and run this again.",
       details: { file: options.file, rows: bad.map(({ line, reason }) => ({ line, reason })) }
     })
   })

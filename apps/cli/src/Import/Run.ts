@@ -1,11 +1,10 @@
 /**
- * Sends the rows of an import that are not in place, the most urgent first and as fast as the key's allowance lets them go, each with a
- * line in the journal before and after it.
+ * Sends the rows of an import that are not confirmed yet, the most urgent first and as fast as the rate limit allows.
+ * Writes a journal line before and after each.
  */
 import type { PlatformError } from "@effect/platform/Error"
 import { CircuitBreaker, FailureScope, Plaza, RateLimit } from "@plaza/client"
 import type { ClientError as Failures } from "@plaza/client"
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -74,13 +73,13 @@ const goesOn = (failure: Failures.RateLimitWaitExceeded | Failures.ClientClosed)
  * The failure that ends the import in this state. Each row that met a fault was tried again by the client already. Where rows were
  * accepted before, refusals end the import only when the breaker has run out of trials that follow at once.
  */
-const endOf = (state: CircuitBreaker.State, anyAccepted: boolean, now: number): Failures.Failure | undefined => {
+const endOf = (state: CircuitBreaker.State, anyAccepted: boolean, now: DateTime.Utc): Failures.Failure | undefined => {
   if (state._tag === "Closed") return undefined
-  const { failure, reason, retryAt, trials } = state
+  const { failure, halfOpenFailures, reason, retryAt } = state
   const ends = {
-    RateLimited: retryAt - now > Duration.toMillis(maxWait),
-    Refused: retryAt > now || (!anyAccepted && trials >= enoughTrials),
-    ServiceFault: trials >= enoughTrials
+    RateLimited: DateTime.distance(now, retryAt) > Duration.toMillis(maxWait),
+    Refused: DateTime.greaterThan(retryAt, now) || (!anyAccepted && halfOpenFailures >= enoughTrials),
+    ServiceFault: halfOpenFailures >= enoughTrials
   }
   return ends[reason] ? failure : undefined
 }
@@ -106,7 +105,7 @@ export const run = (options: Options): Effect.Effect<void, PlatformError> =>
     const breaker = yield* CircuitBreaker.make<string>({
       probe: Plaza.withMaxWait(maxWait)(profiles.me),
       onState: (state) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        Effect.flatMap(DateTime.now, (now) => {
           const end = endOf(state, tally.sent + tally.already.length + tally.unverified.length > 0, now)
           return end === undefined ? Effect.void : stop(end)
         })

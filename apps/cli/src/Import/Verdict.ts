@@ -1,9 +1,10 @@
 /**
- * What the end of a send shows of its row.
+ * Decides what the result of a request means for its row.
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
-import { ClientError as Failures, FailureScope } from "@plaza/client"
+import { FailureScope } from "@plaza/client"
+import * as ExitCode from "@plaza/terminal/ExitCode"
 import type { Failure } from "./Item.js"
 
 /**
@@ -31,7 +32,7 @@ const worstFirst = [8, 7, 6, 4, 2, 3, 5, 1] as const
  * The status that an import with these failures ends with: that of the worst. Worse is what leaves a doubt, then what goes by itself,
  * then what somebody has to change.
  */
-export const exitCode = (failures: ReadonlyArray<Failure>): Failures.ExitCode => {
-  const codes = new Set(failures.map(Failures.exitCode))
+export const exitCode = (failures: ReadonlyArray<Failure>): ExitCode.ExitCode => {
+  const codes = new Set(failures.map(ExitCode.of))
   return worstFirst.find((code) => codes.has(code)) ?? 1
 }

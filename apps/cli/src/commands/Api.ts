@@ -1,6 +1,6 @@
 /**
- * `plaza api`: any request, for what the document names without showing it. The key, the allowance, the delivery rules and the errors
- * are those of every other command.
+ * `plaza api`: any request, for what the document names without showing it. It uses the same key, rate limit,
+ * delivery rules and errors as every other command.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"

@@ -1,4 +1,4 @@
-/** `plaza auth`: which accounts this user can act on, and which one is acted on. */
+/** `plaza auth`: profiles of accounts, and the default one. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { open } from "../Connection.js"
 import { flags, output, withOutput } from "../Flags.js"
-import { profileTold, target, variables } from "../Target.js"
+import { namedProfile, target, variables } from "../Target.js"
 
 // With them comes the reading of files and keys, which no other command waits for.
 const modules = Effect.promise(() => Promise.all([import("../Profiles.js"), import("../ProfilesFile.js")]))
@@ -93,7 +93,7 @@ const use = Command.make("use", { name, ...output }, ({ name, ...flags }) =>
     const { profiles } = yield* update(yield* location, (profiles) => Profiles.use(profiles, name))
     const output = yield* Output
     const account = profiles[name]?.account
-    yield* output.done({ profile: name, default: true, account }, `Commands act on ${account === undefined ? name : nameOf(account)} from now on, unless told otherwise.`)
+    yield* output.done({ profile: name, default: true, account }, `Commands act on ${account === undefined ? name : nameOf(account)} by default.`)
     yield* noteStronger
   }))).pipe(Command.withDescription(about("Make a profile the default.", "auth use shop")))
 
@@ -101,7 +101,7 @@ const logout = Command.make("logout", flags, (flags) =>
   withOutput(flags, Effect.gen(function*() {
     const [Profiles, { location, read, update }] = yield* modules
     const path = yield* location
-    const name = Option.getOrUndefined(yield* profileTold(flags)) ?? (yield* read(path)).default
+    const name = Option.getOrUndefined(yield* namedProfile(flags)) ?? (yield* read(path)).default
     if (name === undefined) return yield* new UsageError({ message: "no profile is chosen: name one with --profile; plaza auth list shows them" })
     const { default: next } = yield* update(path, (profiles) => Profiles.remove(profiles, name))
     const output = yield* Output

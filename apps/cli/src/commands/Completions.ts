@@ -1,4 +1,4 @@
-/** `plaza completions`: what makes a shell complete the commands and options of `plaza`. */
+/** `plaza completions`: prints the completion script of a shell. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as CompletionScript from "@plaza/terminal/CompletionScript"

@@ -1,4 +1,4 @@
-/** `plaza doctor`: what is in the way of a command that fails. */
+/** `plaza doctor`: finds out why commands fail. */
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
@@ -22,7 +22,7 @@ export const doctor = Command.make("doctor", flags, (flags) =>
       return yield* new ChecksFailed({ message: `${failed.length === 1 ? "one check" : `${failed.length} checks`} of ${checks.length} failed: ${failed.join(", ")}` })
     }
   }))).pipe(Command.withDescription(about(
-    "Look at everything that a command needs: Node, the address, its name and certificate, the service and its clock, the key and its account. One request is made; nothing is written.",
+    "Check everything that a command needs: Node, the address, its host name and certificate, the service and its clock, the key and its account. Sends one request and writes nothing.",
     "doctor",
     "doctor --profile shop --json"
   )))

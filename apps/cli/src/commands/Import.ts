@@ -34,12 +34,12 @@ const defaultConcurrency = 16
 export const importOf = (kind: "stock" | "orders", columns: string, ...examples: readonly [string, ...ReadonlyArray<string>]) =>
   Command.make("import", {
     file: Args.text({ name: "FILE" }).pipe(Args.withDescription(`A CSV, JSON or NDJSON file with ${columns}; - for standard input.`)),
-    dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Check the file and tell what would be sent, and send nothing.")),
-    again: Options.boolean("again").pipe(Options.withDescription("Send every row, whatever was sent before.")),
-    report: Options.optional(text("report", "FILE", "Where rows that fail are put, as a file that can be imported.")),
-    concurrency: Options.optional(text("concurrency", "N", `How many rows are on their way at a time; ${defaultConcurrency} unless told.`)),
-    format: Options.optional(text("format", "FORMAT", "csv, json or ndjson; by the file's ending unless told.")),
-    delimiter: Options.optional(text("delimiter", "C", "What parts the columns of CSV, a character or tab; found out from the header unless told.")),
+    dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Check the file and print what would be sent, without sending it.")),
+    again: Options.boolean("again").pipe(Options.withDescription("Send every row, also those that an earlier run sent.")),
+    report: Options.optional(text("report", "FILE", "The file for rows that fail; it can be imported (default: beside the journal).")),
+    concurrency: Options.optional(text("concurrency", "N", `Rows sent at the same time (default: ${defaultConcurrency}).`)),
+    format: Options.optional(text("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).")),
+    delimiter: Options.optional(text("delimiter", "C", "The delimiter of CSV columns, a character or tab (default: detected from the header).")),
     ...flags
   }, ({ again, concurrency, delimiter, dryRun, file, format, report, ...flags }) =>
     withOutput(flags, Effect.gen(function*() {
@@ -56,6 +56,6 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
       yield* run({ ...options, kind: kinds[kind] }, yield* connect(flags))
     }))).pipe(Command.withDescription(about(
       `Send the rows of a file, ${columns}. The file is checked first, and no row is sent while one is wrong. ` +
-        "Interrupted, killed or out of quota, the same command goes on where it stopped.",
+        "After an interruption, a kill or a used-up quota, the same command continues where it stopped.",
       ...examples
     )))

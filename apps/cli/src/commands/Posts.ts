@@ -24,11 +24,11 @@ const row = (post: Post) => [post.id, moment(post.createdAt), post.mediaIds?.len
 const uploadAll = (media: Client["media"], files: ReadonlyArray<string>) =>
   files.length === 0
     ? Effect.succeed([])
-    // The bar goes before the post is told.
+    // Removes the bar before the post is printed.
     : Effect.scoped(Effect.gen(function*() {
       const { each, failure, uploaded } = yield* Uploads.make(media, files)
       const output = yield* Output
-      yield* Effect.onInterrupt(Stream.runDrain(each), () => output.note(Uploads.told(uploaded(), "Nothing was posted.")))
+      yield* Effect.onInterrupt(Stream.runDrain(each), () => output.note(Uploads.summary(uploaded(), "Nothing was posted.")))
       yield* Option.match(failure("Nothing was posted."), { onNone: () => Effect.void, onSome: Effect.fail })
       return uploaded()
     }))

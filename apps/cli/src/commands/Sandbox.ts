@@ -1,6 +1,6 @@
 /**
- * `plaza sandbox`: the service on this machine, with state and with faults on request. Starting one loads it; steering one that runs
- * goes over its control address.
+ * `plaza sandbox`: the service on this machine, with state and faults. `start` loads it; the other commands use its
+ * control API.
  */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
@@ -19,7 +19,7 @@ import * as Input from "../Input.js"
 
 const defaultPort = 4010
 
-/** The sandbox takes no more of anything at once. */
+/** The maximum quantity of one call. */
 const mostOfAKind = 10_000_000
 
 const wholeNumber = (option: string, most: number) => (written: string) =>
@@ -27,7 +27,7 @@ const wholeNumber = (option: string, most: number) => (written: string) =>
     ? Effect.succeed(Number(written))
     : Effect.fail(new UsageError({ message: `${option} has to be a whole number from 0 to ${most}, and "${written}" is none` }))
 
-/** A file whose name is a number is given with its folder, such as `./42`. */
+/** A number is a seed; a file whose name is a number needs its folder, for example `./42`. */
 const readLatitude = (given: string) =>
   /^-?\d{1,15}$/.test(given)
     ? Effect.succeed({ origin: given, value: { seed: Number(given) } })
@@ -38,20 +38,20 @@ const readLatitude = (given: string) =>
     })
 
 const start = Command.make("start", {
-  port: Options.optional(text("port", "N", `The port to listen on (default: ${defaultPort}); 0 for any that is free.`)),
+  port: Options.optional(text("port", "N", `The port to listen on (default: ${defaultPort}); 0 for any free port.`)),
   host: Options.optional(text("host", "H", "The address to listen on (default: 127.0.0.1). Anyone who reaches another one can use the sandbox: its key is public.")),
-  allowHost: Options.repeated(text("allow-host", "NAME", "A further host that requests may name, such as a container's; * for every one. Repeatable.")),
-  data: Options.optional(text("data", "FILE", "A file that keeps the state; without it, the state goes when the sandbox ends.")),
-  seed: Options.optional(text("seed", "N", "What accounts, products and the key are made from (default: 1).")),
-  fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file of what new state holds beside that.")),
-  assumptions: Options.optional(text("assumptions", "FILE", "A JSON file of what the sandbox assumes other than by default.")),
+  allowHost: Options.repeated(text("allow-host", "NAME", "A further host name that requests may use, for example a container's; * for every host. Repeatable.")),
+  data: Options.optional(text("data", "FILE", "A file that keeps the data (default: in memory).")),
+  seed: Options.optional(text("seed", "N", "The seed of accounts, products and the key (default: 1).")),
+  fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file with further initial data.")),
+  assumptions: Options.optional(text("assumptions", "FILE", "A JSON file with assumptions that differ from the defaults.")),
   documentOnly: Options.boolean("document-only").pipe(
-    Options.withDescription("Answer exactly what the interface's document shows, and no path that is assumed.")
+    Options.withDescription("Serve only what the interface's document shows, without assumed paths.")
   ),
   latitude: Options.optional(text(
     "latitude",
     "SEED|FILE",
-    "Use what the document leaves open otherwise: a whole number draws a service, a JSON file sets fields (docs/sandbox.md#latitude)."
+    "Vary what the document leaves open: a whole number draws a latitude, a JSON file sets fields (docs/sandbox.md#latitude)."
   )),
   ...output
 }, ({ allowHost, assumptions, data, documentOnly, fixtures, host, latitude, port, seed, ...flags }) =>
@@ -77,14 +77,14 @@ const start = Command.make("start", {
       : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
     return yield* Effect.never
   }))).pipe(Command.withDescription(about(
-    "Start the whole service on this machine, with a shop in it, and print the address and a key for it. The key follows from the seed, so anyone can compute it; it is a key of sandboxes, not of the service.",
+    "Start the service on this machine with a seeded shop, and print its address and a key. The key is derived from the seed, so anyone can compute it; it is no key of the real service.",
     "sandbox start",
     "sandbox start --port 0 --data shop.sqlite --json",
     "sandbox start --latitude 42",
     "sandbox start --host 0.0.0.0 --allow-host sandbox"
   )))
 
-/** Where the control of a sandbox is: beside the base address of the service that it plays. */
+/** The origin of a sandbox's control API, from its base URL. */
 const originOf = (flags: Flags) =>
   Effect.gen(function*() {
     const baseUrl = yield* Effect.withConfigProvider(
@@ -109,18 +109,18 @@ const reset = Command.make("reset", flags, (flags) =>
     const { reset } = yield* control(flags)
     yield* reset
     const output = yield* Output
-    yield* output.done({ reset: true }, "The sandbox is as it was at its first start.")
-  }))).pipe(Command.withDescription(about("Put a running sandbox back to its first state, without faults.", "sandbox reset")))
+    yield* output.done({ reset: true }, "The sandbox is reset.")
+  }))).pipe(Command.withDescription(about("Reset a running sandbox to its initial data, without faults.", "sandbox reset")))
 
 const quantity = (name: string, what: string) => Options.optional(text(name, "N", what))
 
 const seed = Command.make("seed", {
   people: quantity("people", "Accounts, without keys."),
   follows: quantity("follows", "Follows among these people, and of the shop."),
-  posts: quantity("posts", "Posts: every other one the shop's, the others of these people."),
+  posts: quantity("posts", "Posts, half by the shop and half by these people."),
   products: quantity("products", "Products of the shop, one in ten sold out."),
   orders: quantity("orders", "Orders of the shop, one in four shipped."),
-  conversations: quantity("conversations", "Conversations of the shop, each with another of these people."),
+  conversations: quantity("conversations", "Conversations of the shop, each with a different one of these people."),
   ...flags
 }, ({ conversations, follows, orders, people, posts, products, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
@@ -132,14 +132,14 @@ const seed = Command.make("seed", {
       }))
     const generate = Object.fromEntries(wanted.flat())
     if (wanted.flat().length === 0) {
-      return yield* new UsageError({ message: `nothing is wanted: give one of ${written.map(([name]) => `--${name}`).join(", ")}` })
+      return yield* new UsageError({ message: `nothing to add: give one of ${written.map(([name]) => `--${name}`).join(", ")}` })
     }
     const { addFixtures } = yield* control(flags)
     yield* addFixtures({ generate })
     const output = yield* Output
     yield* output.done({ generated: generate }, `Added to the sandbox: ${wanted.flat().map(([name, count]) => `${count} ${name}`).join(", ")}.`)
   }))).pipe(Command.withDescription(about(
-    "Fill a running sandbox with people, posts, products, orders and conversations, beside what is there.",
+    "Add generated people, posts, products, orders and conversations to a running sandbox.",
     "sandbox seed --people 100 --posts 5000",
     "sandbox seed --products 10000 --orders 2000"
   )))
@@ -154,11 +154,11 @@ const list = Command.make("list", flags, (flags) =>
       [{ head: "id", whole: true }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, { head: "remaining", align: "right" }],
       ({ fault, hits, id, remaining }) => [id, fault.kind, fault.method ?? "*", fault.path ?? "*", hits, remaining ?? "no end"]
     )
-  }))).pipe(Command.withDescription(about("List the faults that may still hit a call.", "sandbox faults list")))
+  }))).pipe(Command.withDescription(about("List the active faults.", "sandbox faults list")))
 
 const add = Command.make("add", {
-  fault: Args.text({ name: "FAULT" }).pipe(Args.withDescription("The fault as a JSON object; or --input."), Args.optional),
-  input: Options.optional(text("input", "FILE", "A file that holds the fault; - for standard input.")),
+  fault: Args.text({ name: "FAULT" }).pipe(Args.withDescription("The fault as a JSON object; or use --input."), Args.optional),
+  input: Options.optional(text("input", "FILE", "A file with the fault; - for standard input.")),
   ...flags
 }, ({ fault, input, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
@@ -171,7 +171,7 @@ const add = Command.make("add", {
     const output = yield* Output
     yield* output.one({ id }, [["id", id]])
   }))).pipe(Command.withDescription(about(
-    "Make something go wrong: delay, status, drop, cut, slow or garbage, before or after the call has taken effect.",
+    "Add a fault: delay, status, drop, cut, slow or garbage, before or after the call takes effect.",
     `sandbox faults add '{"kind":"status","when":"after","status":500,"method":"POST","path":"/posts"}'`,
     `sandbox faults add '{"kind":"delay","when":"before","millis":2000,"times":3}'`
   )))
@@ -181,15 +181,15 @@ const clear = Command.make("clear", flags, (flags) =>
     const { clearFaults } = yield* control(flags)
     yield* clearFaults
     const output = yield* Output
-    yield* output.done({ cleared: true }, "No call will go wrong any more.")
-  }))).pipe(Command.withDescription(about("Take all faults away.", "sandbox faults clear")))
+    yield* output.done({ cleared: true }, "All faults are cleared.")
+  }))).pipe(Command.withDescription(about("Clear all faults.", "sandbox faults clear")))
 
 const faults = Command.make("faults").pipe(
-  Command.withDescription(about("Make calls of a running sandbox go wrong on request.", "sandbox faults list")),
+  Command.withDescription(about("List, add and clear faults of a running sandbox.", "sandbox faults list")),
   Command.withSubcommands([list, add, clear])
 )
 
 export const sandbox = Command.make("sandbox").pipe(
-  Command.withDescription(about("The service on this machine, without an account: start it, fill it, reset it, make it go wrong.", "sandbox start")),
+  Command.withDescription(about("The service on this machine, without an account: start it, seed it, reset it, add faults.", "sandbox start")),
   Command.withSubcommands([start, reset, seed, faults])
 )

@@ -19,7 +19,7 @@ const stockOf = (written: string): Effect.Effect<number, UsageError> => {
 }
 
 const product = Args.text({ name: "PRODUCT" }).pipe(Args.withDescription("The id of the product."))
-const stockArgument = Args.text({ name: "N" }).pipe(Args.withDescription("How many pieces there are."))
+const stockArgument = Args.text({ name: "N" }).pipe(Args.withDescription("The stock, in pieces."))
 
 const set = Command.make("set", { product, written: stockArgument, ...flags }, ({ product, written, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
@@ -28,7 +28,7 @@ const set = Command.make("set", { product, written: stockArgument, ...flags }, (
     const updated = yield* store.setStock(ProductId.make(product), stock)
     const output = yield* Output
     yield* output.one(updated, [["id", updated.id], ["stock", updated.stock ?? stock]])
-  }))).pipe(Command.withDescription(about("Set how many pieces of a product there are.", "stock set MUG-BLUE-350 12")))
+  }))).pipe(Command.withDescription(about("Set the stock of a product.", "stock set MUG-BLUE-350 12")))
 
 export const stock = Command.make("stock").pipe(
   Command.withDescription(about("Set the stock of products.", "stock set MUG-BLUE-350 12")),
@@ -39,8 +39,8 @@ const order = Args.text({ name: "ORDER" }).pipe(Args.withDescription("The id of 
 
 const ship = Command.make("ship", {
   order,
-  carrier: text("carrier", "NAME", "Who carries it."),
-  trackingNumber: text("tracking-number", "N", "What it is tracked by."),
+  carrier: text("carrier", "NAME", "The carrier."),
+  trackingNumber: text("tracking-number", "N", "The tracking number."),
   ...flags
 }, ({ carrier, order, trackingNumber, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {

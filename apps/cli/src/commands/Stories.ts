@@ -1,4 +1,4 @@
-/** `plaza stories`: their creation, from JSON, for the document shows nothing of what a story is made of. */
+/** `plaza stories`: creates stories from JSON, because the document doesn't show the payload. */
 import * as Command from "@effect/cli/Command"
 import { about } from "@plaza/terminal/Help"
 import { Output } from "@plaza/terminal/Output"
@@ -15,7 +15,7 @@ const create = Command.make("create", { input: text("input", "FILE", "A file tha
     const output = yield* Output
     yield* answer === undefined ? output.done(null, "The story is created.") : output.value(answer)
   }))).pipe(Command.withDescription(about(
-    "Create a story from a JSON object, and print what the service answers. It is not sent again after a failure that leaves its outcome open.",
+    "Create a story from a JSON object, and print the response. It is not sent again after a failure that leaves its outcome open.",
     "stories create --input story.json"
   )))
 

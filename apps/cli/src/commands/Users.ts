@@ -31,7 +31,7 @@ const find = Command.make("find", { username, ...flags }, ({ username, ...flags 
   withOutput(flags, Effect.gen(function*() {
     const { profiles } = yield* connect(flags)
     yield* show(yield* profiles.find(Username.make(username)))
-  }))).pipe(Command.withDescription(about("Show the user of a name.", "users find corner-shop")))
+  }))).pipe(Command.withDescription(about("Show a user by username.", "users find corner-shop")))
 
 const follow = Command.make("follow", { id, ...flags }, ({ id, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {

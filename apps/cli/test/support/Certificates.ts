@@ -1,7 +1,4 @@
-/**
- * Certificates of our own for a server on this machine: for `localhost` and `127.0.0.1`, signed by themselves, so that nobody trusts them
- * who isn't told to. The key opens nothing anywhere.
- */
+/** Self-signed certificates for `localhost` and `127.0.0.1`, which only this test trusts. */
 
 export const key = `-----BEGIN EC PRIVATE KEY-----
 MHcCAQEEIGn1cg2Ihzo9/MaciCUFHXxcq+ZpW74qxYrpOuM1DmfmoAoGCCqGSM49

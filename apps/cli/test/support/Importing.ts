@@ -1,7 +1,4 @@
-/**
- * An import in process: the sandbox, the client, a folder for journals, and what is said. Knows how an import is begun, and nothing of
- * what it sends.
- */
+/** An in-process import with a sandbox, a client, a journal folder and recorded output. */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { Plaza, Profiles, RateLimit, Settings, Store } from "@plaza/client"
@@ -10,7 +7,7 @@ import { Output, Progress, Streams } from "@plaza/terminal"
 import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
 import * as Import from "../../src/Import.js"
 
-type Told = Partial<Omit<Import.Options, "file" | "kind">>
+type ImportOptions = Partial<Omit<Import.Options, "file" | "kind">>
 
 /** How an import ended, what it said, and as which JSON. */
 export interface Ended {
@@ -59,12 +56,12 @@ export const write = (folder: string, name: string, content: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.as(fs.writeFileString(`${folder}/${name}`, content), `${folder}/${name}`))
 
 /** Runs an import as a process would: with a client, streams and scope of its own, and its end as a value. */
-export const run = (state: string, kind: "stock" | "orders", file: string, told: Told & As & { readonly json?: boolean } = {}) =>
+export const run = (state: string, kind: "stock" | "orders", file: string, importOptions: ImportOptions & As & { readonly json?: boolean } = {}) =>
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
-    const { json = true, ...options } = told
-    const work = Effect.flatMap(client(Struct.pick(told, "apiKey", "rateLimit", "rateWindow", "through")), (client) =>
+    const { json = true, ...options } = importOptions
+    const work = Effect.flatMap(client(Struct.pick(importOptions, "apiKey", "rateLimit", "rateWindow", "through")), (client) =>
       Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }, client))
     const output = Layer.provideMerge(
       Layer.merge(Output.layer({ json, quiet: false }), Progress.layerSilent),

@@ -1,7 +1,4 @@
-/**
- * The built program as a child process with nothing of this process's environment but where programs are found, and without profiles. Knows how it is started
- * and what it writes, and nothing of its commands.
- */
+/** Runs the built program as a child process with an empty environment except PATH, and without profiles. */
 import { Sandbox } from "@plaza/sandbox"
 import { Data, Effect, Redacted } from "effect"
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"

@@ -1,7 +1,4 @@
-/**
- * The built program at a terminal: a real pseudo-terminal, and what a person would see on its screen. Knows how keys get in and how a
- * screen is read, and nothing of the program's commands.
- */
+/** Runs the built program in a pseudo-terminal, and reads its screen. */
 import * as Pty from "@lydell/node-pty"
 import xterm, { type IBufferLine } from "@xterm/headless"
 import { Data, Deferred, Effect, Option, Ref, type Scope, Stream, SubscriptionRef } from "effect"
@@ -13,7 +10,7 @@ class NotBuilt extends Data.TaggedError("NotBuilt")<{ readonly message: string }
 export interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Characters in a line; 80 unless told. */
+  /** Width in characters (default: 80). */
   readonly columns?: number
   /** Another program than `plaza`: its file, and what stands before the words. */
   readonly program?: readonly [file: string, ...words: ReadonlyArray<string>]

@@ -1,7 +1,4 @@
-/**
- * Sessions at a terminal against what is written down of them, in `test/transcripts`: what a change does to anyone's screen is seen in
- * its diff. `PLAZA_TRANSCRIPTS=write` writes them anew. Knows nothing of the commands.
- */
+/** Compares terminal sessions with the files in `test/transcripts`. `PLAZA_TRANSCRIPTS=write` rewrites them. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect } from "vitest"

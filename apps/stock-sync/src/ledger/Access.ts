@@ -1,6 +1,6 @@
 /**
- * How the ledger's statements reach the database: one after another, so that none of them slips into the transaction of another, and
- * with failures in the words of the ledger. Knows nothing of what the statements say.
+ * Runs the ledger's statements one after another, so that none of them joins another's transaction, and maps database
+ * failures to ledger errors.
  *
  * @since 0.1.0
  */

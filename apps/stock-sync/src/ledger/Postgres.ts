@@ -1,7 +1,7 @@
 /**
- * Opens a ledger kept in a Postgres: to work with (alone, held by a lock of the session), beside that, to look at, or to try something
- * out on a copy. Every statement goes through one session: if it is lost, so is the lock, and nothing more is written. Loading this
- * module loads the driver. Knows nothing of what the ledger is for.
+ * Opens a ledger in Postgres: exclusively (held by a session lock), beside a running worker, read-only, or on a copy
+ * for trials. All statements use one session: if it is lost, so is the lock, and nothing more is written. Loading
+ * this module loads the driver.
  *
  * @since 0.1.0
  */
@@ -76,7 +76,7 @@ const opened = <E>(
     return yield* make(place, Access.make(sql, place.path, faultOf(place.path)))
   })).pipe(Layer.provide(Reactivity.layer))
 
-// The tables hold nothing but text and whole numbers that JavaScript tells exactly; the driver gives the latter as text unless told.
+// The tables hold only text and integers that JavaScript represents exactly. By default the driver returns integers as text.
 const whole: ReadonlySet<number> = new Set([20, 21, 23])
 const types = { getTypeParser: (type: number) => (text: string) => whole.has(type) ? Number(text) : type === 16 ? text === "t" : text }
 

@@ -1,6 +1,5 @@
 /**
- * Where in a Postgres a ledger lies, from its address: a schema of its own, so that one database keeps the ledgers of many accounts.
- * Knows nothing of what lies there.
+ * Parses the address of a Postgres ledger. Each ledger has its own schema, so one database can keep many accounts.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * What the failures of a Postgres mean to the one who runs the program. Knows nothing of the ledger's tables.
+ * Messages for operators from the failures of Postgres.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * What the database's error codes mean to the one who runs the program. Knows nothing of the ledger's tables.
+ * Messages for operators from the error codes of SQLite.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * The tables of a ledger file, and how a file of an earlier version becomes one of this. Knows nothing of what the rows mean.
+ * The schema of a ledger file, and the migration of files of earlier versions.
  *
  * @since 0.1.0
  */

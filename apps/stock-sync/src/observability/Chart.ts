@@ -1,13 +1,11 @@
-/**
- * A line over time as SVG, drawn on the server. Its colours are those of the stylesheet. Knows nothing of what it shows.
- */
+/** A line chart over time as SVG, rendered on the server with the colours of the stylesheet. */
 import { html, type Html } from "./Html.js"
 
 export interface Chart {
   /** Unique on the page. */
   readonly id: string
   readonly title: string
-  /** What a reader who can't see it is told. */
+  /** The text alternative for screen readers. */
   readonly description: string
   readonly points: ReadonlyArray<{ readonly at: number; readonly value: number }>
   /** Milliseconds since the epoch: the left and the right edge. */

@@ -1,6 +1,4 @@
-/**
- * Sets the gauges to what was seen, and has the counters there before anything was counted. Knows nothing of when that is.
- */
+/** Sets the gauges from a monitor snapshot, and initialises the counters. */
 import { Metrics as ClientMeasures } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

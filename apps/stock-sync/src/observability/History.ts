@@ -1,7 +1,4 @@
-/**
- * The last hour of figures, for the chart: how much waited, and how many products had been sent. Pure; knows nothing of where they come
- * from nor of how they are drawn.
- */
+/** The figures of the last hour for the chart: pending products and products sent. Pure. */
 import * as Duration from "effect/Duration"
 
 export interface Point {

@@ -1,9 +1,8 @@
 /**
- * HTML that can't be broken by what is put into it: a template whose values are escaped unless they are HTML already, which the type
- * tells. Attributes have to be written in double quotes. Knows nothing of pages.
+ * An HTML template literal that escapes every value which is not HTML already. Attributes must be in double quotes.
  */
 
-/** Not exported as a value, so that nothing but {@link html} makes one. */
+/** Not exported as a value, so that only {@link html} creates one. */
 class Html {
   readonly #text: string
   constructor(text: string) {

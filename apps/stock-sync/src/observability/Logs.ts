@@ -1,4 +1,4 @@
-/** The log: a line for each event on standard error, as text or as JSON. Knows nothing of what is written there. */
+/** The logger: one line for each event on standard error, as text or as JSON. */
 import { Streams } from "@plaza/terminal/Streams"
 import * as Text from "@plaza/terminal/Text"
 import * as Effect from "effect/Effect"

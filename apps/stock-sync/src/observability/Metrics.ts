@@ -1,6 +1,6 @@
 /**
- * What is measured of a running loop, for whoever exports Effect's metrics. Seconds are seconds, moments are seconds since the epoch.
- * Knows nothing of when; the client's own measures stand in `@plaza/client/Measures`.
+ * The metrics of a running worker, for exporters of Effect's metrics. Durations are in seconds, instants in seconds
+ * since the epoch. `Metrics` of `@plaza/client` has the client's own.
  */
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"

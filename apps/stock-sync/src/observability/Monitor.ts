@@ -1,6 +1,6 @@
 /**
- * Looks at a running loop and its ledger from time to time, keeps what it saw, and sets the gauges. Whoever asks is answered from there:
- * however many ask, the ledger is asked no more often. Knows nothing of who asks.
+ * Reads the state of a running worker and its ledger periodically, keeps the snapshot and sets the gauges. Requests
+ * are answered from the snapshot, so they cause no load on the ledger.
  */
 import { Metrics as Measures } from "@plaza/client"
 import * as Cause from "effect/Cause"

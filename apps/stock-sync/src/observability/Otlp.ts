@@ -1,6 +1,6 @@
 /**
- * Sends spans, metrics and logs to a collector of OpenTelemetry, in the background and once more at the end. Loaded only where there is
- * one. Knows nothing of what they tell.
+ * Exports spans, metrics and logs over OTLP, in the background and once more at shutdown. Loaded only if an endpoint
+ * is configured.
  */
 import * as Otlp from "@effect/opentelemetry/Otlp"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"

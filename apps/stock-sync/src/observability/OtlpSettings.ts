@@ -1,7 +1,4 @@
-/**
- * Where traces, metrics and logs are sent to, as the standard variables of OpenTelemetry tell it; nowhere unless they do. Loads nothing
- * of what sends them.
- */
+/** The standard OpenTelemetry variables (default: no export). Doesn't load the exporter. */
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -25,7 +22,7 @@ export interface OtlpSettings {
 const variable = (name: string) => Effect.map(Config.withDefault(Config.string(name), ""), (text) => text.trim())
 const refuse = (name: string, complaint: string) => new UsageError({ message: `${name} ${complaint}` })
 
-/** `key=value`, parted by commas, percent-encoded. What is wrong with it is told without telling it. */
+/** Parses `key=value` pairs, comma-separated and percent-encoded. The error doesn't repeat the text, which may hold a secret. */
 const pairs = (name: string): Effect.Effect<Readonly<Record<string, string>>, UsageError | ConfigError> =>
   Effect.flatMap(variable(name), (text) =>
     Effect.try({

@@ -1,6 +1,6 @@
 /**
- * The status page: what stands, what waits, what is refused and what somebody has to do about it. Made on the server, it works without
- * scripts. Knows nothing of how it is asked for.
+ * The status page: the state of the worker, pending and refused products, and what an operator has to do. Rendered on
+ * the server, it works without scripts.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"

@@ -1,6 +1,4 @@
-/**
- * Effect's metrics as Prometheus reads them: its text format, version 0.0.4. Knows nothing of which metrics there are.
- */
+/** Renders Effect's metrics in the Prometheus text format, version 0.0.4. */
 import type * as MetricPair from "effect/MetricPair"
 import * as MetricKeyType from "effect/MetricKeyType"
 import * as MetricState from "effect/MetricState"

@@ -1,6 +1,4 @@
-/**
- * Whether a running loop does its work, and if not, why: for whoever watches it from outside. Pure; knows nothing of HTTP.
- */
+/** Decides whether a running worker is ready, and gives the reasons if not. Pure. */
 import * as Duration from "effect/Duration"
 import type { State } from "../sync/WorkerState.js"
 import * as Words from "./Texts.js"

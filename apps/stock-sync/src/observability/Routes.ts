@@ -1,6 +1,4 @@
-/**
- * What is answered to whom: the status page, health, readiness and metrics, for reading alone. Knows nothing of sockets.
- */
+/** The read-only HTTP routes: status page, health, readiness and metrics. */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type * as Duration from "effect/Duration"

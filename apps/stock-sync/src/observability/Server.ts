@@ -1,6 +1,4 @@
-/**
- * The way in by a socket: where it listens, how long anyone is waited for, and how it ends. Knows nothing of what is answered.
- */
+/** The HTTP server: its address, its timeouts and its shutdown. */
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"

@@ -1,6 +1,6 @@
 /**
- * The one stylesheet of the page, light and dark as the reader's system is, and what it can do only with a script: follow what happens.
- * Strings, so that a bundle carries them. Every colour of text has a contrast of at least 4.5 to 1 with what it stands on.
+ * The stylesheet of the status page, for light and dark colour schemes, and the script that updates the page.
+ * Strings, so that a bundle contains them. All text has a contrast of at least 4.5:1.
  */
 
 export const style = `

@@ -7,6 +7,7 @@ import type { Operations, Profiles, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -53,8 +54,10 @@ const steadyAfter = Duration.toMillis("5 minutes")
 
 const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> =>
   Effect.gen(function*() {
-    if (state._tag === "Closed") return { _tag: "Running", since: state.since }
-    const { reason, retryAt, since } = state
+    if (state._tag === "Closed") return { _tag: "Running", since: DateTime.toEpochMillis(state.since) }
+    const { reason } = state
+    const since = DateTime.toEpochMillis(state.since)
+    const retryAt = DateTime.toEpochMillis(state.retryAt)
     const failure = yield* FailureReport.make(reason === "ServiceFault" ? "service" : "account", state.failure)
     switch (reason) {
       case "Refused":

@@ -8,6 +8,7 @@ import type { ProductId } from "@plaza/domain/Ids"
 import type { Product } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -63,8 +64,8 @@ type FailureReason = "Refused" | "ServiceFault"
 /** Whether it makes sense to wait for the breaker before a sender ends that ends when it is idle. */
 const isLasting = (state: Extract<CircuitBreaker.State, { readonly _tag: "Open" }>): Effect.Effect<boolean> =>
   state.reason === "RateLimited"
-    ? Effect.map(Clock.currentTimeMillis, (now) => state.retryAt - now > Duration.toMillis(maxWait))
-    : Effect.succeed(state.trials >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure)))
+    ? Effect.map(DateTime.now, (now) => DateTime.distance(now, state.retryAt) > Duration.toMillis(maxWait))
+    : Effect.succeed(state.halfOpenFailures >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure)))
 
 /** Ended, if the breaker is open for longer than a run of `once` should take. */
 export const lastingly = <Item>(breaker: CircuitBreaker.CircuitBreaker<Item>): Effect.Effect<Option.Option<Ended>> =>
@@ -116,7 +117,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
       permit.halfOpen
         ? Effect.flatMap(breaker.state, (state) =>
           // Products that are refused for reasons of their own may stand side by side: every second trial takes one from the other end.
-          ledger.take({ _tag: "Trial", except: permit.tried, from: state._tag === "Open" && state.reason === "Refused" && state.trials % 2 === 1 ? "last" : "first" }))
+          ledger.take({ _tag: "Trial", except: permit.tried, from: state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1 ? "last" : "first" }))
         : Effect.flatMap(reassertion.before, (assertBefore) => ledger.take({ _tag: "Due", assertBefore }))
 
     const finished = (taken: Taken, outcome: Outcome, failed: Failed | undefined) =>

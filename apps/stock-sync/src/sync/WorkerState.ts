@@ -1,6 +1,6 @@
 /**
- * How a running loop stands: what it says of itself, folded into one state, and told on as it happens. What waits and what is
- * quarantined is no part of it: that is the ledger's to say. Knows nothing of who looks, nor of how the loop works.
+ * The state of a running worker, folded from its events and published to subscribers. Pending and quarantined
+ * products are not part of it; they are in the ledger.
  *
  * @since 0.1.0
  */

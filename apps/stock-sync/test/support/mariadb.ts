@@ -1,6 +1,6 @@
 /**
- * A MariaDB of its own for tests, where the server is installed: Debian's `mariadb-server-core`, or the program that `MARIADBD` names.
- * Knows nothing of what is kept in it.
+ * Starts a MariaDB for tests if the server is installed: Debian's `mariadb-server-core`, or the program that
+ * `MARIADBD` names.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { accessSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"

@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly cwd: string
   /** Files are read without settling unless this sets another time. */
   readonly env?: Readonly<Record<string, string>>
-  /** What comes in through standard input; nothing unless told. */
+  /** Standard input (default: empty). */
   readonly input?: string
   readonly program?: string
 }
@@ -66,7 +66,7 @@ export const start = (args: ReadonlyArray<string>, { cwd, env = {}, input = "", 
 export const run = (args: ReadonlyArray<string>, options: RunOptions): Effect.Effect<Ended> =>
   Effect.scoped(Effect.flatMap(start(args, options), ({ ended }) => ended))
 
-/** The address and the key of the sandbox, as the program is told them. */
+/** The address and the key of the sandbox as environment variables. */
 export const account = Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => ({
   PLAZA_BASE_URL: baseUrl,
   PLAZA_API_KEY: Redacted.value(apiKey)

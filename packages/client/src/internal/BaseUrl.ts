@@ -1,12 +1,12 @@
 /**
- * Checks the base address of the service.
+ * Validates the base address of the service.
  *
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
 
 /**
- * Whether a host name stands for this machine: `localhost`, `*.localhost`, `127.0.0.0/8` or `[::1]`, as `URL` writes it.
+ * Whether a host name, in the form of `URL.hostname`, is this machine: `localhost`, `*.localhost`, `127.0.0.0/8` or `[::1]`.
  *
  * @since 0.1.0
  * @category guards
@@ -14,7 +14,7 @@ import * as Either from "effect/Either"
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)
 
-// `URL` removes tabs and line ends, and trims other control characters, without a word.
+// `URL` silently removes tabs and line ends, and trims other control characters.
 const hasBlank = (text: string): boolean => /[\s\p{Cc}]/u.test(text)
 
 const parts = /^https?:\/\/([^/\\]*)(.*)$/i
@@ -26,8 +26,8 @@ export interface BaseUrlOptions {
 }
 
 /**
- * A base address that can be used, without a slash at its end, or what is wrong with it. The path of a request can be
- * appended to it as it is: the result parses to the same origin and to both paths, one after the other.
+ * The base address without a trailing slash, or the requirement that it does not meet. Appending the path of a request gives a URL
+ * with the same origin and both paths.
  *
  * @since 0.1.0
  * @category parsing

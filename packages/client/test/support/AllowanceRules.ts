@@ -1,6 +1,4 @@
-/**
- * What holds of a key's allowance wherever it is kept, as tests that are written once and run over each layer.
- */
+/** Tests of an allowance that every rate limit layer has to pass. */
 import { expect, it, type Vitest } from "@effect/vitest"
 import { type ClientError, RateLimit } from "@plaza/client"
 import {
@@ -267,7 +265,7 @@ const escapedRules = (layerOf: LayerOf): void => {
 const closingRules = (layerOf: LayerOf): void => {
   it.scoped("stops every waiting request after a 429 from elsewhere, until its time has passed", () =>
     Effect.gen(function*() {
-      const { closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* withSlot(patient, Effect.void)
       const waiting = yield* Effect.fork(Effect.all(
         [withSlot(patient, Clock.currentTimeMillis), withSlot(patient, Clock.currentTimeMillis)],
@@ -282,7 +280,7 @@ const closingRules = (layerOf: LayerOf): void => {
 
   it.scoped("fails those at once who can't wait that long, with the time to come back at", () =>
     Effect.gen(function*() {
-      const { closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* withSlot(patient, Effect.void)
       const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("1 second")
@@ -299,7 +297,7 @@ const closingRules = (layerOf: LayerOf): void => {
 const operationRules = (layerOf: LayerOf): void => {
   it.scoped("pauses one operation alone where its quota is used up, those that wait included", () =>
     Effect.gen(function*() {
-      const { closeFor, status, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
+      const { pauseFor: closeFor, status, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
       yield* withSlot(patient, Effect.void)
       const call = (operation: string, maxWait: Duration.DurationInput) =>
         Effect.fork(Effect.either(withSlot(Duration.decode(maxWait), Clock.currentTimeMillis, { operation })))
@@ -351,7 +349,7 @@ const operationRules = (layerOf: LayerOf): void => {
         events.push(`${logLevel.label} ${String(message)} ${JSON.stringify(Object.fromEntries([...annotations].toSorted(([a], [b]) => a.localeCompare(b))))}`)
       })
       yield* Effect.gen(function*() {
-        const { closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
+        const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
         yield* withSlot(patient, Effect.void)
         yield* TestClock.adjust("1 second")
         yield* closeFor(Duration.seconds(20))
@@ -377,7 +375,7 @@ const endRules = (layerOf: LayerOf): void => {
       const limit = yield* Scope.extend(makeFrom(layerOf({ limit: 1, window: "1 minute" })), scope)
       const inFlight = yield* Effect.fork(limit.withSlot(patient, Effect.sleep("30 seconds")))
       yield* TestClock.adjust("1 second")
-      yield* limit.closeFor(Duration.minutes(10), "comment")
+      yield* limit.pauseFor(Duration.minutes(10), "comment")
       const waiting = yield* Effect.fork(Effect.flip(limit.withSlot(patient, Effect.void)))
       const paused = yield* Effect.fork(Effect.flip(limit.withSlot(patient, Effect.void, { operation: "comment" })))
       yield* TestClock.adjust("1 second")

@@ -1,7 +1,4 @@
-/**
- * A program as a page would have it: one service of the client over fetch. It is bundled by a test and run where there is
- * nothing of Node.
- */
+/** A program for a web page: one service of the client over fetch. A test bundles it and runs it without Node. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Plaza from "../../src/Plaza.js"
 import { Store } from "../../src/Store.js"

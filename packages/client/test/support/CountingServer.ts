@@ -1,6 +1,6 @@
 /**
- * Servers that count requests as services do, each with its kind of window, to show that the client keeps to all of
- * them. They answer after a latency and count at some moment before it. Knows nothing of the client.
+ * Rate-limiting servers with a sliding window, a fixed window or a token bucket. They count a request at some moment between its
+ * arrival and its response.
  */
 import { Clock, Effect, Ref } from "effect"
 

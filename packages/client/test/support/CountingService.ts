@@ -1,6 +1,5 @@
 /**
- * A service on loopback that allows each key so many requests in any window by its own clock, and knows who sent what
- * by the path. Knows nothing of the client.
+ * A service on loopback that limits the requests of each key in any window by its own clock, and records the senders by path.
  */
 import { createServer, type ServerResponse } from "node:http"
 import { Effect } from "effect"

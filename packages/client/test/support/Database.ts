@@ -1,6 +1,4 @@
-/**
- * Databases for tests, and outages of them. Knows nothing of what is kept in them.
- */
+/** Databases for tests, and outages of databases. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"

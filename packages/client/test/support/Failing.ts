@@ -1,4 +1,4 @@
-/** A failure of every kind that a call may end in. */
+/** One failure of each kind. */
 import { ClientError } from "@plaza/client"
 import { byCode, categoryOf, Cursor, type ErrorCode, fromCode, UnrecognizedError } from "@plaza/domain"
 import { DateTime, Duration } from "effect"

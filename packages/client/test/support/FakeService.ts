@@ -1,7 +1,4 @@
-/**
- * A service that answers as told, call by call, in process. For what the client does with an answer; what a real
- * service does is the sandbox's business.
- */
+/** A scripted service in process, for tests of how the client handles single responses. */
 import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import type { HttpClientRequest } from "@effect/platform"
 import { Plaza } from "@plaza/client"

@@ -1,6 +1,6 @@
 /**
- * Random programs of writes under random faults: what the model of delivery is tried on. Every fault is an honest one:
- * a 429, a 403 or a 404 comes instead of the handler's work, a 2xx after it. Knows nothing of what is right.
+ * Random programs of writes with random faults for the delivery model. A fault is consistent: a 429, 403 or 404 replaces the
+ * handler's work, and a 2xx follows it.
  */
 import { type Fault, Latitude } from "@plaza/sandbox"
 import { FastCheck as fc } from "effect"

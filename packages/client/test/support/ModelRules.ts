@@ -1,7 +1,4 @@
-/**
- * What has to hold after a program of the model: what the client claims agrees with what the service has done. The
- * rules read the sandbox's record of commits, which no latitude changes.
- */
+/** The invariants after a program of the model: the client's results agree with the sandbox's record of commits. */
 import { type Commit, Latitude, type StateSnapshot } from "@plaza/sandbox"
 import { Predicate } from "effect"
 import { allowance, texts } from "./ModelProgram.js"

@@ -1,6 +1,6 @@
 /**
- * Runs a program of the model against the sandbox in simulated time, and notes what the client claimed, what it sent,
- * and what the sandbox then held. Knows nothing of what is right.
+ * Runs a program of the model against the sandbox in simulated time, and records the client's results, its requests and the
+ * sandbox's state.
  */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"

@@ -1,7 +1,4 @@
-/**
- * The client over the sandbox, in process under the test's clock or over a socket in real time, so that a test can be
- * written once for both.
- */
+/** The client over the sandbox, in process with the test clock or over a socket in real time. */
 import type { HttpClient } from "@effect/platform"
 import { it } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
@@ -27,7 +24,7 @@ export const plaza = (options: Partial<Plaza.Options> = {}) =>
 export const inProcess = ({ client, sandbox }: WorldOptions = {}): Layer.Layer<World, SandboxError> =>
   Layer.provideMerge(plaza(client), Sandbox.layerHttpClient(sandbox))
 
-/** Over a socket, by the client of undici unless told. */
+/** Over a socket (default: with the client on undici). */
 export const onSocket = (
   { client, sandbox }: WorldOptions = {},
   http: Layer.Layer<HttpClient.HttpClient> = NodeClient.layer

@@ -1,6 +1,6 @@
 /**
- * Prism, Stoplight's proxy, between the client and a sandbox: it holds what passes in either direction to an OpenAPI
- * file and says in a header of each answer what it found. It stands where the sandbox was, so nothing else changes.
+ * Prism, Stoplight's proxy, between the client and a sandbox: it validates both directions against an OpenAPI file and reports
+ * violations in a response header.
  */
 import { HttpClient, type HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"

@@ -1,7 +1,4 @@
-/**
- * How each error of the document is had from the sandbox, with nothing but calls of the client and a world set up for
- * it. Knows nothing of how the two are connected.
- */
+/** Provokes each documented error from the sandbox with calls of the client and a seeded state. */
 import { HttpBody } from "@effect/platform"
 import { Chat, type ClientError, Media, Operations, Posts, Profiles, Store } from "@plaza/client"
 import { type byCode, OrderId, ProductId, ProfileId } from "@plaza/domain"

@@ -1,6 +1,5 @@
 /**
- * A server on node:http alone that answers as told and counts what is open, for what no well-behaved service does:
- * silence, hanging up, answering too early. Knows nothing of the interface.
+ * A server on node:http with scripted misbehaviour, such as silence, lost connections and early responses. It counts open sockets.
  */
 import { Plaza } from "@plaza/client"
 import type { HttpClient } from "@effect/platform"

@@ -1,6 +1,4 @@
-/**
- * The HTTP clients that the client of Plaza is used with, so that a test can be written once and run on each.
- */
+/** The HTTP clients that tests run the client on. */
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import * as NodeClient from "../../src/node.js"

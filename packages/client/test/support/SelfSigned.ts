@@ -1,7 +1,4 @@
-/**
- * A certificate that nobody vouches for, to show that it is refused. Its private key guards nothing: it was made for
- * this file.
- */
+/** A self-signed certificate for tests of untrusted certificates. Its private key was made for this file. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgk7OS640EUBDHU1nx

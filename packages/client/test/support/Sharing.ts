@@ -1,7 +1,4 @@
-/**
- * Processes that share an allowance, played by one: each has a layer of its own on the same database. Knows nothing of
- * what they send.
- */
+/** Several processes that share an allowance, simulated in one: each has its own layer on the same database. */
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { SqlClient } from "@effect/sql"
 import type { RateLimit } from "@plaza/client"

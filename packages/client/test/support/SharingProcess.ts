@@ -1,7 +1,7 @@
 /**
- * A program that shares an allowance with others of its kind and sends as much as it may until it is stopped. It is
- * started by tests as a process of its own: `SharingProcess.ts DATABASE ADDRESS LIMIT WINDOW LEASE CONCURRENCY`, where the
- * database is an address of Postgres or the path of a SQLite file, and times are milliseconds.
+ * A program that shares an allowance with others and sends as many requests as it may until it is stopped. Tests start it as
+ * `SharingProcess.ts DATABASE ADDRESS LIMIT WINDOW LEASE CONCURRENCY`, where the database is a Postgres URL or the path of a SQLite
+ * file, and times are in milliseconds.
  */
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"

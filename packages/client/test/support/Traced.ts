@@ -1,4 +1,4 @@
-/** Spans as a test sees them. Knows nothing of what is traced. */
+/** Runs programs with a tracer that records their spans. */
 import { Effect, Tracer } from "effect"
 
 /** Runs a program with a tracer that keeps every span, and gives these beside how the program ended. */

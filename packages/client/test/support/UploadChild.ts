@@ -1,6 +1,6 @@
 /**
- * A process that uploads bytes without end in sight and tells how far its memory grew beyond what a smaller upload took:
- * `UploadChild.ts BASE_URL CLIENT MEGABYTES`, with node's `--expose-gc`. Prints one number, in MiB.
+ * A process that uploads many bytes and prints the growth of its memory in MiB, compared with a smaller upload:
+ * `UploadChild.ts BASE_URL CLIENT MEGABYTES`, with node's `--expose-gc`.
  */
 import { Media } from "@plaza/client"
 import { Effect, Schedule, Stream } from "effect"

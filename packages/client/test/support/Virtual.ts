@@ -1,6 +1,4 @@
-/**
- * Virtual time for tests: runs an effect while the test clock goes on by itself. Knows nothing of what is run.
- */
+/** Virtual time for tests: runs an effect and advances the test clock. */
 import { type Duration, Effect, Fiber, Option, TestClock } from "effect"
 
 /** Runs the effect to its end, moving the clock a step whenever it waits. */

@@ -1,10 +1,11 @@
 /** The report of a failed call: an error response, or an error of the client. */
-import { ClientError as Failures } from "@plaza/client"
+import type { ClientError as Failures } from "@plaza/client"
 import type { ServiceError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Advice from "../Advice.js"
+import * as ExitCode from "../ExitCode.js"
 import { factsOf, report, type Report } from "./Model.js"
 
 export type ClientFailure = Exclude<Failures.Failure, ServiceError> | Failures.InvalidSettings
@@ -86,7 +87,7 @@ export const ofService = (error: ServiceError, now: number | undefined): Report 
         ? waitOf(error.retryAfter, now)
         : advice
     ],
-    exitCode: Failures.exitCode(error)
+    exitCode: ExitCode.of(error)
   }
 }
 
@@ -132,7 +133,7 @@ const behind = (failure: ClientFailure): string => {
 /** The report of an error of the client. */
 export const ofClient = (failure: ClientFailure): Report => {
   const found = clientAdvice(failure)
-  return report(failure._tag, failure.message, Failures.exitCode(failure), {
+  return report(failure._tag, failure.message, ExitCode.of(failure), {
     details: factsOf(failure, []),
     ...(found === undefined ? {} : { sentence: found.meaning, why: `${failure.message}${behind(failure)}`, advice: [found.advice] })
   })

@@ -1,6 +1,5 @@
 /**
- * The contract made ready for sending: each endpoint of the domain's `HttpApi` compiled once into what encodes its
- * parts and decodes its answer. Nothing about the wire is written here; everything is read from the contract.
+ * Compiles each endpoint of the domain's `HttpApi` into encoders of its request and a decoder of its response.
  *
  * @since 0.1.0
  */
@@ -28,9 +27,9 @@ import type { CallFailure, OutcomeUnknown } from "../../ClientError.js"
 type Groups = typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infer Groups, infer _E, infer _R> ? Groups
   : never
 type Endpoints = HttpApiGroup.HttpApiGroup.Endpoints<Groups>
-type Endpoint<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.WithName<Endpoints, Name>
+type EndpointOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.WithName<Endpoints, Name>
 
-/** What the contract says that every call may fail with, less what only its framework knows of. */
+/** The errors of every endpoint in the contract, without the decode error of the platform's server. */
 type EveryCallError = Exclude<
   typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infer _Groups, infer E, infer _R> ? E : never,
   { readonly _tag: "HttpApiDecodeError" }
@@ -45,34 +44,33 @@ type EveryCallError = Exclude<
 export type OperationName = Endpoints["name"]
 
 /**
- * What an operation answers; `void` stands for an answer without a body where the contract allows it.
+ * The success of an operation; `void` for a response without a body, where the contract allows one.
  *
  * @since 0.1.0
  * @category models
  */
-export type SuccessOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.Success<Endpoint<Name>>
+export type SuccessOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.Success<EndpointOf<Name>>
 
 /**
- * All that an operation may fail with, derived from the contract: the codes that it lists, what any call may meet, and
- * for a write the unknown outcome.
+ * The failures of an operation by the contract: its error codes, the failures of any call, and for a write the unknown outcome.
  *
  * @since 0.1.0
  * @category models
  */
 export type FailureOf<Name extends OperationName> =
   | EveryCallError
-  | HttpApiEndpoint.HttpApiEndpoint.Error<Endpoint<Name>>
+  | HttpApiEndpoint.HttpApiEndpoint.Error<EndpointOf<Name>>
   | UnrecognizedError
   | CallFailure
-  | (Endpoint<Name> extends { readonly method: "GET" } ? never : OutcomeUnknown)
+  | (EndpointOf<Name> extends { readonly method: "GET" } ? never : OutcomeUnknown)
 
 /**
- * What an operation is called with, by the contract: its path, query and payload.
+ * The request of an operation by the contract: its path, query and payload.
  *
  * @since 0.1.0
  * @category models
  */
-export type RequestOf<Name extends OperationName> = Endpoint<Name> extends HttpApiEndpoint.HttpApiEndpoint<
+export type RequestOf<Name extends OperationName> = EndpointOf<Name> extends HttpApiEndpoint.HttpApiEndpoint<
   infer _Name,
   infer _Method,
   infer Path,
@@ -86,7 +84,7 @@ export type RequestOf<Name extends OperationName> = Endpoint<Name> extends HttpA
 > ?
     & ([Path] extends [never] ? unknown : { readonly path: Path })
     & ([UrlParams] extends [never] ? unknown : { readonly urlParams: UrlParams })
-    // A multipart payload is a body that the caller writes; the contract's type for it is the server's.
+    // The caller writes a multipart payload as a body; the contract's type for it is the server's.
     & ([Payload] extends [never] ? unknown
       : Payload extends Brand.Brand<HttpApiSchema.MultipartStreamTypeId> ? unknown
       : { readonly payload: Payload })
@@ -108,7 +106,7 @@ export interface Operation {
   /** Undefined where the body isn't JSON or there is none. */
   readonly payload: Encode | undefined
   readonly decode: (body: unknown) => Either.Either<unknown, string>
-  /** Whether an answer without a body is as good as one with it. */
+  /** Whether a response without a body is a success. */
   readonly mayBeEmpty: boolean
 }
 
@@ -119,7 +117,7 @@ const summary = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): { fiel
 }
 
 /**
- * Encodes by a schema; what doesn't fit becomes one sentence that names the field.
+ * Encodes by a schema. The failure is one sentence that names the field.
  *
  * @since 0.1.0
  * @category encoding
@@ -134,7 +132,7 @@ export const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
 }
 
 /**
- * Decodes by a schema; what doesn't fit becomes one sentence that names the field.
+ * Decodes by a schema. The failure is one sentence that names the field.
  *
  * @since 0.1.0
  * @category encoding
@@ -147,15 +145,14 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
 
 const noQuery: Encode<Query> = () => Either.right({})
 
-// The schemas of the contract need no context, and those of a query encode to strings: what the contract's own types
-// check, the reflection erases.
+// The contract's types ensure that its schemas need no context and that a query encodes to strings. The reflection has no types.
 const erased = <I = unknown>(schema: Schema.Schema.All): Schema.Schema<unknown, I> => schema as Schema.Schema<unknown, I>
 
-/** Whether a schema takes any object. Encoding copies such an object by property, and loses one that is called "__proto__". */
+/** Whether a schema accepts any object. Encoding copies such an object and loses a property "__proto__". */
 const isAnyObject = (ast: AST.AST): boolean =>
   AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.some(({ type }) => AST.isUnknownKeyword(type))
 
-/** As {@link encoder}, but an object of any form is sent as it is. */
+/** As {@link encoder}, but leaves an object of any form as it is. */
 const payloadEncoder = (ast: AST.AST): Encode => {
   const encode = encoder(erased(Schema.make(ast)))
   return isAnyObject(ast) ? (value) => Either.map(encode(value), () => value) : encode
@@ -173,48 +170,77 @@ const pathOf = (template: string, schema: Option.Option<Schema.Schema.All>): Ope
     })
 }
 
-// Each error of the contract is described by its code; a class's name would not outlive a minifier.
+// The description of an error schema is its code. A minifier would change the name of its class.
 const codesOf = (ast: AST.AST): ReadonlyArray<string> =>
   (AST.isUnion(ast) ? ast.types : [ast]).flatMap((member) => Option.toArray(AST.getDescriptionAnnotation(member)))
 
-const compile = (): ReadonlyMap<string, Operation> => {
-  const operations = new Map<string, Operation>()
+/** An endpoint of the contract, as the compiler needs it. */
+interface Endpoint {
+  readonly name: string
+  readonly area: string
+  readonly method: HttpMethod
+  readonly delivery: DeliveryClass
+  /** With parameters such as `:id`. */
+  readonly path: string
+  readonly pathSchema: Option.Option<Schema.Schema.All>
+  readonly querySchema: Option.Option<Schema.Schema.All>
+  /** The payload in JSON, where it has one. */
+  readonly payload: Option.Option<AST.AST>
+  readonly errors: ReadonlyArray<AST.AST>
+  readonly success: Option.Option<AST.AST>
+  readonly mayBeEmpty: boolean
+}
+
+/** Reads the endpoints from the contract: the only use of the platform's reflection. */
+const reflect = (): ReadonlyArray<Endpoint> => {
+  const endpoints: Array<Endpoint> = []
   HttpApi.reflect(PlazaApiWithStories, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, errors, group, mergedAnnotations, payloads, successes }) => {
-      const json = payloads.get("application/json")
-      const body = Option.flatMap(Option.fromNullable(successes.get(200)), ({ ast }) => ast)
-      const listed = [...errors.values()].flatMap(({ ast }) => Option.match(ast, { onNone: () => [], onSome: codesOf }))
-      operations.set(endpoint.name, {
+      endpoints.push({
         name: endpoint.name,
         area: group.identifier,
         method: endpoint.method,
         delivery: Context.unsafeGet(mergedAnnotations, Delivery),
-        listed: new Set(listed),
-        path: pathOf(endpoint.path, endpoint.pathSchema),
-        query: Option.match(endpoint.urlParamsSchema, {
-          onNone: () => noQuery,
-          onSome: (schema) => encoder(erased<Query>(schema))
-        }),
-        payload: json === undefined ? undefined : payloadEncoder(json.ast),
-        decode: decoder(erased(Schema.make(Option.getOrElse(body, () => AST.unknownKeyword)))),
+        path: endpoint.path,
+        pathSchema: endpoint.pathSchema,
+        querySchema: endpoint.urlParamsSchema,
+        payload: Option.map(Option.fromNullable(payloads.get("application/json")), ({ ast }) => ast),
+        errors: [...errors.values()].flatMap(({ ast }) => Option.toArray(ast)),
+        success: Option.flatMap(Option.fromNullable(successes.get(200)), ({ ast }) => ast),
         mayBeEmpty: successes.has(204)
       })
     }
   })
-  return operations
+  return endpoints
 }
+
+const compile = (endpoint: Endpoint): Operation => ({
+  name: endpoint.name,
+  area: endpoint.area,
+  method: endpoint.method,
+  delivery: endpoint.delivery,
+  listed: new Set(endpoint.errors.flatMap(codesOf)),
+  path: pathOf(endpoint.path, endpoint.pathSchema),
+  query: Option.match(endpoint.querySchema, {
+    onNone: () => noQuery,
+    onSome: (schema) => encoder(erased<Query>(schema))
+  }),
+  payload: Option.getOrUndefined(Option.map(endpoint.payload, payloadEncoder)),
+  decode: decoder(erased(Schema.make(Option.getOrElse(endpoint.success, () => AST.unknownKeyword)))),
+  mayBeEmpty: endpoint.mayBeEmpty
+})
 
 let compiled: ReadonlyMap<string, Operation> | undefined
 
 /**
- * The compiled endpoint of a name.
+ * The compiled endpoint with a name.
  *
  * @since 0.1.0
  * @category contract
  */
 export const operation = (name: OperationName): Operation => {
-  compiled ??= compile()
+  compiled ??= new Map(reflect().map((endpoint) => [endpoint.name, compile(endpoint)]))
   const found = compiled.get(name)
   if (found === undefined) {
     // The type allows only names of the contract.

@@ -1,6 +1,6 @@
 /**
- * Sends every operation: encoded by the contract, delivered by its class, its response decoded. The services of the areas
- * are built on it.
+ * Sends operations: encodes the request by the contract, delivers it by its delivery class, and decodes the response. The services
+ * of the areas use it.
  *
  * @since 0.1.0
  */
@@ -9,9 +9,9 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type { ServiceError } from "@plaza/domain/Errors"
 import { UnrecognizedError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
@@ -19,32 +19,33 @@ import * as Schedule from "effect/Schedule"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
-import * as RateLimitedAttempt from "../delivery/RateLimitedAttempt.js"
 import * as CallOptions from "../../CallOptions.js"
-import * as Contract from "./Contract.js"
-import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.js"
-import { deliver } from "../delivery/Delivery.js"
-import type { Check } from "../delivery/Delivery.js"
 import { InvalidInput } from "../../ClientError.js"
 import type { AttemptFailure, CallFailure, OutcomeUnknown } from "../../ClientError.js"
-import type { ApiResponse, ApiRequest } from "../transport/ApiRequest.js"
-import { now } from "../MonotonicTime.js"
-import * as Pagination from "../../Pagination.js"
 import type { RateLimit } from "../../RateLimit.js"
-import * as HttpAttempt from "../delivery/HttpAttempt.js"
 import { Settings } from "../../Settings.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { fiberLocal, fromEither, monotonicNow } from "../Compat.js"
+import { deliver } from "../delivery/Delivery.js"
+import type { Check } from "../delivery/Delivery.js"
+import * as HttpAttempt from "../delivery/HttpAttempt.js"
+import * as RateLimitedAttempt from "../delivery/RateLimitedAttempt.js"
+import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.js"
+import * as Contract from "./Contract.js"
+import type { FailureOf, OperationName, RequestOf, SuccessOf } from "./Contract.js"
+import * as Pagination from "./Pagination.js"
 
 /**
- * How a response is read.
+ * Decodes a response.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Reader<A> {
   readonly decode: (body: unknown) => Either.Either<A, string>
-  /** The result for a response without a body, where the request says all that is needed. */
+  /** The result for a response without a body, where the request determines it. */
   readonly whenEmpty?: (() => A) | undefined
-  /** Fields of the result that the request decides, for responses that leave them out. */
+  /** Fields of the result that the request determines, for responses that leave them out. */
   readonly known?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -52,7 +53,7 @@ export interface Reader<A> {
 export interface SendOptions<A> {
   /** The result for a response without a body, where the contract allows one. */
   readonly whenEmpty?: () => A
-  /** Fields of the result that the request decides, for responses that leave them out. */
+  /** Fields of the result that the request determines, for responses that leave them out. */
   readonly known?: Readonly<Record<string, unknown>>
   /** For `Checkable` operations. */
   readonly check?: Check<A>
@@ -63,7 +64,7 @@ export interface SendOptions<A> {
 }
 
 /**
- * What a request may fail with when nothing is known of its endpoint.
+ * The failures of a request to an endpoint that is not in the contract.
  *
  * @since 0.1.0
  * @category models
@@ -79,15 +80,15 @@ export type OpenFailure = ServiceError | CallFailure | OutcomeUnknown
 export type ResultOf<Name extends OperationName> = Exclude<SuccessOf<Name>, void>
 
 /**
- * The `Date` header of a success in milliseconds since the epoch, where it had one, and when the response came, on the
+ * The clock of the service by the `Date` header of its last success, where that had one, and the moment of that response by the
  * monotonic clock of this process.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ServiceClock {
-  readonly date: number | undefined
-  readonly receivedAt: number
+  readonly date: DateTime.Utc | undefined
+  readonly receivedAt: MonotonicMillis
 }
 
 /** @since 0.1.0 @category services */
@@ -98,12 +99,12 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
     request: RequestOf<Name>,
     options?: SendOptions<ResultOf<Name>>
   ) => Effect.Effect<ResultOf<Name>, FailureOf<Name>>
-  /** Reads pages of a list of the contract, as far as their items can be decoded. */
+  /** Reads pages of a list of the contract, up to an item that can't be decoded. */
   readonly sendPage: <Name extends OperationName, A, I>(
     name: Name,
     item: Schema.Schema<A, I>
   ) => (urlParams: Pagination.PageRequest) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
-  /** Sends a request that is encoded already. */
+  /** Sends an encoded request. */
   readonly sendOpen: <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
   /** The clock of the service by the `Date` of its last response. */
   readonly serviceClock: Effect.Effect<ServiceClock>
@@ -116,12 +117,11 @@ const isFilled = (value: unknown): boolean =>
   Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
 
 /**
- * Whether the body is an error envelope, whatever its error is made of: it says the opposite of a success. An empty field of
- * that name says nothing.
+ * Whether the body of a success is an error envelope, with an error of any form. An empty field `error` is ignored.
  */
 const isError = (body: unknown): boolean => Predicate.isRecord(body) && isFilled(body["error"])
 
-/** Fields that the request decides stand for those that the response leaves out. */
+/** Adds the fields that the request determines and the response leaves out. */
 const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
   Predicate.isRecord(body)
     ? { ...body, ...Record.filter(known, (_, name) => body[name] === undefined || body[name] === null) }
@@ -133,7 +133,7 @@ const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
     : Either.flatMap(parse(body), (value) =>
       isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
 
-/** A success that can't be read: of a read, it is one more fault of the service; of a write, the last word. */
+/** The failure for a success that can't be decoded: a service fault for a read, final for a write. */
 const unreadable = (request: ApiRequest, attempts: number, { body, status }: ApiResponse, why: string): AttemptFailure =>
   request.delivery === "Read"
     ? new UnrecognizedError({
@@ -146,7 +146,7 @@ const unreadable = (request: ApiRequest, attempts: number, { body, status }: Api
     : HttpAttempt.unreadable(request, attempts, status, `its response can't be read (${why})`, body)
 
 /**
- * A JSON body. What has no form in JSON, such as a cycle, is refused.
+ * A JSON body. Fails for a value that JSON can't represent, such as a cycle.
  *
  * @since 0.1.0
  * @category encoding
@@ -157,16 +157,20 @@ export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, Inval
     catch: () => new InvalidInput({ field: "", message: "the body can't be written as JSON" })
   })
 
-/** What is left of the maximum wait of the call for which something is looked up. */
-const lookingUp = FiberRef.unsafeMake<RateLimitedAttempt.Waiting | undefined>(undefined)
+/** The wait budget of the call whose outcome a check looks up. */
+const checkedCall = fiberLocal<RateLimitedAttempt.WaitBudget | undefined>("@plaza/client/CheckedCall", undefined)
 
-/** What is looked up is looked up for the operation: under its span, and within its maximum wait. */
-const within = <A>(span: Tracer.Span, waiting: RateLimitedAttempt.Waiting, check: Check<A> | undefined): Check<A> | undefined =>
+/** A check belongs to its operation: it runs under the operation's span and within its maximum wait. */
+const within = <A>(
+  span: Tracer.Span,
+  budget: RateLimitedAttempt.WaitBudget,
+  check: Check<A> | undefined
+): Check<A> | undefined =>
   check?.lookUp === undefined
     ? check
-    : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), Effect.locally(lookingUp, waiting)) }
+    : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), checkedCall.locallyWith(() => budget)) }
 
-// What isn't JSON is given by the caller; what has neither has no body.
+// The caller gives a body that isn't JSON. Without one, an operation without a payload has no body.
 const bodyOf = (
   operation: Contract.Operation,
   payload: unknown,
@@ -216,10 +220,10 @@ export const make: Effect.Effect<
 > = Effect.gen(function*() {
   const settings = yield* Settings
   const attempt = yield* RateLimitedAttempt.make
-  let serviceClock: ServiceClock = { date: undefined, receivedAt: yield* now }
+  let serviceClock: ServiceClock = { date: undefined, receivedAt: yield* monotonicNow }
 
-  const noteDate = ({ date }: ApiResponse) =>
-    Effect.map(now, (receivedAt) => {
+  const recordDate = ({ date }: ApiResponse) =>
+    Effect.map(monotonicNow, (receivedAt) => {
       serviceClock = { date, receivedAt }
     })
 
@@ -233,21 +237,21 @@ export const make: Effect.Effect<
       }
     }, (span) =>
       Effect.flatMap(
-        Effect.zip(CallOptions.current, FiberRef.get(lookingUp)),
+        Effect.zip(CallOptions.current, checkedCall.get),
         ([{ maxWait = settings.maxWait, retry = settings.retry, timeout = settings.timeout }, shared]) => {
-          const waiting = shared ?? RateLimitedAttempt.waiting(maxWait)
+          const waitBudget = shared ?? RateLimitedAttempt.waitBudget(maxWait)
           return deliver(
             (number) =>
-              Effect.flatMap(attempt({ request, number, waiting, timeout, span }), (response) =>
-                Effect.zipRight(
-                  noteDate(response),
-                  Either.mapLeft(read(response.body, reader), (why) => unreadable(request, number, response, why))
+              Effect.flatMap(attempt({ request, number, waitBudget, timeout, span }), (response) =>
+                Effect.andThen(
+                  recordDate(response),
+                  fromEither(Either.mapLeft(read(response.body, reader), (why) => unreadable(request, number, response, why)))
                 )),
             {
               operation: request.operation,
               delivery: request.delivery,
               retry: request.canRepeat === undefined ? retry : Schedule.whileInput(retry, request.canRepeat),
-              check: within(span, waiting, check)
+              check: within(span, waitBudget, check)
             }
           )
         }
@@ -261,29 +265,29 @@ export const make: Effect.Effect<
       known: options.known
     }
     return Effect.flatMap(
-      apiRequestOf(operation, parts, options),
+      fromEither(apiRequestOf(operation, parts, options)),
       (request) => sendOpen(request, reader, options.check)
     )
   }
 
   const sendPage = <A, I>(name: OperationName, item: Schema.Schema<A, I>) => {
-    // On first use: most programs read no list.
+    // Compiled on first use, because most programs read no list.
     let decode: Reader<Pagination.FetchedPage<A>>["decode"] | undefined
     return (urlParams: Pagination.PageRequest) =>
       Effect.suspend(() => {
         decode ??= Pagination.pageDecoder(item)
         const reader = { decode }
         return Effect.flatMap(
-          apiRequestOf(Contract.operation(name), { urlParams }),
+          fromEither(apiRequestOf(Contract.operation(name), { urlParams })),
           (request) => sendOpen(request, reader)
         )
       })
   }
 
   return {
-    // The reflection that the operations are compiled by erases the types which the contract gives them by name.
+    // The compiled operations have no types. The contract gives them by name.
     send: send as Operations["Type"]["send"],
-    // As for `send`: the failures are those that the contract lists for the name.
+    // As for `send`: the contract lists the failures by name.
     sendPage: sendPage as Operations["Type"]["sendPage"],
     sendOpen,
     serviceClock: Effect.sync(() => serviceClock)

@@ -1,6 +1,6 @@
 /**
- * Time limits for attempts, and their end when the client is closed. One sleeping fiber watches all that are under way,
- * because a fiber and a timer for each would cost more than the rest of an attempt.
+ * Time limits for attempts, and their end when the client is closed. One fiber watches all attempts in flight, because a fiber
+ * and a timer for each would cost more than the rest of an attempt.
  *
  * @since 0.1.0
  */
@@ -10,40 +10,41 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import { closed } from "./Closing.js"
-import type { Closing } from "./Closing.js"
+import { clientClosed } from "./Shutdown.js"
+import type { Shutdown } from "./Shutdown.js"
 import type { ClientClosed } from "../../ClientError.js"
-import { at } from "../MonotonicTime.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { monotonicWith } from "../Compat.js"
 
 /**
- * What runs within a time limit.
+ * An attempt that runs within a time limit.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Watched {
-  /** The last moment at which something moved, in milliseconds of the monotonic clock; the limit counts from it. */
-  movedAt: number
+  /** The last progress. The limit counts from it. */
+  movedAt: MonotonicMillis
   readonly limit: Duration.Duration
 }
 
 /**
- * What an effect ends in that is interrupted.
+ * The failures of an attempt that is interrupted.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Endings<E> {
-  readonly outOfTime: () => E
-  /** The client was closed meanwhile. */
-  readonly cutOff: () => E
+  readonly onTimeout: () => E
+  /** The client was closed. */
+  readonly onShutdown: () => E
 }
 
 /** @since 0.1.0 @category models */
 export interface Deadlines {
   /**
-   * Runs an effect until nothing has moved in it for the time limit or the client is closed; then it is interrupted and
-   * the failure given instead. Once the client is closed nothing is begun. The clock is that of the caller.
+   * Interrupts an effect that makes no progress for the time limit, or when the client is closed, and fails instead. Starts
+   * nothing once the client is closed. Uses the clock of the caller.
    */
   readonly limit: <A, E, R, E2>(
     effect: Effect.Effect<A, E, R>,
@@ -51,7 +52,7 @@ export interface Deadlines {
     endings: Endings<E2>
   ) => Effect.Effect<A, E | E2 | ClientClosed, R>
   /**
-   * The same for what reports by a callback and gives back how it is stopped, without a fiber of its own.
+   * The same for an operation that reports by a callback. `begin` starts it and returns the effect that stops it.
    */
   readonly limitAsync: <A, E, E2>(
     begin: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
@@ -62,67 +63,73 @@ export interface Deadlines {
 
 interface Entry {
   readonly watched: Watched
-  readonly expire: () => void
-  readonly cutOff: () => void
+  readonly onTimeout: () => void
+  readonly onShutdown: () => void
 }
 
-const expiresAt = ({ limit, movedAt }: Watched): number => movedAt + Duration.toMillis(limit)
+const expiresAt = ({ limit, movedAt }: Watched): MonotonicMillis => movedAt + Duration.toMillis(limit)
 
-// What timers can hold.
+// The longest time of a timer.
 const longestSleep = 2 ** 31 - 1
 
-const sleepUntil = (now: number, moment: number): Effect.Effect<void> =>
+const sleepUntil = (now: MonotonicMillis, moment: MonotonicMillis): Effect.Effect<void> =>
   Effect.sleep(Duration.millis(Math.min(longestSleep, Math.max(0, Math.ceil(moment - now)))))
 
 /** @since 0.1.0 @category constructors */
-export const make = (closing: Closing): Effect.Effect<Deadlines, never, Scope.Scope> =>
+export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const entries = new Set<Entry>()
-    // The fiber that watches, and until when it sleeps.
+    // The fiber that watches, and the moment at which it wakes.
     let watcher: Fiber.RuntimeFiber<void> | undefined
     let wakesAt = Number.POSITIVE_INFINITY
 
-    closing.onClose(() => {
+    shutdown.onShutdown(() => {
       for (const entry of entries) {
         entries.delete(entry)
-        entry.cutOff()
+        entry.onShutdown()
       }
     })
 
-    /** Sleeps until the first of those under way may be out of time, and ends when there are none. */
-    const watch: Effect.Effect<void> = at((now) => {
-      wakesAt = Number.POSITIVE_INFINITY
+    /** Sleeps until the first attempt may time out. Ends when there is none. */
+    const watch: Effect.Effect<void> = monotonicWith((now) => {
+      const expired: Array<Entry> = []
+      let next = Number.POSITIVE_INFINITY
       for (const entry of entries) {
         const moment = expiresAt(entry.watched)
         if (moment <= now) {
           entries.delete(entry)
-          entry.expire()
+          expired.push(entry)
         } else {
-          wakesAt = Math.min(wakesAt, moment)
+          next = Math.min(next, moment)
         }
       }
-      if (entries.size === 0) {
+      wakesAt = next
+      const isDone = entries.size === 0
+      if (isDone) {
         watcher = undefined
-        return Effect.void
       }
-      return Effect.zipRight(sleepUntil(now, wakesAt), watch)
+      // After the state is complete: an attempt that fails may be followed by another one at once.
+      for (const entry of expired) {
+        entry.onTimeout()
+      }
+      return isDone ? Effect.void : Effect.andThen(sleepUntil(now, next), watch)
     })
 
-    /** Sees to it that the watcher wakes no later than this. */
-    const watchUntil = (moment: number): Effect.Effect<void> =>
+    /** Makes the watcher wake no later than this. */
+    const watchUntil = (moment: MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (watcher !== undefined && wakesAt <= moment) {
           return Effect.void
         }
         const previous = watcher
         wakesAt = moment
-        // It sleeps first: what it is to watch begins only after this.
-        const fromThen = at((now) => Effect.zipRight(sleepUntil(now, moment), watch))
+        // It sleeps first, because the attempt that it watches begins after this.
+        const fromThen = monotonicWith((now) => Effect.andThen(sleepUntil(now, moment), watch))
         return Effect.forkIn(Effect.interruptible(fromThen), scope).pipe(
           Effect.tap((fiber) => {
             watcher = fiber
           }),
-          Effect.zipRight(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
+          Effect.andThen(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
         )
       })
 
@@ -134,10 +141,10 @@ export const make = (closing: Closing): Effect.Effect<Deadlines, never, Scope.Sc
       const ended = Effect.async<A, E | E2>((resume) => {
         const entry: Entry = {
           watched,
-          expire: () => resume(Effect.zipRight(stop, Effect.fail(endings.outOfTime()))),
-          cutOff: () => resume(Effect.zipRight(stop, Effect.fail(endings.cutOff())))
+          onTimeout: () => resume(Effect.andThen(stop, Effect.fail(endings.onTimeout()))),
+          onShutdown: () => resume(Effect.andThen(stop, Effect.fail(endings.onShutdown())))
         }
-        // Before it begins, since it may end at once.
+        // Before the start, because the operation may end at once.
         entries.add(entry)
         const stop = begin((result) => {
           entries.delete(entry)
@@ -149,11 +156,11 @@ export const make = (closing: Closing): Effect.Effect<Deadlines, never, Scope.Sc
         })
       })
       return Effect.suspend((): Effect.Effect<A, E | E2 | ClientClosed> =>
-        closing.isClosed
-          ? closed()
+        shutdown.isShutDown
+          ? Effect.fail(clientClosed())
           : watcher !== undefined && wakesAt <= expiresAt(watched)
           ? ended
-          : Effect.zipRight(watchUntil(expiresAt(watched)), ended)
+          : Effect.andThen(watchUntil(expiresAt(watched)), ended)
       )
     }
 
@@ -162,8 +169,8 @@ export const make = (closing: Closing): Effect.Effect<Deadlines, never, Scope.Sc
       limit: <A, E, R, E2>(effect: Effect.Effect<A, E, R>, watched: Watched, endings: Endings<E2>) =>
         Effect.flatMap(Effect.runtime<R>(), (runtime) =>
           limitAsync<A, E, E2>((resume) => {
-            // Begun in here, so that there is no moment at which it runs and nobody would interrupt it. As an exit, so
-            // that an attempt which fails isn't logged as a fiber whose failure nobody handles.
+            // Forked in here, so that it never runs without an owner that interrupts it. As an exit, so that Effect does not
+            // log a failed attempt as an unhandled failure of a fiber.
             const fiber = Runtime.runFork(runtime)(Effect.exit(Effect.interruptible(effect)))
             fiber.addObserver((exit) => resume(Exit.flatten(exit)))
             return Fiber.interrupt(fiber)

@@ -1,6 +1,6 @@
 /**
- * The delivery rules: which failures lead to another attempt, and what a call ends in when its outcome is unknown. The
- * rules depend on the delivery class alone, not on the operation.
+ * The delivery rules: which failures lead to another attempt, and the failure of a call with an unknown outcome. The rules
+ * depend on the delivery class alone, not on the operation.
  *
  * Source: interface v1, "Retry rules".
  *
@@ -10,24 +10,25 @@ import type { DeliveryClass } from "@plaza/domain/Delivery"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
+import type * as Schedule from "effect/Schedule"
 import type { AttemptFailure, Failure, Inconclusive } from "../../ClientError.js"
 import { isServiceError, OutcomeUnknown } from "../../ClientError.js"
 import * as Metrics from "../../Metrics.js"
+import { driver } from "../Compat.js"
 
 /**
- * How a `Checkable` operation finds out what became of an attempt.
+ * How a `Checkable` operation finds out whether an attempt succeeded.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Check<A> {
   /**
-   * Looks for the effect of an attempt that has just ended: the result if it is there, none if it is not, a failure if
-   * that can't be decided. It may take its time, so that a late effect is seen.
+   * Looks for the effect of an attempt that has just failed: the result if it is there, none if it is not, a failure if it
+   * can't be decided. It may wait, so that it finds a late effect.
    */
   readonly lookUp?: Effect.Effect<Option.Option<A>, Failure | Inconclusive>
-  /** Whether this refusal of a repeated request suggests that an earlier attempt succeeded. */
+  /** Whether this response to a repeated request suggests that an earlier attempt succeeded. */
   readonly suggestsDone?: (failure: AttemptFailure) => boolean
 }
 
@@ -41,16 +42,16 @@ export interface Delivery<A> {
 }
 
 /**
- * - `definite`: nothing happened, and another attempt may succeed.
- * - `ambiguous`: it may have happened.
- * - `final`: another attempt is no use.
+ * - `definite`: the service did nothing, and another attempt may succeed.
+ * - `ambiguous`: the service may have carried out the request.
+ * - `final`: another attempt can't succeed.
  */
 type Verdict = "definite" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
 /**
- * Whether a response with this status, which the document doesn't show, may follow a request that was carried out.
+ * Whether a request that ended with this undocumented status may have been carried out.
  *
  * @since 0.1.0
  * @category predicates
@@ -62,7 +63,7 @@ const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict =>
     if (delivery === "Read" ? failure.status === 408 : isOpenStatus(failure.status)) {
       return "ambiguous"
     }
-    // An attempt waits for a 429 by itself; one that comes out of it is beyond the maximum wait.
+    // An attempt waits after a 429 by itself. A 429 here is beyond the maximum wait.
     return failure.category === "ServiceFault" ? "ambiguous" : "final"
   }
   switch (failure._tag) {
@@ -79,16 +80,16 @@ const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict =>
 }
 
 /**
- * Whether the service may go on with the request after this failure for longer than anyone can wait: the time limit of a
- * client or of a gateway ended the attempt, not the service. Gateways have statuses of their own above 504 for that.
+ * Whether the service may still work on the request, for an unknown time: the time limit of the client or of a gateway ended the
+ * attempt. Gateways use statuses from 504 for that.
  */
 const mayStillRun = (failure: AttemptFailure): boolean =>
   failure._tag === "AttemptTimeout" || (isServiceError(failure) && failure.status >= 504)
 
-/** Whether the client itself was closed: no other attempt can follow. */
+/** Whether the client was closed, so that no other attempt can follow. */
 const isClosed = (failure: AttemptFailure): boolean => failure._tag === "ConnectionLost" && failure.reason === "CLOSED"
 
-/** Whether the service refused the request itself, and not only its moment. */
+/** Whether the service refused the request, whenever it is sent. */
 const isRefusal = (failure: AttemptFailure): boolean =>
   isServiceError(failure) && !isOpenStatus(failure.status) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
 
@@ -101,20 +102,20 @@ const isRefusal = (failure: AttemptFailure): boolean =>
 export const deliver = <A>(
   attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
   options: Delivery<A>
-): Outcome<A> => Effect.catchAll(attempt(1), (failure) => goOn(failure, attempt, options))
+): Outcome<A> => Effect.catchAll(attempt(1), (failure) => retry(failure, attempt, options))
 
-/** What follows a first attempt that failed. */
-const goOn = <A>(
+/** Continues after a first attempt that failed. */
+const retry = <A>(
   first: AttemptFailure,
   attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
   options: Delivery<A>
 ): Outcome<A> =>
-  Effect.flatMap(Schedule.driver(options.retry), (driver) => {
+  Effect.flatMap(driver(options.retry), (next) => {
     const { check, delivery, operation } = options
     let attempts = 1
-    /** Whether any attempt until now may have succeeded. Nothing but a success takes that back. */
+    /** Whether any attempt so far may have succeeded. It stays true until a success. */
     let doubt = false
-    /** The last response that was a failure. */
+    /** The last error response. */
     let refused: AttemptFailure | undefined
 
     const unknown = (cause: Failure | Inconclusive, likely?: "done") =>
@@ -129,11 +130,11 @@ const goOn = <A>(
       })
 
     /**
-     * Ends the call with its last failure, or with `OutcomeUnknown` where that failure would deny what may have happened.
-     * A refusal of a repeatable write stands: the caller repeats it safely once the reason is gone.
+     * Ends the call with its last failure, or with `OutcomeUnknown` where an earlier attempt may have succeeded. A refusal of a
+     * repeatable write stays: the caller can repeat the write safely when the reason is gone.
      */
     const end = (last: AttemptFailure): Outcome<A> => {
-      // A wait for the rate limit that is too long says less than what it follows, such as a 503 with a long `Retry-After`.
+      // The error response before a wait that is too long says more, such as a 503 with a long `Retry-After`.
       const failure = last._tag === "RateLimitWaitExceeded" && refused !== undefined ? refused : last
       const stands = !doubt || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
         (delivery === "Repeatable" && (isRefusal(failure) || verdictOf(failure, delivery) === "ambiguous"))
@@ -146,17 +147,16 @@ const goOn = <A>(
     })
 
     const again = (failure: AttemptFailure): Outcome<A> =>
-      Effect.matchEffect(driver.next(failure), {
-        onFailure: () => end(failure),
-        onSuccess: () =>
-          Effect.logDebug("retry").pipe(
+      Effect.flatMap(next(failure), (recurs) =>
+        recurs
+          ? Effect.logDebug("retry").pipe(
             Effect.annotateLogs({ operation, attempt: attempts + 1, after: failure._tag }),
-            Effect.zipRight(Metric.increment(Metrics.retries)),
-            Effect.zipRight(run)
+            Effect.andThen(Metric.increment(Metrics.retries)),
+            Effect.andThen(run)
           )
-      })
+          : end(failure))
 
-    /** Looks for the effect of the last attempt; goes on with `otherwise` where it is not there. */
+    /** Looks for the effect of the last attempt, and continues with `otherwise` where it is not there. */
     const lookUp = (
       otherwise: Outcome<A>,
       undecided: (cause: Failure | Inconclusive) => AttemptFailure | OutcomeUnknown
@@ -180,8 +180,8 @@ const goOn = <A>(
           if (isClosed(failure)) {
             return end(failure)
           }
-          const next = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure)) ? end(failure) : again(failure)
-          return lookUp(next, unknown)
+          const otherwise = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure)) ? end(failure) : again(failure)
+          return lookUp(otherwise, unknown)
         }
       }
     }

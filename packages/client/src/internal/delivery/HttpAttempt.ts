@@ -1,6 +1,6 @@
 /**
- * Sends one request within its time limit, and reads its response once or fails with a typed failure. `Attempt` waits
- * for a slot before it.
+ * Sends one request within its time limit, and reads its response or fails with a typed failure. `RateLimitedAttempt` waits for
+ * a slot before.
  *
  * @since 0.1.0
  */
@@ -9,40 +9,38 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpTraceContext from "@effect/platform/HttpTraceContext"
 import { excerptLength, parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
-import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import type * as Tracer from "effect/Tracer"
-import type { Closing } from "./Closing.js"
-import * as Deadlines from "./Deadlines.js"
-import * as Transport from "../transport/Transport.js"
 import { AttemptTimeout, ConnectionFailed, ConnectionLost, UnreadableSuccess } from "../../ClientError.js"
 import type { AttemptFailure } from "../../ClientError.js"
-import * as MonotonicTime from "../MonotonicTime.js"
-import type { ApiResponse, ApiRequest } from "../transport/ApiRequest.js"
 import * as Redaction from "../../Redaction.js"
-import * as NoRedirects from "../transport/noRedirects.js"
-import * as ResponseBody from "../transport/ResponseBody.js"
 import { Settings } from "../../Settings.js"
 import { reasonOf, reasonOfCause } from "../../TransportReason.js"
 import type { TransportReason } from "../../TransportReason.js"
+import { monotonicNow, tapChunks } from "../Compat.js"
+import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.js"
+import { noRedirects } from "../transport/noRedirects.js"
+import * as ResponseBody from "../transport/ResponseBody.js"
+import * as Transport from "../transport/Transport.js"
+import * as Deadlines from "./Deadlines.js"
+import type { Shutdown } from "./Shutdown.js"
 
 /**
- * What is known of a request while it is on the way.
+ * The state of a request in flight.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Progress extends Deadlines.Watched {
-  /** Requests of its call until now, it included. */
+  /** Attempts of the call, this one included. */
   readonly attempts: number
   readonly span: Tracer.Span
-  /** When it was sent, in milliseconds since the epoch. */
-  readonly sentAt: number
-  /** Undefined until it is there. */
+  readonly sentAt: DateTime.Utc
+  /** The head of the response; undefined before it arrives. */
   head: Transport.Head | undefined
   /** Whether the request has had a connection; undefined where the HTTP client doesn't report that. */
   isConnected?: boolean | undefined
@@ -51,24 +49,29 @@ export interface Progress extends Deadlines.Watched {
 /** @since 0.1.0 @category models */
 export type Send = (request: ApiRequest, progress: Progress) => Effect.Effect<ApiResponse, AttemptFailure>
 
-// For what a response larger than the bound begins with, where its own length says that it is.
+// The part that is read of a response whose `Content-Length` is beyond the limit.
 const excerptBytes = 4 * excerptLength
 
 const isSuccess = (head: Transport.Head): boolean => head.status >= 200 && head.status < 300
 
+const dateOf = ({ headers }: Transport.Head): DateTime.Utc | undefined => {
+  const millis = parseHttpDate(headers["date"])
+  return millis === undefined ? undefined : DateTime.unsafeMake(millis)
+}
+
 /** @since 0.1.0 @category constructors */
 export const make = (
-  closing: Closing
+  shutdown: Shutdown
 ): Effect.Effect<Send, never, HttpClient.HttpClient | Settings | Scope.Scope> => Effect.gen(function*() {
   const settings = yield* Settings
   const key = Redacted.value(settings.apiKey)
   const redaction = Redaction.make(key)
   const ownHeaders = { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": settings.userAgent }
-  const deadlines = yield* Deadlines.make(closing)
+  const deadlines = yield* Deadlines.make(shutdown)
   const host = new URL(settings.baseUrl).host
   const given = yield* HttpClient.HttpClient
-  // The span of the attempt tells of the request.
-  const client = HttpClient.withTracerDisabledWhen(yield* NoRedirects.noRedirects(given), () => true)
+  // The span of the attempt covers the request.
+  const client = HttpClient.withTracerDisabledWhen(yield* noRedirects(given), () => true)
   const transport = Transport.of(given)
 
   const headersOf = ({ span }: Progress) =>
@@ -81,14 +84,14 @@ export const make = (
     // The errors of HTTP clients may hold the request with its headers.
     const cause = redaction.cause(thrown)
     if (head !== undefined && request.delivery !== "Read") {
-      return unreadable(request, attempts, head.status, `its answer broke off (${reason})`, "")
+      return unreadable(request, attempts, head.status, `its response broke off (${reason})`, "")
     }
     return connected
       ? new ConnectionLost({
         attempts,
         reason,
         cause,
-        message: `the connection to ${host} broke before the whole answer was there (${reason})`
+        message: `the connection to ${host} broke before the whole response was there (${reason})`
       })
       : new ConnectionFailed({
         attempts,
@@ -103,14 +106,14 @@ export const make = (
     { attempts }: Progress,
     { headers, status }: Transport.Head,
     body: string,
-    receivedAt: number
+    receivedAt: DateTime.Utc
   ): AttemptFailure => {
     const requestId = headers["x-request-id"]
     const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
-    return toError({ status, headers: safe, body, receivedAt, attempts, listed: request.listed })
+    return toError({ status, headers: safe, body, receivedAt: DateTime.toEpochMillis(receivedAt), attempts, listed: request.listed })
   }
 
-  const outOfTime = (request: ApiRequest, progress: Progress): AttemptFailure => {
+  const timedOut = (request: ApiRequest, progress: Progress): AttemptFailure => {
     const { attempts, head } = progress
     if (progress.isConnected === false) {
       return failureOf(request, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
@@ -119,16 +122,16 @@ export const make = (
       return refused(request, progress, head, "", progress.sentAt)
     }
     return head !== undefined && request.delivery !== "Read"
-      ? unreadable(request, attempts, head.status, "its answer didn't end in time", "")
+      ? unreadable(request, attempts, head.status, "its response didn't end in time", "")
       : new AttemptTimeout({
         attempts,
         timeout: progress.limit,
-        message: `no whole answer from ${host} within ${Duration.format(progress.limit)}`
+        message: `no whole response from ${host} within ${Duration.format(progress.limit)}`
       })
   }
 
-  /** The client was closed. The request had left, so that nobody knows what becomes of it. */
-  const cutOff = (request: ApiRequest, progress: Progress): AttemptFailure => {
+  /** The client was closed after the request had left, so its outcome is unknown. */
+  const closedInFlight = (request: ApiRequest, progress: Progress): AttemptFailure => {
     const { attempts, head } = progress
     if (head !== undefined) {
       return isSuccess(head)
@@ -142,12 +145,12 @@ export const make = (
     })
   }
 
-  /** Notes what a response begins with, and decides how many bytes of its body are read. */
+  /** Records the head of a response. Returns how many bytes of its body to read. */
   const noteHead = (progress: Progress, head: Transport.Head): number => {
     progress.span.attribute("http.response.status_code", head.status)
     progress.head = head
     const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
-    // A refusal is reported with its beginning, however long it is.
+    // An error reports the beginning of its body, however long it is.
     return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
   }
 
@@ -168,17 +171,17 @@ export const make = (
     head: Transport.Head,
     { isCut, text }: Transport.Body
   ): Effect.Effect<ApiResponse, AttemptFailure> => {
-    // A proxy that echoes the request may echo the key with it, and what can't be read is shown to people.
+    // A proxy may echo the request with its key, and error messages show what can't be decoded.
     const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
     if (isCut && isSuccess(head)) {
       return Effect.fail(tooLarge(request, progress, head, body))
     }
     return isSuccess(head)
-      ? Effect.succeed({ status: head.status, body, date: parseHttpDate(head.headers["date"]) })
-      : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refused(request, progress, head, body, now)))
+      ? Effect.succeed({ status: head.status, body, date: dateOf(head) })
+      : Effect.flatMap(DateTime.now, (now) => Effect.fail(refused(request, progress, head, body, now)))
   }
 
-  /** A refusal whose body breaks off is still a refusal. */
+  /** An error response whose body breaks off is still that error. */
   const brokenOff = (
     request: ApiRequest,
     progress: Progress,
@@ -204,7 +207,7 @@ export const make = (
         onSuccess: ({ body, head }) => conclude(request, progress, head, body)
       }),
       progress,
-      { outOfTime: () => outOfTime(request, progress), cutOff: () => cutOff(request, progress) }
+      { onTimeout: () => timedOut(request, progress), onShutdown: () => closedInFlight(request, progress) }
     )
   }
 
@@ -235,12 +238,12 @@ export const make = (
       },
       progress,
       {
-        outOfTime: () => {
-          // First, so that what had no connection until now doesn't get one after it was said to have had none.
+        onTimeout: () => {
+          // First, so that a request that is reported as never connected does not connect afterwards.
           abort()
-          return outOfTime(request, progress)
+          return timedOut(request, progress)
         },
-        cutOff: () => cutOff(request, progress)
+        onShutdown: () => closedInFlight(request, progress)
       }
     )
   }
@@ -251,10 +254,10 @@ export const make = (
       : byClient(request, progress)
 })
 
-// What one character of a key is written with at most, in JSON escapes, entities and the like.
+// The longest escape of one character of a key, in JSON, HTML and the like.
 const longestEscape = 8
 
-/** A text that was cut, without its end: that may hold the beginning of a key in any escape, which redaction can't recognise. */
+/** A cut text without its end, which may hold the beginning of a key that redaction can't recognise. */
 const withoutPartOf = (key: string, text: string): string => text.slice(0, Math.max(0, text.length - longestEscape * key.length))
 
 const noBody: Transport.Body = { text: "", isCut: false }
@@ -273,22 +276,24 @@ const urlOf = (address: string, query: ApiRequest["query"]): URL => {
   return url
 }
 
-/** An upload that goes on is not a request that hangs. */
+/** The body, with each chunk that goes out recorded as progress. */
 const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody =>
   body._tag === "Stream"
     ? HttpBody.stream(
-      // By the chunk, which keeps the chunks as they are; see `Multipart`.
-      Stream.chunksWith(body.stream, Stream.tap(() =>
-        Effect.map(MonotonicTime.now, (now) => {
+      // `Multipart` needs its chunks as they are.
+      tapChunks(
+        body.stream,
+        Effect.map(monotonicNow, (now) => {
           progress.movedAt = now
-        }))),
+        })
+      ),
       body.contentType,
       body.contentLength
     )
     : body
 
 /**
- * The beginning of a body, for people.
+ * The beginning of a body, for error messages.
  *
  * @since 0.1.0
  * @category text
@@ -296,7 +301,7 @@ const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody
 export const excerptOf = (body: string): string => body.slice(0, excerptLength)
 
 /**
- * The failure for a 2xx that can't be read.
+ * The failure for a 2xx with a body that can't be read.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,8 +1,7 @@
 /**
- * Decides whether a post of unknown outcome exists, from the account's own posts. A service may change a text when it
- * stores it, leave fields out of lists, order media and lists in its own way, stamp `createdAt` by another clock than
- * its `Date`, and show a post late. So a listed post is the call's own only where text and time agree. Where one of the two
- * leaves a doubt, or a post is new and can't be told from this one, the outcome stays unknown.
+ * Decides from the account's list of posts whether a post of unknown outcome exists. A listed post is the call's own only where
+ * text and time agree, because a service may change texts, leave out fields, use another clock for `createdAt` than for `Date`,
+ * and list a post late. In doubt the outcome stays unknown.
  *
  * Source: interface v1, "Retry rules": "first check that the action did not already happen".
  *
@@ -17,12 +16,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Inconclusive } from "../../ClientError.js"
-import type { PageRequest } from "../../Pagination.js"
+import type { PageRequest } from "../contract/Pagination.js"
 import { resemblance } from "./PostText.js"
-import { now } from "../MonotonicTime.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { monotonicNow } from "../Compat.js"
 
 /**
- * Offset of the clock that stamps posts against the monotonic clock of this process, in milliseconds.
+ * The offset of the clock that stamps posts from the monotonic clock of this process: `least` to `most` milliseconds.
  *
  * @since 0.1.0
  * @category models
@@ -32,53 +32,57 @@ export interface StampClock {
   readonly most: number
 }
 
-// The servers of one service differ by about as much.
+// The clocks of a service's servers differ by about this much.
 const toleranceMillis = 2_000
 
-// `createdAt` is in UTC by the document, but a server's clock may be wrong, by as much as a time zone.
+// `createdAt` is documented as UTC, but a server's clock may be wrong by as much as a time zone.
 const doubtfulMillis = 26 * 3_600_000
 
 /**
- * The clock of a post that this client made: stamped between sending and receiving, perhaps cut to a whole second.
+ * The clock by a post that this client made: its stamp lies between sending and receiving, perhaps cut to a whole second.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: number, receivedAt: number): StampClock => ({
+export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: MonotonicMillis, receivedAt: MonotonicMillis): StampClock => ({
   least: DateTime.toEpochMillis(createdAt) - receivedAt,
   most: latestMoment(createdAt) - sentAt
 })
 
 /**
- * The clock of the `Date` header, which counts whole seconds.
+ * The clock by a `Date` header, which counts whole seconds.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const fromDate = (date: number, receivedAt: number): StampClock => ({
-  least: date - receivedAt,
-  most: date + 1_000 - receivedAt
+export const fromDate = (date: DateTime.Utc, receivedAt: MonotonicMillis): StampClock => ({
+  least: DateTime.toEpochMillis(date) - receivedAt,
+  most: DateTime.toEpochMillis(date) + 1_000 - receivedAt
 })
 
-/** The latest moment that a stamp may stand for: one in whole seconds may have been cut. */
+/** The latest moment that a stamp may stand for, in milliseconds since the epoch: one in whole seconds may have been cut. */
 const latestMoment = (createdAt: DateTime.Utc): number => {
   const stamp = DateTime.toEpochMillis(createdAt)
   return stamp % 1_000 === 0 ? stamp + 999 : stamp
 }
 
 /**
- * When a listed post was made, as far as its stamp shows: in the course of the call, surely before it, or neither of these
- * for sure.
+ * When a listed post was made, as far as its stamp shows: during the call, certainly before the call, or neither for certain.
  */
 type Age = "duringCall" | "doubtful" | "older"
 
-const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: number, clock: StampClock | undefined): Age => {
+const ageOf = (
+  createdAt: DateTime.Utc | undefined,
+  startedAt: MonotonicMillis,
+  at: MonotonicMillis,
+  clock: StampClock | undefined
+): Age => {
   if (createdAt === undefined || clock === undefined) {
     return "doubtful"
   }
   const earliest = startedAt + clock.least
   return latestMoment(createdAt) < earliest - doubtfulMillis
-    // The beginning of a calendar stands for no moment at all.
+    // The start of the epoch is a placeholder.
     ? DateTime.toEpochMillis(createdAt) > 0 ? "older" : "doubtful"
     : latestMoment(createdAt) < earliest || DateTime.toEpochMillis(createdAt) > at + clock.most + toleranceMillis
     ? "doubtful"
@@ -88,33 +92,33 @@ const ageOf = (createdAt: DateTime.Utc | undefined, startedAt: number, at: numbe
 /** @since 0.1.0 @category models */
 export interface Search<E> {
   readonly post: NewPost
-  /** The beginning of the first attempt, on the monotonic clock, in milliseconds. */
-  readonly startedAt: number
-  /** How long the service may go on with a failed request, or leave a new post out of its list. */
+  /** The start of the first attempt. */
+  readonly startedAt: MonotonicMillis
+  /** How long the service may work on a failed request, or list posts without a new one. */
   readonly settleTime: Duration.Duration
   /** Whether the post is the result of another call of this client. */
   readonly isClaimed: (id: PostId) => boolean
-  /** The last post that this client made: a list that begins with the newest shows it before older ones. */
+  /** The last post that this client made: a list from newest to oldest holds it before older ones. */
   readonly lastClaimed: PostId | undefined
-  /** Whether the post is that of another call of this client whose outcome is open. */
+  /** Whether the post belongs to another call of this client with an open outcome. */
   readonly isOthers: (post: Post) => boolean
-  /** Whether it may be. */
+  /** Whether the post may belong to another such call. */
   readonly mayBeOthers: (post: Post) => boolean
   readonly listPosts: (request: PageRequest) => Effect.Effect<Page<Post>, E>
-  /** Undefined where no response says what time it is. */
+  /** Undefined where no response had a `Date`. */
   readonly stampClock: Effect.Effect<StampClock | undefined>
 }
 
-// Pages read in one look at most.
+// The most pages of one search.
 const maxPages = 10
 
-// A list that runs from newest to oldest through so many posts is taken to go on like that.
+// A list that runs from newest to oldest through this many posts is assumed to continue like that.
 const enoughToShowOrder = 20
 
 interface Order {
   readonly last: number
   readonly isDescending: boolean
-  /** Posts that are older than the one before them. Equal stamps show no order. */
+  /** Posts that are older than the one before. Equal stamps show no order. */
   readonly descents: number
   /** Whether the last post of this client was seen, where there is one. */
   readonly hasLast: boolean
@@ -133,7 +137,7 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
       }
       const page = yield* search.listPosts({ limit: Limits.maxPageSize, ...(cursor === undefined ? {} : { cursor }) })
       const clock = yield* search.stampClock
-      const at = yield* now
+      const at = yield* monotonicNow
       let { descents, hasLast, isDescending, last } = order
       let doubtHere = doubt
       let oldest: Age = "duringCall"
@@ -151,7 +155,7 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
         if (likeness === "same" && oldest === "duringCall" && !search.mayBeOthers(post)) {
           return Option.some(post)
         }
-        // Whatever its text, a post that is new and nobody else's may be this one: services rewrite links, names and more.
+        // A new post of no other call may be this one, whatever its text: services rewrite links, names and more.
         if (likeness !== "different" || (oldest === "duringCall" && !search.isOthers(post))) {
           doubtHere ??= likeness !== "same"
             ? `the new post ${post.id} may be this one`
@@ -171,12 +175,12 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
   return from(undefined, maxPages, unread, undefined)
 }
 
-// Most posts are there at once, or never.
+// Most posts are listed at once, or never.
 const firstPause = Duration.seconds(1)
 
 /**
- * Looks for the post of a call whose attempt has just failed: after a short pause, and once more when the settle time
- * is over. None says that it was not there at the end of that time; `Inconclusive` that this can't be decided.
+ * Looks for the post of a call whose attempt has just failed: after a short pause, and again at the end of the settle time.
+ * Returns none where the post was not listed at the end, and fails with `Inconclusive` where that can't be decided.
  *
  * @since 0.1.0
  * @category checks
@@ -186,7 +190,7 @@ export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E
   const last = Effect.delay(look(search), Duration.subtract(search.settleTime, first))
   return look(search).pipe(
     Effect.delay(first),
-    // What is undecided now may be decided by a post that appears later.
+    // A post that is listed later may decide it.
     Effect.catchIf((failure) => failure instanceof Inconclusive, () => Effect.succeed(Option.none<Post>())),
     Effect.flatMap(Option.match({ onNone: () => last, onSome: (post) => Effect.succeedSome(post) }))
   )

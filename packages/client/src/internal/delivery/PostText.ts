@@ -1,8 +1,8 @@
 /**
- * Whether a listed post may be the one that was sent, by its text and media alone. Services change texts when they store
- * them: line ends, white space, Unicode form, HTML escapes, truncation.
+ * Compares a listed post with one that was sent, by text and media alone. Services change texts when they store them: line
+ * ends, white space, Unicode form, HTML escapes, truncation.
  *
- * Source: interface v1, "Resources and their fields"; what a service does to a text is not shown.
+ * Source: interface v1, "Resources and their fields", which does not document changes of texts.
  *
  * @since 0.1.0
  */
@@ -10,8 +10,8 @@ import type { NewPost } from "@plaza/domain/Requests"
 import type { Post } from "@plaza/domain/Resources"
 
 /**
- * - `same`: equal but for what services change.
- * - `possible`: what is shown leaves open whether it is the same post.
+ * - `same`: equal but for changes that services make.
+ * - `possible`: the listed fields leave open whether it is the same post.
  * - `different`: another post.
  *
  * @since 0.1.0
@@ -31,10 +31,10 @@ const unescapedOnce = (text: string): string =>
       ? named[name] ?? ""
       : character(decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal)))
 
-// A text that is escaped more often than this was written so, and each round reads all of it.
+// A text with more levels of escapes was written with them. Each round reads the whole text.
 const unescapingRounds = 3
 
-/** Escaping once or twice makes no other text. */
+/** The text without escapes, which a service may apply more than once. */
 const unescaped = (text: string): string => {
   let plain = text
   for (let round = 0; round < unescapingRounds; round++) {
@@ -43,27 +43,27 @@ const unescaped = (text: string): string => {
   return plain
 }
 
-// HTML names some two thousand characters.
+// HTML has about two thousand named characters.
 const unknownReference = /&[A-Za-z][A-Za-z0-9]{1,30};/
 
 /**
- * A text without what services change: equal for texts that can't be told apart once they are stored.
+ * A text in a normal form: equal for texts that can't be distinguished once they are stored.
  *
  * @since 0.1.0
  * @category normalisation
  */
 export const canonical = (text: string): string => unescaped(text).normalize("NFC").replace(/\s+/g, " ").trim()
 
-/** Letters and digits alone: what is left of a text however it is changed, short of cutting it. */
+/** The letters and digits of a text, which every change but truncation leaves as they are. */
 const essence = (text: string): string => unescaped(text).normalize("NFKD").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "")
 
-/** A text that a service has cut: without an ellipsis, and without half of an escape at its end. */
-const uncut = (text: string): string => text.replace(/(?:\u2026|\.\.\.)\s*$/, "").replace(/&#?\w{0,8}$/, "")
+/** A text without the traces of truncation: an ellipsis, or half of an escape at its end. */
+const withoutCut = (text: string): string => text.replace(/(?:\u2026|\.\.\.)\s*$/, "").replace(/&#?\w{0,8}$/, "")
 
 const wordsOf = (text: string): ReadonlySet<string> =>
   new Set(unescaped(text).normalize("NFKD").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
 
-/** Whether most words of one text stand in the other: it may be the same text with markup, names or links changed. */
+/** Whether most words of one text are in the other, as in a text with changed markup, names or links. */
 const sharesWords = (sent: string, listed: string): boolean => {
   const [one, other] = [wordsOf(sent), wordsOf(listed)]
   const shared = [...one].filter((word) => other.has(word)).length
@@ -78,8 +78,8 @@ const textResemblance = (sent: string, listed: string): Resemblance => {
     return "possible"
   }
   const whole = essence(sent)
-  // An escape may be cut as it is stored, or once it is read.
-  const shown = [listed, uncut(listed), uncut(unescaped(listed)), uncut(unescaped(uncut(listed)))]
+  // An escape may be cut in its stored form or in its decoded form.
+  const shown = [listed, withoutCut(listed), withoutCut(unescaped(listed)), withoutCut(unescaped(withoutCut(listed)))]
   return shown.some((text) => whole.startsWith(essence(text))) ? "possible" : "different"
 }
 
@@ -103,7 +103,7 @@ export const resemblance = (sent: NewPost, listed: Pick<Post, "text" | "mediaIds
   if (media === "different" || text === "different") {
     return "different"
   }
-  // Null, omitted and empty can all mean that a list doesn't show media; a text that it shows whole tells enough.
+  // Null, omitted and empty media may all mean that lists leave out media. Then an equal text is enough.
   const isShown = media === "same" || (listedMedia.length === 0 && canonical(sent.text ?? "") !== "")
   return text === "same" && isShown ? "same" : "possible"
 }

@@ -1,48 +1,49 @@
 /**
- * One attempt: a slot of the allowance, then the request, with a span and metrics. A 429 is a definite refusal, so the
- * attempt waits as long as the service asks and sends again, within the call's maximum wait and as long as the body can be
- * repeated. `Deliver` decides about every other failure.
+ * One attempt: waits for a slot of the allowance, then sends the request, with a span and metrics. After a 429 it waits as long
+ * as the service asks and sends again, within the call's maximum wait. `Delivery` decides about every other failure.
  *
  * @since 0.1.0
  */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
-import * as Closing from "./Closing.js"
 import { isServiceError } from "../../ClientError.js"
 import type { AttemptFailure } from "../../ClientError.js"
 import * as Metrics from "../../Metrics.js"
-import { at } from "../MonotonicTime.js"
-import type { ApiResponse, ApiRequest } from "../transport/ApiRequest.js"
-import { RateLimit, takeReserved } from "../../RateLimit.js"
+import { RateLimit } from "../../RateLimit.js"
 import type { Refusal } from "../../RateLimit.js"
-import * as HttpAttempt from "./HttpAttempt.js"
 import { Settings } from "../../Settings.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { monotonicWith } from "../Compat.js"
+import { takeReserved } from "../rate-limit/Reservation.js"
+import type { ApiRequest, ApiResponse } from "../transport/ApiRequest.js"
+import * as HttpAttempt from "./HttpAttempt.js"
+import * as Shutdown from "./Shutdown.js"
 
 /**
- * What is left of a call's maximum wait. All attempts of the call share it; requests and retry delays don't use it up.
+ * The rest of a call's maximum wait. All attempts of the call share it. Requests and retry delays do not use it up.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Waiting {
-  leftMillis: number
+export interface WaitBudget {
+  left: Duration.Duration
 }
 
 /** @since 0.1.0 @category constructors */
-export const waiting = (maxWait: Duration.Duration): Waiting => ({ leftMillis: Duration.toMillis(maxWait) })
+export const waitBudget = (maxWait: Duration.Duration): WaitBudget => ({ left: maxWait })
 
 /** @since 0.1.0 @category models */
 export interface Call {
   readonly request: ApiRequest
-  /** Which attempt of its call it is, from 1 on. */
+  /** The number of the attempt in its call, from 1. */
   readonly number: number
-  readonly waiting: Waiting
-  /** Time for one request. */
+  readonly waitBudget: WaitBudget
+  /** The time limit of one request. */
   readonly timeout: Duration.Duration
   /** The operation's span. */
   readonly span: Tracer.Span
@@ -71,36 +72,38 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
   function*() {
     const { baseUrl } = yield* Settings
     const rateLimit = yield* RateLimit
-    const closing = yield* Closing.make
-    const send = yield* HttpAttempt.make(closing)
+    const shutdown = yield* Shutdown.make
+    const send = yield* HttpAttempt.make(shutdown)
     const { host } = new URL(baseUrl)
 
-    const inSpan = ({ number, request, timeout, waiting }: Call, span: Tracer.Span, askedAt: number) =>
-      at((movedAt) =>
-        Effect.flatMap(Clock.currentTimeMillis, (sentAt) => {
-          const wait = movedAt - askedAt
-          waiting.leftMillis = Math.max(0, waiting.leftMillis - wait)
-          span.attribute("plaza.wait_ms", wait)
+    const inSpan = ({ number, request, timeout, waitBudget }: Call, span: Tracer.Span, askedAt: MonotonicMillis) =>
+      monotonicWith((movedAt) =>
+        Effect.flatMap(DateTime.now, (sentAt) => {
+          const wait = Duration.millis(movedAt - askedAt)
+          // `Duration.subtract` ends at zero.
+          waitBudget.left = Duration.subtract(waitBudget.left, wait)
+          span.attribute("plaza.wait_ms", Duration.toMillis(wait))
           const sent = send(request, { attempts: number, span, sentAt, movedAt, limit: timeout, head: undefined })
           return Metric.increment(Metrics.requests).pipe(
-            Effect.zipRight(wait > 0 ? Metric.update(Metrics.waits, wait / 1_000) : Effect.void),
-            Effect.zipRight(Effect.tapError(sent, countRefusal))
+            Effect.andThen(
+              Duration.greaterThan(wait, Duration.zero) ? Metric.update(Metrics.waits, Duration.toSeconds(wait)) : Effect.void
+            ),
+            Effect.andThen(Effect.tapError(sent, countRefusal))
           )
         })
       )
 
-    const inSlot = (call: Call, span: Tracer.Span, again: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
-      at((askedAt) => {
+    const inSlot = (call: Call, span: Tracer.Span, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
+      monotonicWith((askedAt) => {
         const sent = inSpan(call, span, askedAt)
-        const options = { operation: call.request.operation, again, closing, refusal }
-        const maxWait = Duration.millis(call.waiting.leftMillis)
-        return again
-          ? rateLimit.withSlot(maxWait, sent, options)
-          : Effect.flatMap(takeReserved, (slot) =>
-            slot === undefined ? rateLimit.withSlot(maxWait, sent, options) : slot.use(sent, options))
+        const options = { operation: call.request.operation, isRetry, shutdown, refusal }
+        const withSlot = rateLimit.withSlot(call.waitBudget.left, sent, options)
+        return isRetry
+          ? withSlot
+          : Effect.flatMap(takeReserved, (slot) => slot === undefined ? withSlot : slot.use(sent, options))
       })
 
-    const sendIn = (call: Call, again: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
+    const sendIn = (call: Call, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
       Effect.useSpan("plaza.attempt", {
         kind: "client",
         parent: call.span,
@@ -111,14 +114,14 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
           "http.request.method": call.request.method,
           "server.address": host
         }
-      }, (span) => inSlot(call, span, again))
+      }, (span) => inSlot(call, span, isRetry))
 
-    const attempt = (call: Call, again: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
-      Effect.catchAll(sendIn(call, again), (failure) =>
+    const attempt = (call: Call, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
+      Effect.catchAll(sendIn(call, isRetry), (failure) =>
         isRateLimited(failure) && call.request.canRepeat?.() !== false
-          ? Effect.zipRight(
+          ? Effect.andThen(
             Metric.increment(Metrics.retries),
-            // Where the wait is too long, the caller learns what the service said.
+            // A wait that is too long ends in the refusal of the service.
             Effect.catchAll(attempt(call, true), (next) => Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : next))
           )
           : Effect.fail(failure))

@@ -7,19 +7,19 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schedule from "effect/Schedule"
-import { elapsed } from "../MonotonicTime.js"
+import { monotonicElapsed, wholeMillis } from "../Compat.js"
 
 /**
- * Exponential from a quarter of a second, jittered so that clients which failed together don't return together; four
- * times at most and within two minutes. A `Retry-After` is waited for in addition, within the call's maximum wait.
+ * Four retries at most, within two minutes, with an exponential backoff from 250 milliseconds. The jitter keeps clients apart
+ * that failed together. A `Retry-After` is waited for in addition, within the call's maximum wait.
  *
  * @since 0.1.0
  * @category schedules
  */
 export const defaultRetry: Schedule.Schedule<unknown> = Schedule.exponential("250 millis").pipe(
   Schedule.jittered,
-  // Timers count whole milliseconds, and Effect's test clock fails on a part of one.
-  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
+  // Effect's test clock fails on a fraction of a millisecond.
+  wholeMillis,
   Schedule.intersect(Schedule.recurs(4)),
-  Schedule.intersect(Schedule.whileOutput(elapsed, Duration.lessThanOrEqualTo(Duration.minutes(2))))
+  Schedule.intersect(Schedule.whileOutput(monotonicElapsed, Duration.lessThanOrEqualTo(Duration.minutes(2))))
 )

@@ -1,6 +1,6 @@
 /**
- * What every allowance does alike, wherever its slots are kept: a slot serves one request or goes back unused, a paused
- * operation waits apart from the others, and a refusal decides what is paused.
+ * What every allowance does in the same way, wherever it keeps its slots: a slot serves one request or is released unused, a
+ * paused operation waits apart from the others, and a refusal pauses the key or the operation.
  *
  * @since 0.1.0
  */
@@ -9,127 +9,134 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import type { Closing } from "../delivery/Closing.js"
-import { closed } from "../delivery/Closing.js"
 import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.js"
-import { at } from "../MonotonicTime.js"
 import type { RateLimit, Refusal, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
-import type { Granted } from "./WaitQueue.js"
-import { waitExceeded } from "./WaitQueue.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { monotonicWith } from "../Compat.js"
+import type { Shutdown } from "../delivery/Shutdown.js"
+import { clientClosed } from "../delivery/Shutdown.js"
 import type { Pace } from "./Pace.js"
 import type { Pauses } from "./Pauses.js"
+import type { Granted } from "./WaitQueue.js"
+import { waitExceeded } from "./WaitQueue.js"
 
-/** Lets an effect be interrupted as much as whoever asked for the slot. @since 0.1.0 @category models */
+/** Makes an effect as interruptible as the caller that asks for the slot. @since 0.1.0 @category models */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Where slots come from and go to. Nothing interrupts these but what they restore themselves.
+ * Where slots come from. The effects are uninterruptible but for what they restore themselves.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Source<S> {
-  readonly windowMillis: number
+export interface SlotSource<S> {
+  readonly window: Duration.Duration
   readonly pace: Pace
   readonly pauses: Pauses
-  readonly closing: Closing
+  readonly shutdown: Shutdown
   /** Waits for a slot until the deadline. */
-  readonly take: (
-    deadline: number,
+  readonly acquire: (
+    deadline: MonotonicMillis,
     options: WaitOptions,
     restore: Restore
   ) => Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>
-  /** A request goes out in the slot, or in another one where that one is lost. */
+  /** A request goes out in the slot. Returns another slot where that one is lost. */
   readonly send: (slot: S, restore: Restore) => Effect.Effect<S, ClientClosed>
-  /** The request in the slot ended; the service may have counted it until now. */
-  readonly answered: (slot: S) => Effect.Effect<void>
+  /** The request in the slot ended. The service may have counted it until now. */
+  readonly complete: (slot: S) => Effect.Effect<void>
   /** The service did not count the request in the slot. */
-  readonly refused: (slot: S) => Effect.Effect<void>
-  /** Nothing was sent from a slot. */
-  readonly giveBack: (slot: S) => Effect.Effect<void>
+  readonly discard: (slot: S) => Effect.Effect<void>
+  /** Nothing was sent from the slot. */
+  readonly release: (slot: S) => Effect.Effect<void>
   /** Requests that the service accepted within the last window, as far as this process knows. */
-  readonly recent: (now: number) => number
+  readonly recent: (now: MonotonicMillis) => number
   /** Until when no request of the key may go. */
-  readonly pausedUntil: () => number
-  /** Lets no request of the key go for so long, which is longer than before. */
-  readonly pauseKey: (now: number, millis: number) => Effect.Effect<void>
-  /** Has those who wait for an operation ask again, now that it is paused for so long. */
-  readonly pauseOperation: (operation: string, millis: number) => Effect.Effect<void>
+  readonly pausedUntil: () => MonotonicMillis
+  /** Lets no request of the key go for this time, which ends later than a pause that runs. */
+  readonly pauseKey: (now: MonotonicMillis, time: Duration.Duration) => Effect.Effect<void>
+  /** Makes the waiters for an operation ask again, now that it is paused for this time. */
+  readonly pauseOperation: (operation: string, time: Duration.Duration) => Effect.Effect<void>
 }
 
 /** @since 0.1.0 @category constructors */
-export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "closeFor"> => {
-  const { closing, pace, pauses } = source
+export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "pauseFor"> => {
+  const { pace, pauses, shutdown } = source
 
-  const takeBy = (
-    deadline: number,
+  const acquireBy = (
+    deadline: MonotonicMillis,
     options: WaitOptions,
     restore: Restore
   ): Effect.Effect<S, RateLimitWaitExceeded | ClientClosed> =>
-    at((now) => {
-      if (closing.isClosed || options.closing?.isClosed === true) {
-        return closed()
+    monotonicWith((now) => {
+      if (shutdown.isShutDown || options.shutdown?.isShutDown === true) {
+        return Effect.fail(clientClosed())
       }
       const until = pauses.until(options.operation, now)
       if (until === undefined) {
         return Effect.flatMap(
-          source.take(deadline, options, restore),
-          Option.match({ onNone: () => takeBy(deadline, options, restore), onSome: Effect.succeed })
+          source.acquire(deadline, options, restore),
+          Option.match({ onNone: () => acquireBy(deadline, options, restore), onSome: Effect.succeed })
         )
       }
       if (until > deadline) {
         return waitExceeded(now, until, `the service asked for a pause of ${options.operation}`)
       }
-      const ended = options.closing === undefined ? closing.failed : Effect.raceFirst(closing.failed, options.closing.failed)
+      const ended = options.shutdown === undefined
+        ? shutdown.failed
+        : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
       const wait = Effect.sleep(Duration.millis(Math.ceil(until - now)))
-      return Effect.zipRight(restore(Effect.raceFirst(wait, ended)), takeBy(deadline, options, restore))
+      return Effect.andThen(restore(Effect.raceFirst(wait, ended)), acquireBy(deadline, options, restore))
     })
 
-  const take = (maxWait: Duration.Duration, options: WaitOptions, restore: Restore) =>
-    at((now) => takeBy(now + Duration.toMillis(maxWait), options, restore))
+  const acquire = (maxWait: Duration.Duration, options: WaitOptions, restore: Restore) =>
+    monotonicWith((now) => acquireBy(now + Duration.toMillis(maxWait), options, restore))
 
-  const pauseKey = (now: number, millis: number): Effect.Effect<void> =>
+  const pauseKey = (now: MonotonicMillis, time: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
       const before = source.pausedUntil()
-      if (now + millis <= before) {
+      const until = now + Duration.toMillis(time)
+      if (until <= before) {
         return Effect.void
       }
-      const report = before <= now && millis > 0 ? pauses.report(undefined, now, now + millis) : Effect.void
-      return Effect.zipRight(report, source.pauseKey(now, millis))
+      const report = before <= now && until > now ? pauses.report(undefined, now, until) : Effect.void
+      return Effect.andThen(report, source.pauseKey(now, time))
     })
 
-  const pauseOperation = (now: number, operation: string, millis: number): Effect.Effect<void> =>
+  const pauseOperation = (now: MonotonicMillis, operation: string, time: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
+      const until = now + Duration.toMillis(time)
       const wasOpen = pauses.until(operation, now) === undefined
-      if (!pauses.add(operation, now + millis)) {
+      if (!pauses.add(operation, until)) {
         return Effect.void
       }
-      const report = wasOpen ? pauses.report(operation, now, now + millis) : Effect.void
-      return Effect.zipRight(report, source.pauseOperation(operation, millis))
+      const report = wasOpen ? pauses.report(operation, now, until) : Effect.void
+      return Effect.andThen(report, source.pauseOperation(operation, time))
     })
 
   const afterRefusal = (
     slot: S,
-    { counted, retryAfter }: Refusal,
-    sentAt: number,
+    { counted, retryAfter = Duration.zero }: Refusal,
+    sentAt: MonotonicMillis,
     operation: string | undefined
   ): Effect.Effect<void> =>
-    at((now) => {
-      const asked = retryAfter === undefined ? 0 : Duration.toMillis(retryAfter)
-      if (asked > source.windowMillis && operation !== undefined) {
-        return Effect.zipRight(pauseOperation(now, operation, asked), source.answered(slot))
+    monotonicWith((now) => {
+      if (Duration.greaterThan(retryAfter, source.window) && operation !== undefined) {
+        return Effect.andThen(pauseOperation(now, operation, retryAfter), source.complete(slot))
+      }
+      if (counted) {
+        return Effect.andThen(pauseKey(now, retryAfter), source.complete(slot))
       }
       // A refused request is not counted here, so a shorter pause could exceed the limit by refusals alone.
-      const millis = counted ? asked : asked > 0 ? Math.max(asked, pace.interval) : pace.backoff(now, sentAt)
-      if (!counted) {
-        pace.refused(now, sentAt, source.recent(now), now + millis)
-      }
-      return Effect.zipRight(pauseKey(now, millis), counted ? source.answered(slot) : source.refused(slot))
+      const pause = Duration.greaterThan(retryAfter, Duration.zero)
+        ? Duration.max(retryAfter, Duration.millis(pace.interval))
+        : pace.backoff(now, sentAt)
+      pace.refused(now, sentAt, source.recent(now), now + Duration.toMillis(pause))
+      return Effect.andThen(pauseKey(now, pause), source.discard(slot))
     })
 
-  const spend = <A, E, R>(slot: S, request: Effect.Effect<A, E, R>, options: RequestOptions<E>, restore: Restore) =>
+  const sendIn = <A, E, R>(slot: S, request: Effect.Effect<A, E, R>, options: RequestOptions<E>, restore: Restore) =>
     Effect.flatMap(source.send(slot, restore), (current) =>
-      at((sentAt) =>
+      monotonicWith((sentAt) =>
         Effect.onExit(restore(request), (exit) => {
           const refusal = options.refusal === undefined || Exit.isSuccess(exit)
             ? undefined
@@ -138,42 +145,39 @@ export const from = <S>(source: Source<S>): Pick<RateLimit["Type"], "reserve" | 
             return afterRefusal(current, refusal, sentAt, options.operation)
           }
           pace.accepted(sentAt)
-          return source.answered(current)
+          return source.complete(current)
         })))
 
   return {
     reserve: (maxWait, options = {}) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(take(maxWait, options, restore), (taken) => {
-          let gone = false
+        Effect.flatMap(acquire(maxWait, options, restore), (acquired) => {
+          let isUsed = false
           const slot: Slot = {
             use: (request, options = {}) =>
               Effect.uninterruptibleMask((restore) => {
-                if (gone) {
+                if (isUsed) {
                   return Effect.dieMessage("a slot of the allowance serves one request, as long as its scope is open")
                 }
-                gone = true
-                return spend(taken, request, options, restore)
+                isUsed = true
+                return sendIn(acquired, request, options, restore)
               })
           }
-          const giveBackUnused = Effect.suspend(() => {
-            if (gone) {
+          const releaseUnused = Effect.suspend(() => {
+            if (isUsed) {
               return Effect.void
             }
-            gone = true
-            return source.giveBack(taken)
+            isUsed = true
+            return source.release(acquired)
           })
-          return Effect.as(Effect.addFinalizer(() => giveBackUnused), slot)
+          return Effect.as(Effect.addFinalizer(() => releaseUnused), slot)
         })
       ),
     withSlot: (maxWait, request, options = {}) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(take(maxWait, options, restore), (taken) => spend(taken, request, options, restore))
+        Effect.flatMap(acquire(maxWait, options, restore), (acquired) => sendIn(acquired, request, options, restore))
       ),
-    closeFor: (time, operation) =>
-      at((now) => {
-        const millis = Duration.toMillis(time)
-        return operation === undefined ? pauseKey(now, millis) : pauseOperation(now, operation, millis)
-      })
+    pauseFor: (time, operation) =>
+      monotonicWith((now) => operation === undefined ? pauseKey(now, time) : pauseOperation(now, operation, time))
   }
 }

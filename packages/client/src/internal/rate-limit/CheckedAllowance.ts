@@ -1,5 +1,5 @@
 /**
- * Checks the limit and the window of an allowance, wherever it is kept.
+ * Checks the limit and the window of an allowance.
  *
  * @since 0.1.0
  */
@@ -14,15 +14,17 @@ import * as Setting from "../Setting.js"
 /** @since 0.1.0 @category models */
 export interface CheckedAllowance {
   readonly limit: number
-  readonly windowMillis: number
+  /** In whole milliseconds. */
+  readonly window: Duration.Duration
 }
+
+/** Rounded up, because timers count whole milliseconds. @since 0.1.0 @category parsing */
+export const wholeMillis = (duration: Duration.Duration): Duration.Duration =>
+  Duration.millis(Math.ceil(Duration.toMillis(duration)))
 
 /** @since 0.1.0 @category parsing */
 export const check = (allowance: Allowance): Either.Either<CheckedAllowance, InvalidSettings> =>
   Either.all({
     limit: Setting.named("limit", Setting.parseCount(allowance.limit ?? Limits.requestsPerWindow)),
-    windowMillis: Either.map(
-      Setting.named("window", Durations.parsePositive(allowance.window ?? Limits.rateWindow)),
-      (window) => Math.ceil(Duration.toMillis(window))
-    )
+    window: Either.map(Setting.named("window", Durations.parsePositive(allowance.window ?? Limits.rateWindow)), wholeMillis)
   })

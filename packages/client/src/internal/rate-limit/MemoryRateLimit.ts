@@ -1,5 +1,5 @@
 /**
- * An allowance that this process has for itself, in memory.
+ * An allowance in the memory of this process.
  *
  * @since 0.1.0
  */
@@ -7,167 +7,164 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
-import * as Closing from "../delivery/Closing.js"
-import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
-import { at } from "../MonotonicTime.js"
-import type { Allowance, RateLimit, WaitOptions } from "../../RateLimit.js"
-import * as CheckedAllowance from "./CheckedAllowance.js"
-import type { Forecast, Granted } from "./WaitQueue.js"
-import { Line, waitExceeded } from "./WaitQueue.js"
-import { Pace } from "./Pace.js"
-import { Pauses } from "./Pauses.js"
-import { Slots } from "./WindowAccounting.js"
-import * as Taking from "./Acquire.js"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
+import type { Allowance, RateLimit, WaitOptions } from "../../RateLimit.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { fromEither, monotonicWith } from "../Compat.js"
+import * as Shutdown from "../delivery/Shutdown.js"
+import * as Acquire from "./Acquire.js"
+import * as CheckedAllowance from "./CheckedAllowance.js"
+import * as Pace from "./Pace.js"
+import { Pauses } from "./Pauses.js"
+import type { Forecast, Granted } from "./WaitQueue.js"
+import { waitExceeded, WaitQueue } from "./WaitQueue.js"
+import { WindowAccounting } from "./WindowAccounting.js"
 
-interface Alarm {
-  readonly at: number
+interface Timer {
+  readonly at: MonotonicMillis
   readonly fiber: Fiber.RuntimeFiber<void>
 }
 
 const granted = Effect.succeed(Option.some<void>(undefined))
 
-/**
- * An allowance that this process has for itself.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** @since 0.1.0 @category constructors */
 export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const closing = yield* Closing.make
-    const { limit, windowMillis } = yield* CheckedAllowance.check(allowance)
-    const slots = new Slots(limit, windowMillis)
-    const pace = new Pace(limit, windowMillis)
+    const shutdown = yield* Shutdown.make
+    const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
+    const accounting = new WindowAccounting(limit, window)
+    const pace = yield* Pace.make(limit, window)
     const pauses = new Pauses()
-    let alarm: Alarm | undefined
+    let timer: Timer | undefined
 
-    const giveBack = () =>
+    const release = () =>
       Effect.suspend(() => {
-        slots.giveBack()
-        pace.giveBack()
-        return serve
+        accounting.release()
+        pace.release()
+        return grantAvailable
       })
-    const line = new Line<void>({ left: Effect.void, giveBack })
-    closing.onClose(() => line.close())
+    const queue = new WaitQueue<void>({ onLeave: Effect.void, release })
+    shutdown.onShutdown(() => queue.close())
 
-    const forecastAt = (now: number): Forecast => ({
-      earliest: (before) => Math.max(slots.earliest(now, before), pace.earliest(before)),
-      lost: (before, deadline) => slots.lost(before, deadline)
+    const forecastAt = (now: MonotonicMillis): Forecast => ({
+      earliest: (ahead) => Math.max(accounting.earliest(now, ahead), pace.earliest(ahead)),
+      knownLateAt: (ahead, deadline) => accounting.knownLateAt(ahead, deadline)
     })
 
-    /** When the first who waits can go, as far as it is known. */
-    const nextTurn = (now: number): number =>
-      Math.max(slots.nextFree(now) ?? Number.POSITIVE_INFINITY, pace.earliest(0))
+    /** When the first waiter can go, as far as it is known. */
+    const nextGrantAt = (now: MonotonicMillis): MonotonicMillis =>
+      Math.max(accounting.nextFree(now) ?? Number.POSITIVE_INFINITY, pace.earliest(0))
 
-    /** Hands out what is free, fails those who can't be served in time, and sees to waking up for the rest. */
-    const serve: Effect.Effect<void> = at((now) => {
-      while (line.length > 0 && nextTurn(now) <= now) {
-        slots.take()
-        pace.take(now)
-        line.serve()
+    /** Grants the free slots, fails the waiters that can't go in time, and sets a timer for the others. */
+    const grantAvailable: Effect.Effect<void> = monotonicWith((now) => {
+      while (queue.length > 0 && nextGrantAt(now) <= now) {
+        // Before the waiter goes on, so that nothing else finds the slot free.
+        accounting.acquire()
+        pace.acquire(now)
+        queue.grant()
       }
-      // Looked through only when there may be someone to fail: it may be ten thousand long.
-      if (line.length > 0 && line.nextSweep <= now) {
-        line.sweep(now, forecastAt(now))
+      // Scanned only when a waiter may have to fail: a queue may hold ten thousand.
+      if (queue.length > 0 && queue.nextDeadline <= now) {
+        queue.expire(now, forecastAt(now))
       }
-      return line.length === 0 ? Effect.void : wake(now, Math.min(line.nextSweep, nextTurn(now)))
+      return queue.length === 0 ? Effect.void : wakeAt(now, Math.min(queue.nextDeadline, nextGrantAt(now)))
     })
 
-    const wake = (now: number, next: number): Effect.Effect<void> => {
-      if (!Number.isFinite(next) || (alarm !== undefined && alarm.at <= next)) {
+    const wakeAt = (now: MonotonicMillis, next: MonotonicMillis): Effect.Effect<void> => {
+      if (!Number.isFinite(next) || (timer !== undefined && timer.at <= next)) {
         return Effect.void
       }
-      const previous = alarm?.fiber
-      const ring = Effect.suspend(() => {
-        alarm = undefined
-        return serve
+      const previous = timer?.fiber
+      const wake = Effect.suspend(() => {
+        timer = undefined
+        return grantAvailable
       })
-      // A timer counts whole milliseconds, and one that rings early would only have to be set again.
-      return Effect.delay(ring, Duration.millis(Math.ceil(next - now))).pipe(
+      // A timer counts whole milliseconds, and one that fires early would have to be set again.
+      return Effect.delay(wake, Duration.millis(Math.ceil(next - now))).pipe(
         Effect.interruptible,
         Effect.forkIn(scope),
         Effect.tap((fiber) => {
-          alarm = { at: next, fiber }
+          timer = { at: next, fiber }
         }),
-        Effect.zipRight(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
+        Effect.andThen(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
       )
     }
 
-    const take = (
-      deadline: number,
+    const acquire = (
+      deadline: MonotonicMillis,
       options: WaitOptions,
-      restore: Taking.Restore
+      restore: Acquire.Restore
     ): Effect.Effect<Granted<void>, RateLimitWaitExceeded | ClientClosed> =>
-      at((now) => {
-        if (line.length === 0 && nextTurn(now) <= now) {
-          slots.take()
-          pace.take(now)
+      monotonicWith((now) => {
+        if (queue.length === 0 && nextGrantAt(now) <= now) {
+          accounting.acquire()
+          pace.acquire(now)
           return granted
         }
         const forecast = forecastAt(now)
-        const goesAt = forecast.earliest(line.before(options))
+        const goesAt = forecast.earliest(queue.ahead(options))
         if (goesAt > deadline) {
           return waitExceeded(now, goesAt)
         }
-        const waiter = line.join(now, deadline, options, forecast)
-        return Effect.zipRight(
-          Effect.zipRight(pauses.reportWait(now, goesAt), wake(now, Math.min(line.nextSweep, nextTurn(now)))),
-          line.wait(waiter, restore)
+        const waiter = queue.enqueue(now, deadline, options, forecast)
+        return pauses.reportWait(now, goesAt).pipe(
+          Effect.andThen(wakeAt(now, Math.min(queue.nextDeadline, nextGrantAt(now)))),
+          Effect.andThen(queue.wait(waiter, restore))
         )
       })
 
-    const serveAnyone = Effect.suspend(() => line.length === 0 ? Effect.void : serve)
+    const grantWaiting = Effect.suspend(() => queue.length === 0 ? Effect.void : grantAvailable)
 
-    /** Fails those who can't be served in time any more, now that less is free. */
-    const heldBack = (now: number): Effect.Effect<void> =>
+    /** Fails the waiters that can't go in time any more, now that less is free. */
+    const expireWaiting = (now: MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
-        line.sweep(now, forecastAt(now))
-        return serveAnyone
+        queue.expire(now, forecastAt(now))
+        return grantWaiting
       })
 
     return {
-      ...Taking.from<void>({
-        windowMillis,
+      ...Acquire.from<void>({
+        window,
         pace,
         pauses,
-        closing,
-        take,
-        send: () => Effect.sync(() => slots.send()),
-        answered: () =>
-          at((now) => {
-            slots.answered(now)
-            return serveAnyone
+        shutdown,
+        acquire,
+        send: () => Effect.sync(() => accounting.send()),
+        complete: () =>
+          monotonicWith((now) => {
+            accounting.complete(now)
+            return grantWaiting
           }),
-        refused: () =>
+        discard: () =>
           Effect.suspend(() => {
-            slots.refused()
-            return serveAnyone
+            accounting.discard()
+            return grantWaiting
           }),
-        giveBack,
-        recent: (now) => slots.recent(now),
-        pausedUntil: () => slots.pausedUntil,
-        pauseKey: (now, millis) =>
+        release,
+        recent: (now) => accounting.recent(now),
+        pausedUntil: () => accounting.pausedUntil,
+        pauseKey: (now, time) =>
           Effect.suspend(() => {
-            slots.closeUntil(now + millis)
-            return heldBack(now)
+            accounting.pauseUntil(now + Duration.toMillis(time))
+            return expireWaiting(now)
           }),
-        pauseOperation: (operation) => Effect.sync(() => line.recall(operation))
+        pauseOperation: (operation) => Effect.sync(() => queue.requeue(operation))
       }),
       occupy: (ages) =>
-        at((now) => {
-          slots.occupy(ages.map((age) => now - Duration.toMillis(age)))
-          return heldBack(now)
+        monotonicWith((now) => {
+          accounting.occupy(ages.map((age) => now - Duration.toMillis(age)))
+          return expireWaiting(now)
         }),
-      status: at((now) =>
+      status: monotonicWith((now) =>
         Effect.map(Effect.zip(DateTime.now, pauses.list(now)), ([wallNow, pausedOperations]) => ({
-          free: slots.free(now),
-          inFlight: slots.inFlight,
-          waiting: line.length,
-          pausedUntil: slots.pausedUntil > now
-            ? DateTime.add(wallNow, { millis: Math.ceil(slots.pausedUntil - now) })
+          free: accounting.free(now),
+          inFlight: accounting.inFlight,
+          waiting: queue.length,
+          pausedUntil: accounting.pausedUntil > now
+            ? DateTime.add(wallNow, { millis: Math.ceil(accounting.pausedUntil - now) })
             : undefined,
           pausedOperations
         }))

@@ -1,27 +1,28 @@
 /**
- * What pauses an allowance, and who hears of it: the operations whose quota is used up, and one log line for each pause
- * and each long wait.
+ * The paused operations of an allowance, and one log line for each pause and each long wait.
  *
  * @since 0.1.0
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Metrics from "../../Metrics.js"
 import type { PausedOperation } from "../../RateLimit.js"
+import type { MonotonicMillis } from "../Compat.js"
 
-// A shorter wait for the allowance is how it works.
-const longWait = 5_000
+// A shorter wait for the allowance is normal.
+const longWait = Duration.toMillis("5 seconds")
 
-const seconds = (now: number, until: number): number => Math.ceil((until - now) / 1_000)
+const seconds = (now: MonotonicMillis, until: MonotonicMillis): number => Math.ceil((until - now) / 1_000)
 
 /** @since 0.1.0 @category models */
 export class Pauses {
-  private readonly operations = new Map<string, number>()
-  private waitLoggedUntil = Number.NEGATIVE_INFINITY
+  private readonly operations = new Map<string, MonotonicMillis>()
+  private waitLoggedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
 
   /** Until when the operation is paused, where it is. */
-  until(operation: string | undefined, now: number): number | undefined {
+  until(operation: string | undefined, now: MonotonicMillis): MonotonicMillis | undefined {
     if (operation === undefined || this.operations.size === 0) {
       return undefined
     }
@@ -33,8 +34,8 @@ export class Pauses {
     return until
   }
 
-  /** Pauses an operation, and says whether it was not paused for as long already. */
-  add(operation: string, until: number): boolean {
+  /** Pauses an operation. Returns false where it is paused for as long already. */
+  add(operation: string, until: MonotonicMillis): boolean {
     const longer = until > (this.operations.get(operation) ?? Number.NEGATIVE_INFINITY)
     if (longer) {
       this.operations.set(operation, until)
@@ -42,30 +43,30 @@ export class Pauses {
     return longer
   }
 
-  /** How many are paused. */
-  count(now: number): number {
+  /** The number of paused operations. */
+  count(now: MonotonicMillis): number {
     return [...this.operations.values()].filter((until) => until > now).length
   }
 
-  /** Those that are paused, with the moments at which they go on. */
-  list(now: number): Effect.Effect<ReadonlyArray<PausedOperation>> {
+  /** The paused operations, with the times at which they go on. */
+  list(now: MonotonicMillis): Effect.Effect<ReadonlyArray<PausedOperation>> {
     return Effect.map(DateTime.now, (wallNow) =>
       [...this.operations].flatMap(([operation, until]) =>
         until > now ? [{ operation, until: DateTime.add(wallNow, { millis: Math.ceil(until - now) }) }] : []))
   }
 
-  /** Reports that the key, or an operation of it, is paused. */
-  report(operation: string | undefined, now: number, until: number): Effect.Effect<void> {
+  /** Logs and counts a pause of the key, or of one operation. */
+  report(operation: string | undefined, now: MonotonicMillis, until: MonotonicMillis): Effect.Effect<void> {
     const event = operation === undefined
       ? Effect.logInfo("rate_limit.key_paused")
       : Effect.annotateLogs(Effect.logWarning("rate_limit.operation_paused"), { operation })
     return Effect.annotateLogs(event, { seconds: seconds(now, until) }).pipe(
-      Effect.zipRight(Metric.increment(Metric.tagged(Metrics.pauses, "scope", operation === undefined ? "key" : "operation")))
+      Effect.andThen(Metric.increment(Metric.tagged(Metrics.pauses, "scope", operation === undefined ? "key" : "operation")))
     )
   }
 
-  /** Reports a wait for the allowance, once until those who wait can go. */
-  reportWait(now: number, until: number): Effect.Effect<void> {
+  /** Logs a long wait for the allowance, once until the waiters can go. */
+  reportWait(now: MonotonicMillis, until: MonotonicMillis): Effect.Effect<void> {
     if (until <= now + longWait || now < this.waitLoggedUntil) {
       return Effect.void
     }

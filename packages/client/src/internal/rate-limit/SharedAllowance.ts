@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as Durations from "../../Durations.js"
 import type { InvalidSettings } from "../../ClientError.js"
 import type { Allowance } from "../../RateLimit.js"
+import { fromEither } from "../Compat.js"
 import * as Setting from "../Setting.js"
 import * as CheckedAllowance from "./CheckedAllowance.js"
 
@@ -22,15 +23,15 @@ export type SharedAllowance =
   & Allowance
   & {
     /**
-     * How long a slot stays taken when its process dies before the answer: an attempt's timeout, within which the service
-     * may still count the request, and a window (default: 30 seconds and a window). Set a longer one where an attempt
-     * may take longer than 30 seconds.
+     * How long a slot stays taken when its process dies before the response: an attempt's timeout, within which the
+     * service may still count the request, and a window (default: 30 seconds and a window). Set a longer lease where an
+     * attempt may take longer than 30 seconds.
      */
     readonly lease?: Duration.DurationInput
   }
   & (
     | {
-      /** The key whose allowance it is. The database holds a hash of it, not the key. */
+      /** The key of the allowance. The database holds a hash of it, not the key. */
       readonly apiKey: Redacted.Redacted
       readonly name?: undefined
     }
@@ -44,13 +45,14 @@ export type SharedAllowance =
 /** @since 0.1.0 @category models */
 export interface Checked extends CheckedAllowance.CheckedAllowance {
   readonly name: string
-  readonly leaseMillis: number
+  /** In whole milliseconds. */
+  readonly lease: Duration.Duration
 }
 
 // The default timeout of an attempt.
 const defaultGrace = Duration.seconds(30)
 
-// Of a key with 40 characters; nobody finds them by trying.
+// A key has 40 random characters, so a plain hash can't be reversed by trying.
 const hashOf = (key: string): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))),
@@ -60,10 +62,11 @@ const hashOf = (key: string): Effect.Effect<string> =>
 /** @since 0.1.0 @category constructors */
 export const checked = (allowance: SharedAllowance): Effect.Effect<Checked, InvalidSettings> =>
   Effect.gen(function*() {
-    const { limit, windowMillis } = yield* CheckedAllowance.check(allowance)
-    const lease = allowance.lease ?? Duration.sum(Duration.millis(windowMillis), defaultGrace)
-    const leaseMillis = Math.ceil(Duration.toMillis(yield* Setting.named("lease", Durations.parsePositive(lease))))
-    if (leaseMillis <= windowMillis) {
+    const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
+    const lease = CheckedAllowance.wholeMillis(
+      yield* fromEither(Setting.named("lease", Durations.parsePositive(allowance.lease ?? Duration.sum(window, defaultGrace))))
+    )
+    if (Duration.lessThanOrEqualTo(lease, window)) {
       return yield* Setting.invalid("lease", "must be longer than the window, by the time that an attempt may take")
     }
     if (allowance.apiKey === undefined && allowance.name === "") {
@@ -72,5 +75,5 @@ export const checked = (allowance: SharedAllowance): Effect.Effect<Checked, Inva
     const name = allowance.apiKey === undefined
       ? `name:${allowance.name}`
       : `key:${yield* hashOf(Redacted.value(allowance.apiKey))}`
-    return { name, limit, windowMillis, leaseMillis }
+    return { name, limit, window, lease }
   })

@@ -1,6 +1,6 @@
 /**
- * An allowance that several processes share through a database: when this process asks it for slots. One fiber asks for
- * all who wait.
+ * An allowance that several processes share through a database. One fiber of each process claims slots for all requests that
+ * wait there.
  *
  * @since 0.1.0
  */
@@ -12,300 +12,304 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import * as Closing from "../delivery/Closing.js"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
-import { at, now } from "../MonotonicTime.js"
 import type { RateLimit, WaitOptions } from "../../RateLimit.js"
-import type { Forecast, Granted } from "./WaitQueue.js"
-import { Line, waitExceeded } from "./WaitQueue.js"
-import { Pace } from "./Pace.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { monotonicNow, monotonicWith } from "../Compat.js"
+import * as Shutdown from "../delivery/Shutdown.js"
+import * as Acquire from "./Acquire.js"
+import { wholeMillis } from "./CheckedAllowance.js"
+import * as Pace from "./Pace.js"
 import { Pauses } from "./Pauses.js"
 import { checked } from "./SharedAllowance.js"
 import type { SharedAllowance } from "./SharedAllowance.js"
+import { AvailabilityCache } from "./sql/AvailabilityCache.js"
+import { DbBackoff } from "./sql/DbBackoff.js"
 import { Leases } from "./sql/Leases.js"
-import type { Held } from "./sql/Leases.js"
-import { Outage } from "./sql/DbBackoff.js"
-import { Outlook } from "./sql/AvailabilityCache.js"
-import * as Reports from "./sql/ReleaseQueue.js"
-import * as Slots from "./sql/SqlSlots.js"
-import * as Taking from "./Acquire.js"
+import type { HeldSlot } from "./sql/Leases.js"
+import * as ReleaseQueue from "./sql/ReleaseQueue.js"
+import * as SqlSlots from "./sql/SqlSlots.js"
+import type { Forecast, Granted } from "./WaitQueue.js"
+import { waitExceeded, WaitQueue } from "./WaitQueue.js"
 
-// A process that waits renews its entry when it looks; one that is this late was stopped or killed.
-const goneAfter = 2_000
+// A process that waits renews its registration when it polls. One that is this late was stopped or killed.
+const livenessMillis = 2_000
 
-// For how long the end of a process waits until the database knows which slots were answered.
-const farewell = Duration.seconds(2)
+// How long a process that ends waits until its completed requests are in the database.
+const shutdownTimeout = Duration.seconds(2)
 
 /** @since 0.1.0 @category constructors */
 export const make = (
   allowance: SharedAllowance
 ): Effect.Effect<RateLimit["Type"], SqlError | InvalidSettings, SqlClient.SqlClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const { leaseMillis, limit, name, windowMillis } = yield* checked(allowance)
-    const slots = yield* Slots.make({ name, process: crypto.randomUUID(), limit, windowMillis, leaseMillis })
-    const leases = new Leases(slots, leaseMillis - windowMillis)
-    const outlook = new Outlook(limit, windowMillis)
-    const outage = new Outage()
-    const pace = new Pace(limit, windowMillis)
+    const { lease, limit, name, window } = yield* checked(allowance)
+    const windowMillis = Duration.toMillis(window)
+    const slots = yield* SqlSlots.make({ name, process: crypto.randomUUID(), limit, window, lease })
+    const leases = new Leases(slots, Duration.subtract(lease, window))
+    const availability = new AvailabilityCache(limit, window)
+    const backoff = new DbBackoff()
+    const pace = yield* Pace.make(limit, window)
     const pauses = new Pauses()
 
-    // When requests of this process were answered, those of the last window.
-    const answeredAt: Array<number> = []
-    const recent = (now: number): number => {
-      while ((answeredAt[0] ?? now) < now - windowMillis) {
-        answeredAt.shift()
+    // When requests of this process completed, those of the last window.
+    const completedAt: Array<MonotonicMillis> = []
+    const recent = (now: MonotonicMillis): number => {
+      while ((completedAt[0] ?? now) < now - windowMillis) {
+        completedAt.shift()
       }
-      return answeredAt.length
+      return completedAt.length
     }
 
-    // When the fiber that asks goes on, and what makes it do so earlier.
-    let wakeAt = Number.POSITIVE_INFINITY
+    // When the fiber that claims goes on, and what makes it go on earlier.
+    let wakeAt: MonotonicMillis = Number.POSITIVE_INFINITY
     const wake = Effect.unsafeMakeLatch(false)
 
-    const reports = yield* Reports.make({
+    const releases = yield* ReleaseQueue.make({
       slots,
-      leaseMillis,
-      windowMillis,
+      lease,
+      window,
       onFree: (moment) => {
-        outlook.askFrom(moment)
-        if (line.length > 0 && outlook.askAgainAt < wakeAt) {
+        availability.pollFrom(moment)
+        if (queue.length > 0 && availability.nextPollAt < wakeAt) {
           wake.unsafeOpen()
         }
       }
     })
 
-    const giveBack = (slot: Held): Effect.Effect<void> =>
+    const release = (slot: HeldSlot): Effect.Effect<void> =>
       Effect.suspend(() => {
         leases.remove(slot)
-        pace.giveBack()
-        return reports.gaveBack(slot.claim)
+        pace.release()
+        return releases.release(slot.claim)
       })
 
-    // The others may stand nearer to their turn when one goes; and one that is the last to go has nothing to wait for.
-    const line = new Line<Held>({ left: Effect.sync(() => wake.unsafeOpen()), giveBack })
+    // When a waiter leaves, the others may go earlier, and the last one to leave ends the registration.
+    const queue = new WaitQueue<HeldSlot>({ onLeave: Effect.sync(() => wake.unsafeOpen()), release })
 
-    const forecastAt = (now: number): Forecast => ({
-      earliest: (before) => Math.max(outlook.earliest(now, before, leases.sent), pace.earliest(before)),
-      lost: (before, deadline) => outlook.lost(before, deadline, leases.sent)
+    const forecastAt = (now: MonotonicMillis): Forecast => ({
+      earliest: (ahead) => Math.max(availability.earliest(now, ahead, leases.sent), pace.earliest(ahead)),
+      knownLateAt: (ahead, deadline) => availability.knownLateAt(ahead, deadline, leases.sent)
     })
 
-    /** Hands out what was claimed, in the order of asking. */
-    const handOut = (claims: ReadonlyArray<Slots.Claim>, claimedAt: number, at: number): Effect.Effect<void> =>
+    /** Grants claimed slots in the order of asking. Each is held before its waiter goes on. */
+    const grantClaims = (
+      claims: ReadonlyArray<SqlSlots.Claim>,
+      claimedAt: MonotonicMillis,
+      at: MonotonicMillis
+    ): Effect.Effect<void> =>
       Effect.forEach(claims, (claim) => {
         const slot = leases.add(claim, claimedAt)
-        pace.take(at)
-        return !outlook.isClosed(at) && line.serve(slot) ? Effect.void : giveBack(slot)
+        pace.acquire(at)
+        return !availability.isPaused(at) && queue.grant(slot) ? Effect.void : release(slot)
       }, { discard: true })
 
     // Until when other processes know that this one waits.
-    let enlistedUntil = Number.NEGATIVE_INFINITY
+    let registeredUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
 
-    const enlist = (at: number): Effect.Effect<void, SqlError> =>
+    const register = (at: MonotonicMillis): Effect.Effect<void, SqlError> =>
       Effect.suspend(() => {
-        if (enlistedUntil >= outlook.askAgainAt + goneAfter / 2) {
+        if (registeredUntil >= availability.nextPollAt + livenessMillis / 2) {
           return Effect.void
         }
-        const millis = Math.ceil(Math.max(0, outlook.askAgainAt - at) + goneAfter)
-        enlistedUntil = at + millis
-        return slots.enlist(millis)
+        const millis = Math.ceil(Math.max(0, availability.nextPollAt - at) + livenessMillis)
+        registeredUntil = at + millis
+        return slots.register(Duration.millis(millis))
       })
 
-    const leave: Effect.Effect<void> = Effect.suspend(() => {
-      enlistedUntil = Number.NEGATIVE_INFINITY
-      return reports.tell(slots.delist)
+    const unregister: Effect.Effect<void> = Effect.suspend(() => {
+      registeredUntil = Number.NEGATIVE_INFINITY
+      return releases.run(slots.unregister)
     })
 
-    /** Takes in what other processes paused. */
-    const learnPauses = ({ operations }: Slots.Look, at: number): void => {
+    /** Applies the pauses that other processes published. */
+    const applyPauses = ({ operations }: SqlSlots.Snapshot, at: MonotonicMillis): void => {
       for (const { millis, operation } of operations) {
         const wasOpen = pauses.until(operation, at) === undefined
         pauses.add(operation, at + millis)
         if (wasOpen) {
-          line.recall(operation)
+          queue.requeue(operation)
         }
       }
     }
 
-    const ask: Effect.Effect<void, SqlError> = Effect.gen(function*() {
-      const before = yield* now
-      const claims = yield* slots.claim(Math.min(line.length, limit, pace.free(before)))
+    const claimSlots: Effect.Effect<void, SqlError> = Effect.gen(function*() {
+      const before = yield* monotonicNow
+      const claims = yield* slots.claim(Math.min(queue.length, limit, pace.free(before)))
       if ((claims[0]?.paused ?? 0) > pauses.count(before)) {
-        learnPauses(yield* slots.look, yield* now)
+        applyPauses(yield* slots.snapshot, yield* monotonicNow)
       }
-      yield* handOut(claims, before, yield* now)
-      if (line.length === 0) {
-        outlook.forget()
+      yield* grantClaims(claims, before, yield* monotonicNow)
+      if (queue.length === 0) {
+        availability.clear()
         return
       }
-      const seen = yield* slots.look
-      const at = yield* now
-      learnPauses(seen, at)
-      outlook.learn(seen, at, yield* Random.nextIntBetween(0, outlook.spread + 1))
-      if (outlook.askAgainAt < pace.earliest(0)) {
-        outlook.notBefore(pace.earliest(0))
+      const snapshot = yield* slots.snapshot
+      const at = yield* monotonicNow
+      applyPauses(snapshot, at)
+      availability.update(snapshot, at, yield* Random.nextIntBetween(0, availability.spread + 1))
+      if (availability.nextPollAt < pace.earliest(0)) {
+        availability.pollNotBefore(pace.earliest(0))
       }
-      if (seen.slots < limit) {
+      if (snapshot.slots < limit) {
         yield* slots.seed
-        outlook.askFrom(at)
+        availability.pollFrom(at)
       }
-      yield* enlist(at)
+      yield* register(at)
     })
 
-    // Later than the leases need it only where the database doesn't answer.
-    let renewAfter = Number.NEGATIVE_INFINITY
+    // Later than the leases need it only where the database does not answer.
+    let renewAfter: MonotonicMillis = Number.NEGATIVE_INFINITY
     const renewAt = () => Math.max(leases.renewAt, renewAfter)
 
-    /** Does something with the database, and gives the moment from which on to try again where it did not answer. */
-    const tried = (statements: Effect.Effect<void, SqlError>): Effect.Effect<number | undefined> =>
+    /** Runs statements. Returns the moment of the next try where the database does not answer. */
+    const attempt = (statements: Effect.Effect<void, SqlError>): Effect.Effect<MonotonicMillis | undefined> =>
       Effect.matchEffect(statements, {
-        onFailure: (error) => outage.failed(error),
-        onSuccess: () => {
-          outage.ended()
-          return Effect.succeed(undefined)
-        }
+        onFailure: (error) => backoff.failed(error),
+        onSuccess: () => Effect.as(backoff.reset, undefined)
       })
 
-    /** One turn of the fiber that asks for all; leaves `wakeAt` behind. */
-    const turn: Effect.Effect<void> = Effect.gen(function*() {
-      if (line.length > 0 && (yield* now) >= Math.max(outlook.askAgainAt, pace.earliest(0))) {
-        const again = yield* tried(ask)
-        if (again !== undefined) {
-          outlook.notBefore(again)
+    /** One turn of the fiber that claims for all. Sets `wakeAt`. */
+    const poll: Effect.Effect<void> = Effect.gen(function*() {
+      if (queue.length > 0 && (yield* monotonicNow) >= Math.max(availability.nextPollAt, pace.earliest(0))) {
+        const retryAt = yield* attempt(claimSlots)
+        if (retryAt !== undefined) {
+          availability.pollNotBefore(retryAt)
         }
       }
-      if ((yield* now) >= renewAt()) {
-        renewAfter = (yield* tried(leases.renew)) ?? Number.NEGATIVE_INFINITY
+      if ((yield* monotonicNow) >= renewAt()) {
+        renewAfter = (yield* attempt(leases.renew)) ?? Number.NEGATIVE_INFINITY
       }
-      const at = yield* now
-      line.sweep(at, forecastAt(at), outage.why)
-      if (line.length === 0 && Number.isFinite(enlistedUntil)) {
-        yield* leave
+      const at = yield* monotonicNow
+      queue.expire(at, forecastAt(at), backoff.why)
+      if (queue.length === 0 && Number.isFinite(registeredUntil)) {
+        yield* unregister
       }
       wakeAt = Math.min(
         renewAt(),
-        line.nextSweep,
-        line.length === 0 ? Number.POSITIVE_INFINITY : Math.max(outlook.askAgainAt, pace.earliest(0))
+        queue.nextDeadline,
+        queue.length === 0 ? Number.POSITIVE_INFINITY : Math.max(availability.nextPollAt, pace.earliest(0))
       )
     })
 
-    const rest: Effect.Effect<void> = at((now) =>
+    const sleepUntilWake: Effect.Effect<void> = monotonicWith((now) =>
       Number.isFinite(wakeAt)
         ? Effect.raceFirst(wake.await, Effect.sleep(Duration.millis(Math.max(0, Math.ceil(wakeAt - now)))))
         : wake.await)
 
-    const take = (
-      deadline: number,
+    const acquire = (
+      deadline: MonotonicMillis,
       options: WaitOptions,
-      restore: Taking.Restore
-    ): Effect.Effect<Granted<Held>, RateLimitWaitExceeded | ClientClosed> =>
-      at((now) => {
+      restore: Acquire.Restore
+    ): Effect.Effect<Granted<HeldSlot>, RateLimitWaitExceeded | ClientClosed> =>
+      monotonicWith((now) => {
         const forecast = forecastAt(now)
-        const goesAt = forecast.earliest(line.before(options))
-        if (now < outlook.askAgainAt && goesAt > deadline) {
-          return waitExceeded(now, goesAt, outage.why)
+        const goesAt = forecast.earliest(queue.ahead(options))
+        if (now < availability.nextPollAt && goesAt > deadline) {
+          return waitExceeded(now, goesAt, backoff.why)
         }
-        const waiter = line.join(now, deadline, options, forecast)
-        if (now >= outlook.askAgainAt || line.nextSweep < wakeAt) {
+        const waiter = queue.enqueue(now, deadline, options, forecast)
+        if (now >= availability.nextPollAt || queue.nextDeadline < wakeAt) {
           wake.unsafeOpen()
         }
-        return Effect.zipRight(pauses.reportWait(now, goesAt), line.wait(waiter, restore))
+        return Effect.andThen(pauses.reportWait(now, goesAt), queue.wait(waiter, restore))
       })
 
-    /** The slot, or another one where that one's lease may have run out. */
-    const stillHeld = (slot: Held, restore: Taking.Restore): Effect.Effect<Held, ClientClosed> =>
-      at((now) =>
-        leases.mayBeSpent(slot, now)
+    /** The slot, or another one where its lease may have ended. */
+    const currentSlot = (slot: HeldSlot, restore: Acquire.Restore): Effect.Effect<HeldSlot, ClientClosed> =>
+      monotonicWith((now) =>
+        leases.isCurrent(slot, now)
           ? Effect.succeed(slot)
-          : closing.isClosed
-          ? Closing.closed()
-          : Effect.zipRight(giveBack(slot), take(Number.POSITIVE_INFINITY, {}, restore)).pipe(
-            // There is no deadline that could pass, and no operation that could be paused.
-            Effect.catchTag("RateLimitWaitExceeded", Effect.die),
+          : shutdown.isShutDown
+          ? Effect.fail(Shutdown.clientClosed())
+          : Effect.andThen(release(slot), acquire(Number.POSITIVE_INFINITY, {}, restore)).pipe(
+            // No deadline can pass, and no operation is named that could be paused.
+            Effect.catchTag("RateLimitWaitExceeded", (error) => Effect.die(error)),
             Effect.map(Option.getOrThrow)
           ))
 
-    // In the opposite order of this: first nobody asks any more, then the database is told what is left to tell.
+    // Finalizers run in the opposite order: first the fiber ends, then the last writes.
     yield* Effect.addFinalizer(() =>
       Effect.all([
-        reports.allTold,
-        Effect.suspend(() => Effect.ignore(slots.giveBackAllBut(leases.inUse))),
-        Effect.suspend(() => Number.isFinite(enlistedUntil) ? Effect.ignore(slots.delist) : Effect.void)
-      ], { discard: true }).pipe(Effect.interruptible, Effect.timeout(farewell), Effect.ignore)
+        releases.drained,
+        Effect.suspend(() => Effect.ignore(slots.releaseAllExcept(leases.inUse))),
+        Effect.suspend(() => Number.isFinite(registeredUntil) ? Effect.ignore(slots.unregister) : Effect.void)
+      ], { discard: true }).pipe(Effect.interruptible, Effect.timeout(shutdownTimeout), Effect.ignore)
     )
     yield* Effect.suspend(() => {
       wake.unsafeClose()
-      return Effect.zipRight(turn, rest)
+      return Effect.andThen(poll, sleepUntilWake)
     }).pipe(Effect.forever, Effect.interruptible, Effect.forkScoped)
 
-    // Added last, and so run first: nobody waits for what ends.
-    const closing = yield* Closing.make
-    closing.onClose(() => line.close())
+    // Added last, and so run first: no request waits for a fiber that ends.
+    const shutdown = yield* Shutdown.make
+    shutdown.onShutdown(() => queue.close())
 
-    // The first try is waited for, so that no other process goes on after this returns.
-    const tellOthers = (close: Effect.Effect<void, SqlError>) => Effect.asVoid(Effect.orElse(close, () => reports.tell(close)))
+    // The first try runs before this returns, so that no other process sends a request after it.
+    const publish = (pause: Effect.Effect<void, SqlError>) => Effect.asVoid(Effect.orElse(pause, () => releases.run(pause)))
 
     return {
-      ...Taking.from<Held>({
-        windowMillis,
+      ...Acquire.from<HeldSlot>({
+        window,
         pace,
         pauses,
-        closing,
-        take,
+        shutdown,
+        acquire,
         send: (slot, restore) =>
-          Effect.map(stillHeld(slot, restore), (current) => {
-            leases.spend(current)
+          Effect.map(currentSlot(slot, restore), (current) => {
+            leases.markSent(current)
             return current
           }),
-        answered: (slot) =>
+        complete: (slot) =>
           Effect.suspend(() => {
             leases.remove(slot)
-            return at((now) => {
+            return monotonicWith((now) => {
               recent(now)
-              answeredAt.push(now)
-              return reports.answered(slot.claim)
+              completedAt.push(now)
+              return releases.complete(slot.claim)
             })
           }),
-        refused: (slot) =>
+        discard: (slot) =>
           Effect.suspend(() => {
             leases.remove(slot)
-            return reports.gaveBack(slot.claim)
+            return releases.release(slot.claim)
           }),
-        giveBack,
+        release,
         recent,
-        pausedUntil: () => outlook.pausedUntil,
-        pauseKey: (now, millis) =>
+        pausedUntil: () => availability.pausedUntil,
+        pauseKey: (now, time) =>
           Effect.suspend(() => {
-            outlook.closeUntil(now + millis)
-            line.sweep(now, forecastAt(now))
+            availability.pauseUntil(now + Duration.toMillis(time))
+            queue.expire(now, forecastAt(now))
             wake.unsafeOpen()
-            return tellOthers(slots.closeFor(Math.ceil(millis)))
+            return publish(slots.pauseFor(wholeMillis(time)))
           }),
-        pauseOperation: (operation, millis) =>
+        pauseOperation: (operation, time) =>
           Effect.suspend(() => {
-            line.recall(operation)
-            return tellOthers(slots.closeFor(Math.ceil(millis), operation))
+            queue.requeue(operation)
+            return publish(slots.pauseFor(wholeMillis(time), operation))
           })
       }),
-      // The database knows what other processes sent.
+      // The database counts the requests of other processes.
       occupy: () => Effect.void,
       status: Effect.gen(function*() {
-        const seen = yield* Effect.option(slots.look)
-        const at = yield* now
+        const snapshot = yield* Effect.option(slots.snapshot)
+        const at = yield* monotonicNow
         const wallNow = yield* DateTime.now
-        Option.map(seen, (seen) => {
-          learnPauses(seen, at)
-          outlook.closeUntil(at + seen.closedFor)
+        Option.map(snapshot, (snapshot) => {
+          applyPauses(snapshot, at)
+          availability.pauseUntil(at + snapshot.pausedFor)
         })
-        const isPaused = outlook.isClosed(at)
+        const isPaused = availability.isPaused(at)
         return {
-          free: isPaused ? 0 : Option.match(seen, { onNone: () => 0, onSome: ({ free }) => free }),
-          inFlight: Option.match(seen, {
+          free: isPaused ? 0 : Option.match(snapshot, { onNone: () => 0, onSome: ({ free }) => free }),
+          inFlight: Option.match(snapshot, {
             onNone: () => leases.sent,
             onSome: ({ busy }) => busy.filter(({ state }) => state !== "cooling").length
           }),
-          waiting: line.length,
+          waiting: queue.length,
           pausedUntil: isPaused
-            ? DateTime.add(wallNow, { millis: Math.ceil(outlook.pausedUntil - at) })
+            ? DateTime.add(wallNow, { millis: Math.ceil(availability.pausedUntil - at) })
             : undefined,
           pausedOperations: yield* pauses.list(at)
         }

@@ -1,6 +1,6 @@
 /**
- * The wait queue of a process: those who wait for slots, in the order of asking, each until a deadline. Where slots come
- * from, and when, is up to its owner.
+ * The requests of a process that wait for slots, in the order of asking, each until its deadline. The owner of the queue
+ * decides when a slot is free.
  *
  * @since 0.1.0
  */
@@ -9,29 +9,30 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
-import { closed } from "../delivery/Closing.js"
 import type { ClientClosed } from "../../ClientError.js"
 import { RateLimitWaitExceeded } from "../../ClientError.js"
 import type { WaitOptions } from "../../RateLimit.js"
+import type { MonotonicMillis } from "../Compat.js"
+import { clientClosed } from "../delivery/Shutdown.js"
 import type { Restore } from "./Acquire.js"
 
-/** None where the operation was paused meanwhile. @since 0.1.0 @category models */
+/** A slot, or none where the operation was paused while the request waited. @since 0.1.0 @category models */
 export type Granted<S> = Option.Option<S>
 
 /** @since 0.1.0 @category models */
 export interface Waiter<S> {
-  readonly deadline: number
+  readonly deadline: MonotonicMillis
   readonly options: WaitOptions
-  readonly place: Deferred.Deferred<Granted<S>, RateLimitWaitExceeded | ClientClosed>
+  readonly deferred: Deferred.Deferred<Granted<S>, RateLimitWaitExceeded | ClientClosed>
   granted: Granted<S>
 }
 
-/** What is known of when waiters can go. @since 0.1.0 @category models */
+/** Estimates when waiters get their slots. @since 0.1.0 @category models */
 export interface Forecast {
-  /** The earliest moment for someone with so many others before it. */
-  readonly earliest: (before: number) => number
-  /** When it will be known at the earliest that someone in this place can't go before its deadline. */
-  readonly lost: (before: number, deadline: number) => number
+  /** The earliest moment for a waiter with this many others ahead of it. */
+  readonly earliest: (ahead: number) => MonotonicMillis
+  /** The earliest moment at which it is known that a waiter in this place misses its deadline. */
+  readonly knownLateAt: (ahead: number, deadline: MonotonicMillis) => MonotonicMillis
 }
 
 /**
@@ -41,91 +42,95 @@ export interface Forecast {
  * @category constructors
  */
 export const waitExceeded = (
-  now: number,
-  goesAt: number,
+  now: MonotonicMillis,
+  goesAt: MonotonicMillis,
   why = "the key's allowance is used up for now"
 ): Effect.Effect<never, RateLimitWaitExceeded> =>
   Effect.flatMap(DateTime.now, (wallNow) => {
     const retryAt = DateTime.add(wallNow, { millis: Math.ceil(goesAt - now) })
-    return new RateLimitWaitExceeded({ retryAt, message: `${why}; come back at ${DateTime.formatIso(retryAt)}` })
+    return Effect.fail(new RateLimitWaitExceeded({ retryAt, message: `${why}; come back at ${DateTime.formatIso(retryAt)}` }))
   })
 
-// A long queue is looked through this often at most, except for deadlines.
-const sweepEvery = 1_000
+// A long queue is scanned this often at most, except for deadlines.
+const scanInterval = 1_000
 
-/** @since 0.1.0 @category models */
-export class Line<S> {
-  /** Those whose request the service refused. They keep their turn. */
-  private readonly again = new Set<Waiter<S>>()
+/**
+ * The state of the queue is complete before a waiter is resumed, so that a waiter that goes on at once, and asks for a slot or
+ * releases one, meets a consistent queue.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class WaitQueue<S> {
+  /** Requests that the service refused. They go before the others. */
+  private readonly retried = new Set<Waiter<S>>()
   private readonly waiters = new Set<Waiter<S>>()
-  private next = Number.POSITIVE_INFINITY
+  private nextScan = Number.POSITIVE_INFINITY
 
-  private readonly left: Effect.Effect<void>
-  private readonly giveBack: (slot: S) => Effect.Effect<void>
+  private readonly onLeave: Effect.Effect<void>
+  private readonly release: (slot: S) => Effect.Effect<void>
 
   constructor(options: {
-    /** Someone went away without a slot. */
-    readonly left: Effect.Effect<void>
-    /** Someone went away at the very moment at which it got one. */
-    readonly giveBack: (slot: S) => Effect.Effect<void>
+    /** Runs when a waiter is interrupted without a slot. */
+    readonly onLeave: Effect.Effect<void>
+    /** Takes back the slot of a waiter that was interrupted after it was granted. */
+    readonly release: (slot: S) => Effect.Effect<void>
   }) {
-    this.left = options.left
-    this.giveBack = options.giveBack
+    this.onLeave = options.onLeave
+    this.release = options.release
   }
 
   get length(): number {
-    return this.again.size + this.waiters.size
+    return this.retried.size + this.waiters.size
   }
 
-  /** How many go before someone who joins now. */
-  before(options: WaitOptions): number {
-    return options.again === true ? this.again.size : this.length
+  /** How many go before a request that is enqueued now. */
+  ahead(options: WaitOptions): number {
+    return options.isRetry === true ? this.retried.size : this.length
   }
 
-  /** When to look through it next: no later than the first deadline. */
-  get nextSweep(): number {
-    return this.next
+  /** When to call `expire` next: no later than the first deadline. */
+  get nextDeadline(): MonotonicMillis {
+    return this.nextScan
   }
 
-  /** Stands at its end from now on; `wait` has to follow. */
-  join(now: number, deadline: number, options: WaitOptions, forecast: Forecast): Waiter<S> {
-    const waiter: Waiter<S> = { deadline, options, place: Deferred.unsafeMake(FiberId.none), granted: Option.none() }
-    this.next = Math.min(this.next, sweepAt(now, deadline, forecast.lost(this.before(options), deadline)))
-    const queue = options.again === true ? this.again : this.waiters
+  /** Takes a place at the end. The caller runs `wait` next. */
+  enqueue(now: MonotonicMillis, deadline: MonotonicMillis, options: WaitOptions, forecast: Forecast): Waiter<S> {
+    const waiter: Waiter<S> = { deadline, options, deferred: Deferred.unsafeMake(FiberId.none), granted: Option.none() }
+    this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.knownLateAt(this.ahead(options), deadline)))
+    const queue = options.isRetry === true ? this.retried : this.waiters
     queue.add(waiter)
     return waiter
   }
 
   private remove(waiter: Waiter<S>): boolean {
-    return this.again.delete(waiter) || this.waiters.delete(waiter)
+    return this.retried.delete(waiter) || this.waiters.delete(waiter)
   }
 
+  /** Ends a wait, unless something else has ended it before. */
   private end(waiter: Waiter<S>, result: Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>): void {
-    this.remove(waiter)
-    Deferred.unsafeDone(waiter.place, result)
+    if (this.remove(waiter)) {
+      Deferred.unsafeDone(waiter.deferred, result)
+    }
   }
 
   wait(waiter: Waiter<S>, restore: Restore): Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed> {
-    const waiting = Effect.onInterrupt(restore(Deferred.await(waiter.place)), () => {
+    const waiting = Effect.onInterrupt(restore(Deferred.await(waiter.deferred)), () => {
       this.remove(waiter)
-      return Option.match(waiter.granted, { onNone: () => this.left, onSome: this.giveBack })
+      return Option.match(waiter.granted, { onNone: () => this.onLeave, onSome: this.release })
     })
-    const { closing } = waiter.options
-    if (closing === undefined) {
+    const { shutdown } = waiter.options
+    if (shutdown === undefined) {
       return waiting
     }
-    const remove = closing.onClose(() => {
-      // One that has its slot by now goes on, and learns of it when it sends.
-      if (this.remove(waiter)) {
-        this.end(waiter, Effect.zipRight(this.left, Effect.fail(closed())))
-      }
-    })
+    // A waiter that has its slot goes on, and fails when it sends.
+    const remove = shutdown.onShutdown(() => this.end(waiter, Effect.andThen(this.onLeave, Effect.fail(clientClosed()))))
     return Effect.ensuring(waiting, Effect.sync(remove))
   }
 
-  /** Gives a slot to the first, if there is one. */
-  serve(slot: S): boolean {
-    const [waiter] = this.again.size > 0 ? this.again : this.waiters
+  /** Gives a slot, which the owner has counted as taken, to the first waiter. Returns false where there is none. */
+  grant(slot: S): boolean {
+    const [waiter] = this.retried.size > 0 ? this.retried : this.waiters
     if (waiter === undefined) {
       return false
     }
@@ -134,8 +139,8 @@ export class Line<S> {
     return true
   }
 
-  /** Has those who wait for this operation ask again. */
-  recall(operation: string): void {
+  /** Makes the waiters for this operation ask again. */
+  requeue(operation: string): void {
     for (const waiter of this.all()) {
       if (waiter.options.operation === operation) {
         this.end(waiter, Effect.succeed(Option.none()))
@@ -143,33 +148,37 @@ export class Line<S> {
     }
   }
 
-  /** Ends every wait. */
+  /** Ends every wait with `ClientClosed`. */
   close(): void {
     for (const waiter of this.all()) {
-      this.end(waiter, Effect.fail(closed()))
+      this.end(waiter, Effect.fail(clientClosed()))
     }
   }
 
   private all(): ReadonlyArray<Waiter<S>> {
-    return [...this.again, ...this.waiters]
+    return [...this.retried, ...this.waiters]
   }
 
-  /** Fails those whose maximum wait has ended, or ends before the moment at which they can go. */
-  sweep(now: number, { earliest, lost }: Forecast, why?: string): void {
-    this.next = Number.POSITIVE_INFINITY
-    let before = 0
+  /** Fails the waiters whose deadline has passed, or passes before they can get a slot. */
+  expire(now: MonotonicMillis, { earliest, knownLateAt }: Forecast, why?: string): void {
+    this.nextScan = Number.POSITIVE_INFINITY
+    let ahead = 0
+    const expired: Array<readonly [waiter: Waiter<S>, goesAt: MonotonicMillis]> = []
     for (const waiter of this.all()) {
-      const moment = Math.max(now, earliest(before))
-      if (waiter.deadline <= now || waiter.deadline < moment) {
-        this.end(waiter, waitExceeded(now, moment, why))
+      const goesAt = Math.max(now, earliest(ahead))
+      if (waiter.deadline <= now || waiter.deadline < goesAt) {
+        expired.push([waiter, goesAt])
       } else {
-        this.next = Math.min(this.next, sweepAt(now, waiter.deadline, lost(before, waiter.deadline)))
-        before++
+        this.nextScan = Math.min(this.nextScan, nextScanAt(now, waiter.deadline, knownLateAt(ahead, waiter.deadline)))
+        ahead++
       }
+    }
+    for (const [waiter, goesAt] of expired) {
+      this.end(waiter, waitExceeded(now, goesAt, why))
     }
   }
 }
 
-// A millisecond later, since what can go at its deadline is in time.
-const sweepAt = (now: number, deadline: number, lost: number): number =>
-  Math.min(deadline, Math.max(now + sweepEvery, lost + 1))
+// A millisecond later, because a request that can go at its deadline is in time.
+const nextScanAt = (now: MonotonicMillis, deadline: MonotonicMillis, knownLateAt: MonotonicMillis): MonotonicMillis =>
+  Math.min(deadline, Math.max(now + scanInterval, knownLateAt + 1))

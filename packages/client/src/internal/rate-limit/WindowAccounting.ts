@@ -1,35 +1,37 @@
 /**
- * The accounting of one key's slots, without waiting and without a clock: moments are given, in milliseconds.
+ * The accounting of one key's slots in a sliding window. It has no clock: callers pass moments.
  *
  * @since 0.1.0
  */
+import * as Duration from "effect/Duration"
+import type { MonotonicMillis } from "../Compat.js"
 
 // A service that counts a request which is exactly one window old must not refuse ours.
 const safetyMillis = 1
 
 /** @since 0.1.0 @category models */
-export class Slots {
-  /** Taken, and nothing sent yet: they may come back at any moment. */
+export class WindowAccounting {
+  /** Slots that were acquired and have sent nothing yet. Each may be released at any moment. */
   private unused = 0
   private sent = 0
-  /** When each answered slot comes free, earliest first: answers come in the order of time. */
-  private cooling: Array<number> = []
-  /** How many at the beginning of `cooling` are free again. They are thrown away in bulk: taking one moves all others. */
+  /** When each completed slot comes free, earliest first: requests complete in the order of time. */
+  private cooling: Array<MonotonicMillis> = []
+  /** How many at the beginning of `cooling` are free. They are removed in bulk, because removing one moves all others. */
   private freed = 0
-  private closedUntil = Number.NEGATIVE_INFINITY
+  private resumesAt = Number.NEGATIVE_INFINITY
 
   private readonly limit: number
-  private readonly turnMillis: number
+  private readonly cooldownMillis: number
 
-  constructor(limit: number, windowMillis: number) {
+  constructor(limit: number, window: Duration.Duration) {
     this.limit = limit
-    this.turnMillis = windowMillis + safetyMillis
+    this.cooldownMillis = Duration.toMillis(window) + safetyMillis
   }
 
-  /** Slots that can be taken at this moment. */
-  free(at: number): number {
+  /** Slots that can be acquired at this moment. */
+  free(at: MonotonicMillis): number {
     this.advance(at)
-    return at < this.closedUntil ? 0 : Math.max(0, this.open())
+    return at < this.resumesAt ? 0 : Math.max(0, this.open())
   }
 
   /** Slots with requests in them, and those that are about to have one. */
@@ -37,18 +39,18 @@ export class Slots {
     return this.unused + this.sent
   }
 
-  /** Until when no slot can be taken. */
-  get pausedUntil(): number {
-    return this.closedUntil
+  /** Until when no slot can be acquired. */
+  get pausedUntil(): MonotonicMillis {
+    return this.resumesAt
   }
 
-  /** Requests answered within the last window. */
-  recent(at: number): number {
+  /** Requests that completed within the last window. */
+  recent(at: MonotonicMillis): number {
     this.advance(at)
     return this.cooling.length - this.freed
   }
 
-  private advance(at: number): void {
+  private advance(at: MonotonicMillis): void {
     let first = this.cooling[this.freed]
     while (first !== undefined && first <= at) {
       first = this.cooling[++this.freed]
@@ -59,75 +61,75 @@ export class Slots {
     }
   }
 
-  /** Below 0 where more requests are counted than the limit allows. */
+  /** Negative where more requests are counted than the limit allows. */
   private open(): number {
     return this.limit - this.inFlight - (this.cooling.length - this.freed)
   }
 
-  take(): void {
+  acquire(): void {
     this.unused++
   }
 
-  /** A request goes out in a slot that was taken. */
+  /** A request goes out in a slot that was acquired. */
   send(): void {
     this.unused--
     this.sent++
   }
 
-  /** The request in a slot was answered, or given up: the service may have counted it until now. */
-  answered(at: number): void {
+  /** The request in a slot got its response or was given up. The service may have counted it until now. */
+  complete(at: MonotonicMillis): void {
     this.sent--
-    this.cooling.push(at + this.turnMillis)
+    this.cooling.push(at + this.cooldownMillis)
   }
 
-  /** Counts requests that were answered at these moments, of which no slot was taken here. */
-  occupy(moments: ReadonlyArray<number>): void {
-    this.cooling = [...this.cooling.slice(this.freed), ...moments.map((moment) => moment + this.turnMillis)].sort((one, other) => one - other)
+  /** Counts requests that completed at these moments, for which no slot was acquired here. */
+  occupy(moments: ReadonlyArray<MonotonicMillis>): void {
+    this.cooling = [...this.cooling.slice(this.freed), ...moments.map((moment) => moment + this.cooldownMillis)].sort((one, other) => one - other)
     this.freed = 0
   }
 
-  /** The service refused the request in a slot, and did not count it. */
-  refused(): void {
+  /** The service refused the request in a slot and did not count it. */
+  discard(): void {
     this.sent--
   }
 
   /** Nothing was sent from a slot. */
-  giveBack(): void {
+  release(): void {
     this.unused--
   }
 
-  /** Lets nothing go before this moment. */
-  closeUntil(moment: number): void {
-    this.closedUntil = Math.max(this.closedUntil, moment)
+  /** Lets no slot be acquired before this moment. */
+  pauseUntil(moment: MonotonicMillis): void {
+    this.resumesAt = Math.max(this.resumesAt, moment)
   }
 
-  /** When the next slot can be taken, as far as it is known: those in flight may be answered any time. */
-  nextFree(at: number): number | undefined {
-    return this.free(at) > 0 ? at : at < this.closedUntil ? this.closedUntil : this.cooling[this.freed]
+  /** When the next slot comes free, as far as it is known: requests in flight may complete at any moment. */
+  nextFree(at: MonotonicMillis): MonotonicMillis | undefined {
+    return this.free(at) > 0 ? at : at < this.resumesAt ? this.resumesAt : this.cooling[this.freed]
   }
 
   /**
-   * The earliest moment at which someone with so many others waiting before it can go: each slot serves one request a
-   * window. It may turn out later, never earlier, unless a request in flight is refused.
+   * The earliest moment at which a waiter with this many others ahead of it can go: each slot serves one request a window.
+   * The real moment may be later. It is earlier only where the service refuses a request in flight.
    */
-  earliest(at: number, before: number): number {
-    const [round, index] = this.placeOf(before)
-    const now = Math.max(at, this.closedUntil)
+  earliest(at: MonotonicMillis, ahead: number): MonotonicMillis {
+    const [round, index] = this.placeOf(ahead)
+    const now = Math.max(at, this.resumesAt)
     const ready = index < 0
       ? now
-      : Math.max(now, this.cooling[this.freed + index] ?? at + this.turnMillis)
-    return ready + round * this.turnMillis
+      : Math.max(now, this.cooling[this.freed + index] ?? at + this.cooldownMillis)
+    return ready + round * this.cooldownMillis
   }
 
-  /** When it will be known that someone in this place can't go before its deadline, if no slot comes free until then. */
-  lost(before: number, deadline: number): number {
-    const [round, index] = this.placeOf(before)
-    const turns = index < this.cooling.length - this.freed ? round : round + 1
-    return deadline - turns * this.turnMillis
+  /** When it is known that a waiter in this place misses its deadline, if no slot comes free until then. */
+  knownLateAt(ahead: number, deadline: MonotonicMillis): MonotonicMillis {
+    const [round, index] = this.placeOf(ahead)
+    const rounds = index < this.cooling.length - this.freed ? round : round + 1
+    return deadline - rounds * this.cooldownMillis
   }
 
-  /** How often every slot is used before, and which of the busy slots it is then; below 0 one that is not busy. */
-  private placeOf(before: number): readonly [round: number, index: number] {
-    return [Math.floor(before / this.limit), before % this.limit - this.open() - this.unused]
+  /** How often every slot is used before, and the index of the busy slot that is used then; negative for a free slot. */
+  private placeOf(ahead: number): readonly [round: number, index: number] {
+    return [Math.floor(ahead / this.limit), ahead % this.limit - this.open() - this.unused]
   }
 }

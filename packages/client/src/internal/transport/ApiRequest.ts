@@ -6,6 +6,7 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
+import type * as DateTime from "effect/DateTime"
 
 /** @since 0.1.0 @category models */
 export interface ApiRequest {
@@ -14,18 +15,18 @@ export interface ApiRequest {
   readonly area: string
   readonly delivery: DeliveryClass
   readonly method: HttpMethod
-  /** Relative to the base address, percent-encoded, with a slash at its beginning. */
+  /** Relative to the base address, percent-encoded, with a leading slash. */
   readonly path: string
   readonly query: Readonly<Record<string, string | undefined>>
   readonly body: HttpBody.HttpBody
-  /** Whether the body can be sent once more at this moment (default: always). Where it can't, the last failure ends the call. */
+  /** Whether the body can be sent again now (default: always). If it can't, the last failure ends the call. */
   readonly canRepeat?: (() => boolean) | undefined
-  /** The codes that the contract lists for the operation; all documented ones where it is not in the contract. */
+  /** The codes that the contract lists for the operation (default: all documented ones). */
   readonly listed?: ReadonlySet<string> | undefined
 }
 
 /**
- * A success: any 2xx, its body read once.
+ * A 2xx response with its whole body.
  *
  * @since 0.1.0
  * @category models
@@ -33,6 +34,6 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly status: number
   readonly body: string
-  /** The service's clock by its `Date` header, in milliseconds since the epoch. */
-  readonly date: number | undefined
+  /** The `Date` header, if the response has one. */
+  readonly date: DateTime.Utc | undefined
 }

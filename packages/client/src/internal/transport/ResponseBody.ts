@@ -1,5 +1,5 @@
 /**
- * Reads the body of a response, up to a number of bytes.
+ * Reads the body of a response as text, up to a number of bytes.
  *
  * @since 0.1.0
  */
@@ -10,11 +10,11 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Body } from "./Transport.js"
 
-// Leaves out a byte order mark at the beginning, which is no part of JSON.
+// Skips a byte order mark, which is not part of JSON.
 const decoder = new TextDecoder()
 
 /**
- * The text of chunks of UTF-8, without a byte order mark.
+ * Decodes chunks of UTF-8, without a byte order mark.
  *
  * @since 0.1.0
  * @category decoding
@@ -37,8 +37,8 @@ export const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
 }
 
 /**
- * Reads at most so many bytes, counted after the decompression that an HTTP client may do. Where there are more, the
- * rest is not read and the connection is dropped.
+ * Reads at most `maxBytes`, counted after any decompression by the HTTP client. If there are more, the rest is not read and the
+ * connection is dropped.
  *
  * @since 0.1.0
  * @category reading
@@ -53,9 +53,9 @@ export const read = (response: HttpClientResponse, maxBytes: number): Effect.Eff
         bytesLeft -= chunk.length
         return bytesLeft >= 0
       })).pipe(
-        // How the platform's fetch reports a response without a body.
+        // The platform's fetch reports a response without a body like this.
         Effect.catchIf((error) => error.reason === "EmptyBody", () => Effect.void),
-        // The runtime would log a failure of the stream by itself, with the address of the request and the ids in it.
+        // The runtime would log a failure of the stream, with the request's address and the ids in it.
         Effect.withUnhandledErrorLogLevel(Option.none()),
         Effect.map(() => ({ text: textOf(chunks), isCut: bytesLeft < 0 }))
       )

@@ -1,7 +1,6 @@
 /**
- * One request and its whole answer as a single step, without the layers of a general client: what a client may offer
- * beside being an `HttpClient`, and what an attempt is made by wherever it does. Knows nothing of attempts, nor of any
- * runtime.
+ * Sends one request and reads its whole response by callbacks, without the fibers, streams and promises of an `HttpClient`. An
+ * `HttpClient` may carry a transport; the client then sends requests whose body is in memory by it.
  *
  * @since 0.1.0
  */
@@ -14,14 +13,13 @@ export interface TransportRequest {
   readonly method: HttpMethod
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined where there is none. */
   readonly body: Uint8Array | undefined
-  /** Whether the request may be sent twice; one that must not be goes out on a connection that was never idle. */
+  /** Whether the request may be sent twice. One that may not uses a new connection. */
   readonly idempotent: boolean
 }
 
 /**
- * What an answer begins with.
+ * The beginning of a response.
  *
  * @since 0.1.0
  * @category models
@@ -39,28 +37,27 @@ export interface Head {
  */
 export interface Body {
   readonly text: string
-  /** Whether it has more bytes than were to be read. */
+  /** Whether the body is longer than the limit. */
   readonly isCut: boolean
 }
 
 /**
- * What becomes of a request: a head and the end of its answer, or a failure before or after the head.
+ * The events of a request: at most one `onConnection`, then `onHead` and `onEnd`, or `onFailure` at any point.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Listener {
-  /** The request has a connection, to which nothing of it was written yet. */
+  /** The request has a connection, and nothing of it has been written yet. */
   readonly onConnection: () => void
-  /** Returns how many bytes of the body to read; the connection is dropped where there are more. */
+  /** Returns how many bytes of the body to read. The connection is dropped if there are more. */
   readonly onHead: (head: Head) => number
   readonly onEnd: (head: Head, body: Body) => void
   readonly onFailure: (cause: unknown) => void
 }
 
 /**
- * Sends a request once, follows no redirect and makes no span. What it gives back breaks the exchange off; nothing is
- * heard of it after that.
+ * Sends a request once. Follows no redirects and makes no span. Returns how to abort the request; no event follows that.
  *
  * @since 0.1.0
  * @category models
@@ -70,8 +67,8 @@ export type Transport = (request: TransportRequest, listener: Listener) => () =>
 const attached = new WeakMap<HttpClient.HttpClient, Transport>()
 
 /**
- * The client, offering an exchange that does as it does. A client that is made from it offers none, since what was
- * changed in it must count.
+ * The client with a transport that behaves as it does. A client that is made from it has none, so that what an application adds
+ * to its client applies to every request.
  *
  * @since 0.1.0
  * @category combinators
@@ -82,7 +79,7 @@ export const attach = (client: HttpClient.HttpClient, transport: Transport): Htt
 }
 
 /**
- * The exchange that a client offers.
+ * The transport of a client, if it has one.
  *
  * @since 0.1.0
  * @category combinators

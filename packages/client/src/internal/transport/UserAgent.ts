@@ -1,12 +1,12 @@
 /**
- * The `User-Agent` of every request: the application, if it has a name, and this library.
+ * The `User-Agent` of every request: the application, if it has a name, then this library.
  *
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
 
 /**
- * The version of this package; a test holds it to `package.json`.
+ * The version of this package; a test compares it with `package.json`.
  *
  * @since 0.1.0
  * @category constants
@@ -17,7 +17,7 @@ export const version = "0.1.0"
 const product = /^[!#$%&'*+.^_`|~\w-]+(\/[!#$%&'*+.^_`|~\w-]+)?( ([!#$%&'*+.^_`|~\w-]+(\/[!#$%&'*+.^_`|~\w-]+)?|\([ -'*-[\]-~]*\)))*$/
 
 /**
- * The header's value. The application comes first, since products stand in the order of their significance.
+ * The header's value. The application comes first, because products stand in decreasing order of significance.
  * Source: RFC 9110, section 10.1.5.
  *
  * @since 0.1.0

@@ -1,7 +1,6 @@
 /**
- * Keeps fetch from following redirects, which the interface does not mention: fetch would turn a POST into a GET that
- * responds with 200, and send the key to another address. The other clients follow redirects only where the application asks
- * for it, which stays as it is.
+ * Keeps fetch from following redirects, which the interface does not mention: fetch would turn a POST into a GET that succeeds, and
+ * send the key to another address. Other HTTP clients follow redirects only if the application configures it.
  *
  * @since 0.1.0
  */
@@ -11,8 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /**
- * The client, which on fetch hands a redirect on as the answer that it is. What else is told to fetch by a `RequestInit`
- * around this is kept.
+ * The client, which on fetch returns a redirect as the response. Keeps all else of the `RequestInit` in the context.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,6 +1,6 @@
 /**
- * One file as a multipart/form-data body, written so that no file name or content type can break out of its header.
- * The platform's own `FormData` neither streams nor travels through undici.
+ * One file as a multipart/form-data body in which no file name or content type can break out of its header. The platform's
+ * `FormData` does not stream, and undici does not take it.
  *
  * Source: interface v1, "Endpoints", POST /media: one file part named `file` with a file name and a content type.
  *
@@ -18,17 +18,16 @@ export interface FilePart<E> {
   /** A media type without control characters. */
   readonly contentType: string
   readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
-  /** Bytes of the content, where they are known. */
+  /** The length of the content in bytes, if it is known. */
   readonly size?: number | undefined
 }
 
-// As browsers write a file name: everything in UTF-8 but the characters that end the parameter or the line.
-const quoted = (fileName: string): string =>
-  fileName.replaceAll("\"", "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A")
+// As browsers do: UTF-8, except for the characters that end the parameter or the line.
+const quoted = (fileName: string): string => fileName.replaceAll("\"", "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A")
 
 const utf8 = new TextEncoder()
 
-// 128 bits: chance doesn't put this into a file.
+// 128 random bits, so that no file contains it by chance.
 const randomBoundary = Effect.map(
   Effect.replicateEffect(Random.nextIntBetween(0, 0x1_0000), 8),
   (parts) => `plaza-${parts.map((part) => part.toString(16).padStart(4, "0")).join("")}`
@@ -43,8 +42,8 @@ const joined = (head: Uint8Array, content: Uint8Array, tail: Uint8Array): Uint8A
 }
 
 /**
- * Two parts of each piece, as one chunk: the platform's writer for node:http waits for its buffer to drain only between
- * the members of a chunk, and would take in a whole file, piece by piece, as fast as it can be read.
+ * Splits each piece into a chunk of two parts. The platform's writer for node:http waits for its buffer to drain only between the
+ * elements of a chunk; with one element each it would buffer a whole file as fast as it can be read.
  */
 const inHalves = <E>(content: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E> =>
   Stream.mapConcatChunk(content, (piece) => {
@@ -53,7 +52,7 @@ const inHalves = <E>(content: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8
   })
 
 /**
- * The body. Bytes go out in one piece, a stream as it comes, and is run anew each time the body is sent.
+ * The body. Bytes are sent in one piece. A stream is sent as it comes, and runs again each time the body is sent.
  *
  * @since 0.1.0
  * @category constructors

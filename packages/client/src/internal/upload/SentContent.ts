@@ -1,6 +1,6 @@
 /**
- * What an upload has sent of its content, so that a source which gives something else when it is run again is noticed
- * before the service has a whole file of it.
+ * Compares the runs of an upload's source by a hash, so that a source that changes between attempts fails before the service has
+ * a whole file of it.
  *
  * @since 0.1.0
  */
@@ -12,9 +12,9 @@
  * @category models
  */
 export interface Run {
-  /** Takes the next bytes. False when an earlier run gave others, or had ended before them. */
+  /** Adds the next bytes. Returns false if an earlier run had other bytes there, or ended before them. */
   readonly add: (bytes: Uint8Array) => boolean
-  /** Ends the run. False when an earlier run gave more, or was cut before it gave anything while this one gave nothing. */
+  /** Ends the run. Returns false if an earlier run was longer, or if this one is empty and the earlier one was cut while empty. */
   readonly end: () => boolean
 }
 
@@ -23,14 +23,14 @@ export interface SentContent {
   readonly begin: () => Run
 }
 
-/** How far a run has come. */
+/** The progress of a run. */
 interface Mark {
   length: number
   hash: number
   isWhole: boolean
 }
 
-// 32 bits of FNV-1a: this finds a source that was used up, and is not for an attacker.
+// FNV-1a with 32 bits. It detects accidents, such as a source that can be read only once, and does not resist an attacker.
 const offsetBasis = 0x811c9dc5
 const prime = 0x01000193
 
@@ -44,7 +44,7 @@ const hashOf = (bytes: Uint8Array, from: number, to: number, begin: number): num
 
 /** @since 0.1.0 @category constructors */
 export const make = (): SentContent => {
-  // The earlier run that came furthest.
+  // The longest earlier run.
   let known: Readonly<Mark> | undefined
   let last: Mark | undefined
   return {

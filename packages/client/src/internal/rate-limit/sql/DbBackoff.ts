@@ -1,16 +1,23 @@
 /**
- * What a database that doesn't answer leads to: it is asked again later and later, and an outage that lasts is told of
- * once. Knows nothing of what it is asked.
+ * The backoff while the database does not answer, and one log line for an outage that lasts.
  *
  * @since 0.1.0
  */
 import type { SqlError } from "@effect/sql/SqlError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
-import { now } from "../../MonotonicTime.js"
+import * as Schedule from "effect/Schedule"
+import type { MonotonicMillis } from "../../Compat.js"
+import { delays, monotonicNow, wholeMillis } from "../../Compat.js"
 
-// Being turned away for moments is how SQLite works; a database that is away for longer is worth telling of.
-const worthTelling = 5_000
+// SQLite refuses statements for moments while another process writes. A longer outage is worth a log line.
+const longOutage = Duration.toMillis("5 seconds")
+
+const schedule = Schedule.exponential("5 millis").pipe(
+  Schedule.either(Schedule.spaced("1 second")),
+  Schedule.jitteredWith({ min: 0.5, max: 1.5 }),
+  wholeMillis
+)
 
 const reasonOf = (error: SqlError): string => {
   const cause: unknown = error.cause
@@ -18,39 +25,38 @@ const reasonOf = (error: SqlError): string => {
 }
 
 /** @since 0.1.0 @category models */
-export class Outage {
-  private failures = 0
-  private since = 0
-  private told = false
+export class DbBackoff {
+  private readonly delays = delays(schedule)
+  private since: MonotonicMillis | undefined
+  private isLogged = false
   private reason: string | undefined
 
-  /** Why nobody gets a slot, while the database doesn't answer. */
+  /** Why no request gets a slot, while the database does not answer. */
   get why(): string | undefined {
     return this.reason === undefined
       ? undefined
       : `the database that holds the key's allowance does not answer (${this.reason})`
   }
 
-  /** A statement failed; gives the moment from which on to ask again. */
-  failed(error: SqlError): Effect.Effect<number> {
+  /** A statement failed. Returns the moment of the next try. */
+  failed(error: SqlError): Effect.Effect<MonotonicMillis> {
     return Effect.gen(this, function*() {
-      const at = yield* now
+      const at = yield* monotonicNow
       this.reason = reasonOf(error)
-      const delay = Math.min(1_000, 5 * 2 ** this.failures++) * (0.5 + (yield* Random.next))
-      if (this.failures === 1) {
-        this.since = at
-      }
-      if (!this.told && at >= this.since + worthTelling) {
-        this.told = true
+      this.since ??= at
+      if (!this.isLogged && at >= this.since + longOutage) {
+        this.isLogged = true
         yield* Effect.logWarning(this.why)
       }
-      return at + Math.ceil(delay)
+      return at + Duration.toMillis(yield* this.delays.next)
     })
   }
 
-  ended(): void {
-    this.failures = 0
-    this.told = false
+  /** A statement succeeded. */
+  readonly reset: Effect.Effect<void> = Effect.suspend(() => {
+    this.since = undefined
+    this.isLogged = false
     this.reason = undefined
-  }
+    return this.delays.reset
+  })
 }

@@ -1,69 +1,71 @@
 /**
- * The slots that this process has, each on a lease that is renewed while it is held, so that those of a process that
- * dies come free. Knows nothing of who waits, nor of when the database is asked.
+ * The slots that this process holds, each on a lease that is renewed while it is held. The slots of a process that dies come
+ * free when their leases end.
  *
  * @since 0.1.0
  */
 import type { SqlError } from "@effect/sql/SqlError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { now } from "../../MonotonicTime.js"
+import type { MonotonicMillis } from "../../Compat.js"
+import { monotonicNow } from "../../Compat.js"
 import type { Claim, SqlSlots } from "./SqlSlots.js"
 
-/** A slot that this process has. @since 0.1.0 @category models */
-export interface Held {
+/** A slot that this process holds. @since 0.1.0 @category models */
+export interface HeldSlot {
   readonly claim: Claim
   /** The last moment at which the lease was known to run its whole length. */
-  renewedAt: number
+  renewedAt: MonotonicMillis
 }
 
 /** @since 0.1.0 @category models */
 export class Leases {
-  private readonly held = new Set<Held>()
-  private readonly spent = new Set<Held>()
+  private readonly held = new Set<HeldSlot>()
+  private readonly withRequest = new Set<HeldSlot>()
 
   private readonly slots: SqlSlots
-  /** From sending on, a request has all of the lease but a window to be counted by the service. */
+  /** A request may be sent this long after a renewal: the service then counts it a window before the lease ends. */
   private readonly graceMillis: number
 
-  constructor(slots: SqlSlots, graceMillis: number) {
+  constructor(slots: SqlSlots, grace: Duration.Duration) {
     this.slots = slots
-    this.graceMillis = graceMillis
+    this.graceMillis = Duration.toMillis(grace)
   }
 
-  add(claim: Claim, claimedAt: number): Held {
-    const slot: Held = { claim, renewedAt: claimedAt }
+  add(claim: Claim, claimedAt: MonotonicMillis): HeldSlot {
+    const slot: HeldSlot = { claim, renewedAt: claimedAt }
     this.held.add(slot)
     return slot
   }
 
-  /** A request goes out in it. */
-  spend(slot: Held): void {
-    this.spent.add(slot)
+  /** A request goes out in the slot. */
+  markSent(slot: HeldSlot): void {
+    this.withRequest.add(slot)
   }
 
-  /** It is given back, or its request has ended. */
-  remove(slot: Held): void {
+  /** The slot is released, or its request has ended. */
+  remove(slot: HeldSlot): void {
     this.held.delete(slot)
-    this.spent.delete(slot)
+    this.withRequest.delete(slot)
   }
 
-  /** False where the lease may have run out while the process or the database stood still. */
-  mayBeSpent(slot: Held, at: number): boolean {
+  /** False where the lease may have ended while the process or the database stood still. */
+  isCurrent(slot: HeldSlot, at: MonotonicMillis): boolean {
     return at <= slot.renewedAt + this.graceMillis
   }
 
-  /** Those with requests in them. */
+  /** The slots with requests in them. */
   get inUse(): ReadonlyArray<Claim> {
-    return [...this.spent].map(({ claim }) => claim)
+    return [...this.withRequest].map(({ claim }) => claim)
   }
 
-  /** How many slots have requests of this process in them. */
+  /** The number of slots with requests of this process in them. */
   get sent(): number {
-    return this.spent.size
+    return this.withRequest.size
   }
 
-  /** When the first of them has to be renewed. */
-  get renewAt(): number {
+  /** When the first lease has to be renewed. */
+  get renewAt(): MonotonicMillis {
     let oldest = Number.POSITIVE_INFINITY
     for (const { renewedAt } of this.held) {
       oldest = Math.min(oldest, renewedAt)
@@ -72,14 +74,14 @@ export class Leases {
   }
 
   readonly renew: Effect.Effect<void, SqlError> = Effect.gen(this, function*() {
-    const before = yield* now
+    const before = yield* monotonicNow
     const due = [...this.held]
     const renewed = yield* this.slots.renew(due.map(({ claim }) => claim))
     const turns = new Map(renewed.map(({ slot, turn }) => [slot, turn]))
     for (const slot of due) {
       slot.renewedAt = turns.get(slot.claim.slot) === slot.claim.turn ? before : Number.NEGATIVE_INFINITY
       if (slot.renewedAt < before) {
-        // Lost while the process stood still. Whoever uses it gets another one.
+        // Lost while the process stood still. A request that waits to go out in it gets another slot.
         this.held.delete(slot)
       }
     }

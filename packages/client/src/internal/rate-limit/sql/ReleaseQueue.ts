@@ -1,6 +1,6 @@
 /**
- * Reports to the database after the fact: responses, released slots, pauses. A report runs beside its call and is
- * repeated until the database can be reached.
+ * Writes to the database that follow an event in this process: completed requests, released slots, pauses. A write runs in the
+ * background and is retried until the database answers.
  *
  * @since 0.1.0
  */
@@ -11,101 +11,95 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { at, elapsed } from "../../MonotonicTime.js"
+import type { MonotonicMillis } from "../../Compat.js"
+import { monotonicElapsed, monotonicWith, wholeMillis } from "../../Compat.js"
 import type { Claim, SqlSlots } from "./SqlSlots.js"
 
-interface Answer {
+interface Completion {
   readonly claim: Claim
-  readonly at: number
+  readonly at: MonotonicMillis
+  /** Milliseconds since the epoch, as the database stores them. */
   readonly wallAt: number
 }
 
 /** @since 0.1.0 @category models */
-export interface Reports {
+export interface ReleaseQueue {
   /** The request in a slot has ended, just now. */
-  readonly answered: (claim: Claim) => Effect.Effect<void>
+  readonly complete: (claim: Claim) => Effect.Effect<void>
   /** Nothing was sent from a slot. */
-  readonly gaveBack: (claim: Claim) => Effect.Effect<void>
-  /** Tries a statement until it succeeds, or there is nothing left to tell. */
-  readonly tell: (statement: Effect.Effect<void, SqlError>) => Effect.Effect<void>
-  /** Waits until the database knows everything. */
-  readonly allTold: Effect.Effect<void>
+  readonly release: (claim: Claim) => Effect.Effect<void>
+  /** Runs a statement in the background until it succeeds, or the lease is over. */
+  readonly run: (statement: Effect.Effect<void, SqlError>) => Effect.Effect<void>
+  /** Waits until no write is left. */
+  readonly drained: Effect.Effect<void>
 }
 
 /** @since 0.1.0 @category models */
-export interface ReportsOptions {
+export interface ReleaseQueueOptions {
   readonly slots: SqlSlots
-  readonly leaseMillis: number
-  readonly windowMillis: number
-  /** Receives the moment from which a slot is free, once the database knows it. */
-  readonly onFree: (moment: number) => void
+  readonly lease: Duration.Duration
+  readonly window: Duration.Duration
+  /** Receives the moment from which a slot is free, once it is written. */
+  readonly onFree: (moment: MonotonicMillis) => void
 }
 
-// SQLite turns away whoever comes while another process writes, which takes a fraction of a millisecond.
-const backOff = Schedule.exponential("5 millis").pipe(
+// SQLite refuses a statement while another process writes, which takes a fraction of a millisecond.
+const backoff = Schedule.exponential("5 millis").pipe(
   Schedule.either(Schedule.spaced("1 second")),
   Schedule.jittered,
-  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay))))
+  wholeMillis
 )
 
 /** @since 0.1.0 @category constructors */
-export const make = ({
-  leaseMillis,
-  onFree,
-  slots,
-  windowMillis
-}: ReportsOptions): Effect.Effect<Reports, never, Scope.Scope> =>
+export const make = ({ lease, onFree, slots, window }: ReleaseQueueOptions): Effect.Effect<ReleaseQueue, never, Scope.Scope> =>
   Effect.map(FiberSet.make(), (background) => {
-    const whileItMatters = Schedule.intersect(
-      backOff,
-      Schedule.whileOutput(elapsed, Duration.lessThan(Duration.millis(leaseMillis)))
-    )
+    const untilLeaseEnds = Schedule.intersect(backoff, Schedule.whileOutput(monotonicElapsed, Duration.lessThan(lease)))
 
-    const tell = (
+    const run = (
       statement: Effect.Effect<void, SqlError>,
-      then: () => void = () => undefined,
+      onSuccess: () => void = () => undefined,
       last: Effect.Effect<void> = Effect.void
     ): Effect.Effect<void> =>
       statement.pipe(
-        Effect.retry(whileItMatters),
-        Effect.zipRight(Effect.sync(then)),
-        // By now the lease is over, and with it what there was to tell.
+        Effect.retry(untilLeaseEnds),
+        Effect.andThen(Effect.sync(onSuccess)),
+        // By now the lease is over, and the write has no effect any more.
         Effect.ignore,
-        Effect.zipRight(last),
+        Effect.andThen(last),
         Effect.interruptible,
         FiberSet.run(background),
         Effect.asVoid
       )
 
-    // Answers that come while the database is told of others are told together.
-    let untold: Array<Answer> = []
-    let telling = false
-    const tellAnswers: Effect.Effect<void> = Effect.suspend(() => {
-      if (telling || untold.length === 0) {
+    // Requests that complete during a write are written together.
+    let pending: Array<Completion> = []
+    let isWriting = false
+    const writeCompletions: Effect.Effect<void> = Effect.suspend(() => {
+      if (isWriting || pending.length === 0) {
         return Effect.void
       }
-      const answers = untold
-      untold = []
-      telling = true
-      const endedAt = answers.reduce((last, { wallAt }) => Math.max(last, wallAt), 0)
+      const completions = pending
+      pending = []
+      isWriting = true
+      const endedAt = completions.reduce((last, { wallAt }) => Math.max(last, wallAt), 0)
       const done = Effect.suspend(() => {
-        telling = false
-        return tellAnswers
+        isWriting = false
+        return writeCompletions
       })
-      return tell(slots.answered(answers.map(({ claim }) => claim), endedAt), () => {
-        onFree(answers.reduce((last, { at }) => Math.max(last, at), 0) + windowMillis + 1)
+      return run(slots.complete(completions.map(({ claim }) => claim), endedAt), () => {
+        onFree(completions.reduce((last, { at }) => Math.max(last, at), 0) + Duration.toMillis(window) + 1)
       }, done)
     })
 
     return {
-      answered: (claim) =>
-        at((now) =>
+      complete: (claim) =>
+        monotonicWith((now) =>
           Effect.flatMap(Clock.currentTimeMillis, (wallAt) => {
-            untold.push({ claim, at: now, wallAt })
-            return tellAnswers
+            pending.push({ claim, at: now, wallAt })
+            return writeCompletions
           })),
-      gaveBack: (claim) => tell(slots.giveBack(claim), () => onFree(Number.NEGATIVE_INFINITY)),
-      tell,
-      allTold: FiberSet.awaitEmpty(background)
+      release: (claim) => run(slots.release(claim), () => onFree(Number.NEGATIVE_INFINITY)),
+      run,
+      drained: FiberSet.awaitEmpty(background)
     }
   })

@@ -1,12 +1,14 @@
 /**
- * One key's slots in a database that several processes share: every statement on them. Knows nothing of waiting.
+ * One key's slots in a database that several processes share: every statement on them.
  *
  * @since 0.1.0
  */
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Fragment } from "@effect/sql/Statement"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { InvalidSettings } from "../../../ClientError.js"
 import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
@@ -14,32 +16,31 @@ import * as Tables from "./Tables.js"
 // A service that counts a request which is exactly one window old must not refuse ours.
 const safetyMillis = 1
 
-/** One taking of a slot. Its turn tells it from a later taking of the same slot. */
-export interface Claim {
-  readonly slot: number
-  readonly turn: number
-}
+const Claim = Schema.Struct({ slot: Schema.Number, turn: Schema.Number })
 
-/** A claim, with how many operations are paused. */
-export interface Claimed extends Claim {
-  readonly paused: number
-}
+/** A slot that was claimed once. Its turn tells this claim from a later one of the same slot. */
+export type Claim = typeof Claim.Type
 
-/** A slot that can't be taken yet. */
+const Claimed = Schema.Struct({ ...Claim.fields, paused: Schema.Number })
+
+/** A claim, with the number of paused operations. */
+export type Claimed = typeof Claimed.Type
+
+/** A slot that can't be claimed yet. */
 export interface BusySlot {
-  /** Milliseconds until it comes free: at the latest, where it is in flight. */
+  /** Milliseconds until it comes free; for a slot in flight, at the latest. */
   readonly wait: number
   readonly state: "cooling" | "in flight here" | "in flight elsewhere"
 }
 
-/** What the database says at one moment. */
-export interface Look {
-  /** Slots that exist; fewer than the limit if they have to be made first. */
+/** The slots at one moment, by the clock of the database. */
+export interface Snapshot {
+  /** Slots that exist; fewer than the limit before they are seeded. */
   readonly slots: number
   readonly free: number
   readonly busy: ReadonlyArray<BusySlot>
-  /** Milliseconds until the key's pause ends; not above 0 when there is none. */
-  readonly closedFor: number
+  /** Milliseconds until the key's pause ends; 0 or less when there is none. */
+  readonly pausedFor: number
   /** Paused operations, with the milliseconds until each goes on. */
   readonly operations: ReadonlyArray<{ readonly operation: string; readonly millis: number }>
   /** Other processes that wait for slots of this key. */
@@ -48,48 +49,58 @@ export interface Look {
 
 /** @since 0.1.0 @category models */
 export interface SqlSlots {
-  /** Takes free slots: as many as asked for, but no more than its share when other processes wait as well. */
+  /** Claims free slots: this many at most, and no more than a share when other processes wait as well. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>
-  readonly look: Effect.Effect<Look, SqlError>
-  /** The requests in slots ended, the last of them at a moment of the process's clock. */
-  readonly answered: (claims: ReadonlyArray<Claim>, endedAt: number) => Effect.Effect<void, SqlError>
+  readonly snapshot: Effect.Effect<Snapshot, SqlError>
+  /** The requests in slots ended, the last of them at `endedAt`, in milliseconds since the epoch by the clock of the process. */
+  readonly complete: (claims: ReadonlyArray<Claim>, endedAt: number) => Effect.Effect<void, SqlError>
   /** Nothing was sent from a slot. */
-  readonly giveBack: (claim: Claim) => Effect.Effect<void, SqlError>
-  /** Lengthens the lease of slots that are still held, and says which those are. */
+  readonly release: (claim: Claim) => Effect.Effect<void, SqlError>
+  /** Renews the leases of the slots that are still held, and returns those. */
   readonly renew: (claims: ReadonlyArray<Claim>) => Effect.Effect<ReadonlyArray<Claim>, SqlError>
   /** Pauses the key, or one operation. */
-  readonly closeFor: (millis: number, operation?: string) => Effect.Effect<void, SqlError>
-  /** Lets other processes know that this one waits for so long. */
-  readonly enlist: (millis: number) => Effect.Effect<void, SqlError>
-  readonly delist: Effect.Effect<void, SqlError>
-  /** Makes the slots that don't exist. */
+  readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void, SqlError>
+  /** Registers this process as waiting, for this time. */
+  readonly register: (time: Duration.Duration) => Effect.Effect<void, SqlError>
+  readonly unregister: Effect.Effect<void, SqlError>
+  /** Creates the slots that don't exist. */
   readonly seed: Effect.Effect<void, SqlError>
-  /** Gives back what this process holds, except for what is in use. */
-  readonly giveBackAllBut: (inUse: ReadonlyArray<Claim>) => Effect.Effect<void, SqlError>
+  /** Releases the slots of this process that are not in use. */
+  readonly releaseAllExcept: (inUse: ReadonlyArray<Claim>) => Effect.Effect<void, SqlError>
 }
 
 /** @since 0.1.0 @category models */
 export interface SqlSlotsOptions {
-  /** Tells keys apart. Never the key itself. */
+  /** Identifies the key; a hash or a name, never the key itself. */
   readonly name: string
-  /** Tells processes apart. */
+  /** Identifies the process. */
   readonly process: string
   readonly limit: number
-  readonly windowMillis: number
-  readonly leaseMillis: number
+  readonly window: Duration.Duration
+  readonly lease: Duration.Duration
 }
 
-/** A slot as the database gives it, with what is the same for all of them. */
-interface SlotRow {
-  readonly wait: number
-  readonly state: BusySlot["state"] | "paused"
-  readonly operation: string
-  readonly closed: number
-  readonly others: number
+/** A slot or a paused operation, with the columns that are the same for all slots. */
+const Row = Schema.Struct({
+  wait: Schema.Number,
+  state: Schema.Literal("cooling", "in flight here", "in flight elsewhere", "paused"),
+  operation: Schema.String,
+  closed: Schema.Number,
+  others: Schema.Number
+})
+
+/** Decodes the rows of a statement. A row of another form is a defect of the statement. */
+const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(Schema.Array(row))
+  return (statement: Effect.Effect<unknown, SqlError>): Effect.Effect<ReadonlyArray<A>, SqlError> =>
+    Effect.flatMap(statement, (rows) => Effect.orDie(decode(rows)))
 }
+const claims = rowsOf(Claim)
+const claimed = rowsOf(Claimed)
+const rows = rowsOf(Row)
 
 /**
- * The tables are made where they are missing, and what nobody has used for long is cleared away.
+ * Creates missing tables and slots, and deletes rows that have been unused for long.
  *
  * @since 0.1.0
  * @category constructors
@@ -98,13 +109,15 @@ export const make = (
   options: SqlSlotsOptions
 ): Effect.Effect<SqlSlots, SqlError | InvalidSettings, SqlClient> =>
   Effect.gen(function*() {
-    const { leaseMillis, limit, name, process, windowMillis } = options
+    const { limit, name, process } = options
+    const leaseMillis = Duration.toMillis(options.lease)
+    const cooldownMillis = Duration.toMillis(options.window) + safetyMillis
     const statements = yield* Statements.make
     const { dialect, read, sql, write } = statements
 
     const least = sql.literal(dialect === "pg" ? "LEAST" : "MIN")
     const greatest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
-    // On SQLite a statement that writes is alone from its beginning. On Postgres others may run beside it.
+    // A statement that writes to SQLite runs alone. On Postgres others may run beside it.
     const lockPicked = sql.literal(dialect === "pg" ? "FOR UPDATE SKIP LOCKED" : "")
 
     const seed = write((now) =>
@@ -123,14 +136,14 @@ export const make = (
       sql`(SELECT COUNT(*) FROM plaza_rate_waiting
         WHERE name = ${name} AND process <> ${process} AND waits_until > ${now})`
 
-    // Operations are paused in rows beside the key's, under its name and theirs.
+    // A paused operation has a row of its own beside the key's, named after both.
     const prefix = `${name}/`
     const prefixLength = Array.from(prefix).length
     const isOperation = sql`SUBSTR(name, 1, ${sql.literal(`${prefixLength}`)}) = ${prefix}`
 
     const claim = (count: number) =>
       write((now) =>
-        sql<Claimed>`
+        claimed(sql`
           WITH picked AS ${sql.literal(dialect === "pg" ? "MATERIALIZED" : "")} (
             SELECT slot FROM plaza_rate_slots WHERE ${freeSlots(now)}
             ORDER BY free_at, slot
@@ -141,21 +154,21 @@ export const make = (
           UPDATE plaza_rate_slots SET taken_by = ${process}, turn = turn + 1, free_at = ${now} + ${leaseMillis}
           WHERE name = ${name} AND slot IN (SELECT slot FROM picked)
           RETURNING slot, turn,
-            CAST((SELECT COUNT(*) FROM plaza_rate_gates WHERE ${isOperation} AND closed_until > ${now}) AS INTEGER) AS paused`
+            CAST((SELECT COUNT(*) FROM plaza_rate_gates WHERE ${isOperation} AND closed_until > ${now}) AS INTEGER) AS paused`)
       )
 
     /**
      * No slot is taken for longer than this at any time. What says otherwise was written before the wall clock of a SQLite
      * file's machine was set back, and counts from now.
      */
-    const longest = sql.literal(`CASE taken_by WHEN '' THEN ${windowMillis + safetyMillis} ELSE ${leaseMillis} END`)
-    const mend = write((now) =>
+    const longest = sql.literal(`CASE taken_by WHEN '' THEN ${cooldownMillis} ELSE ${leaseMillis} END`)
+    const repair = write((now) =>
       sql`UPDATE plaza_rate_slots SET free_at = ${now} + ${longest} WHERE name = ${name} AND free_at > ${now} + ${longest}`
     )
 
     const seen = Effect.map(
       read((now) =>
-        sql<SlotRow>`
+        rows(sql`
           SELECT free_at - ${now} AS wait,
             CASE taken_by WHEN '' THEN 'cooling' WHEN ${process} THEN 'in flight here' ELSE 'in flight elsewhere' END AS state,
             '' AS operation,
@@ -164,9 +177,9 @@ export const make = (
           FROM plaza_rate_slots WHERE name = ${name} AND slot < ${limit}
           UNION ALL
           SELECT closed_until - ${now}, 'paused', SUBSTR(name, ${sql.literal(`${prefixLength + 1}`)}), 0, 0
-          FROM plaza_rate_gates WHERE ${isOperation} AND closed_until > ${now}`
+          FROM plaza_rate_gates WHERE ${isOperation} AND closed_until > ${now}`)
       ),
-      (rows): Look => {
+      (rows): Snapshot => {
         const slots = rows.flatMap(({ state, wait, ...row }) => state === "paused" ? [] : [{ ...row, state, wait }])
         const busy = slots.filter(({ wait }) => wait > 0)
         return {
@@ -174,16 +187,16 @@ export const make = (
           free: slots.length - busy.length,
           busy,
           operations: rows.flatMap(({ operation, state, wait }) => state === "paused" ? [{ operation, millis: wait }] : []),
-          closedFor: slots[0]?.closed ?? 0,
+          pausedFor: slots[0]?.closed ?? 0,
           others: slots[0]?.others ?? 0
         }
       }
     )
 
-    const isAhead = ({ busy }: Look): boolean =>
-      busy.some(({ state, wait }) => wait > (state === "cooling" ? windowMillis + safetyMillis : leaseMillis) + 1)
+    const isAhead = ({ busy }: Snapshot): boolean =>
+      busy.some(({ state, wait }) => wait > (state === "cooling" ? cooldownMillis : leaseMillis) + 1)
 
-    const look = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.zipRight(mend, seen) : Effect.succeed(found))
+    const snapshot = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.zipRight(repair, seen) : Effect.succeed(found))
 
     const held = ({ slot, turn }: Claim) =>
       sql`name = ${name} AND slot = ${slot} AND turn = ${turn} AND taken_by = ${process}`
@@ -192,37 +205,37 @@ export const make = (
 
     return {
       claim,
-      look,
+      snapshot,
       seed,
-      answered: (claims, endedAt) =>
+      complete: (completed, endedAt) =>
         write((now) => {
-          // The process knows the end better than a database that is told of it later, where both have one clock.
+          // On SQLite both have one clock, and the process knows the end better than a statement that runs later.
           const ended = dialect === "pg" ? now : sql`${endedAt}`
-          return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${ended} + ${windowMillis + safetyMillis}
-            WHERE ${sql.or(claims.map(held))}`
+          return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${ended} + ${cooldownMillis}
+            WHERE ${sql.or(completed.map(held))}`
         }),
-      giveBack: (claim) =>
+      release: (claim) =>
         write((now) => sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} WHERE ${held(claim)}`),
-      renew: (claims) =>
+      renew: (renewed) =>
         write((now) =>
-          sql<Claim>`UPDATE plaza_rate_slots SET free_at = ${now} + ${leaseMillis}
-            WHERE ${sql.or(claims.map(held))} RETURNING slot, turn`
+          claims(sql`UPDATE plaza_rate_slots SET free_at = ${now} + ${leaseMillis}
+            WHERE ${sql.or(renewed.map(held))} RETURNING slot, turn`)
         ),
-      closeFor: (millis, operation) =>
+      pauseFor: (time, operation) =>
         write((now) =>
           sql`INSERT INTO plaza_rate_gates (name, closed_until)
-            VALUES (${operation === undefined ? name : prefix + operation}, ${now} + ${millis})
+            VALUES (${operation === undefined ? name : prefix + operation}, ${now} + ${Duration.toMillis(time)})
             ON CONFLICT (name) DO UPDATE
             SET closed_until = ${greatest}(plaza_rate_gates.closed_until, excluded.closed_until)`
         ),
-      enlist: (millis) =>
+      register: (time) =>
         write((now) =>
           sql`INSERT INTO plaza_rate_waiting (name, process, waits_until)
-            VALUES (${name}, ${process}, ${now} + ${millis})
+            VALUES (${name}, ${process}, ${now} + ${Duration.toMillis(time)})
             ON CONFLICT (name, process) DO UPDATE SET waits_until = excluded.waits_until`
         ),
-      delist: write(() => sql`DELETE FROM plaza_rate_waiting WHERE name = ${name} AND process = ${process}`),
-      giveBackAllBut: (inUse) =>
+      unregister: write(() => sql`DELETE FROM plaza_rate_waiting WHERE name = ${name} AND process = ${process}`),
+      releaseAllExcept: (inUse) =>
         write((now) => {
           const mine = sql`name = ${name} AND taken_by = ${process}`
           return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now}

@@ -1,10 +1,9 @@
 /**
- * How a statement on a shared allowance is run: on its own, apart from whatever transaction the caller is in, with an end
- * to waiting for it, and by the right clock. Each one is a transaction, so that no lock is ever held between two of them.
- * Knows nothing of what is kept.
+ * Runs statements on a shared allowance: apart from the caller's transaction, within a time limit, and by the right clock. Each
+ * statement is a transaction, so that no lock is held between two of them.
  *
- * Moments are milliseconds since the epoch: by the database's own clock on Postgres, whose users may sit on many
- * machines, and by the clock of the process on SQLite, whose users sit on one.
+ * Moments are milliseconds since the epoch: by the clock of the database on Postgres, which many machines may use, and by the
+ * clock of the process on SQLite, which one machine uses.
  *
  * @since 0.1.0
  */
@@ -15,21 +14,21 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
 import * as Schedule from "effect/Schedule"
 import { InvalidSettings } from "../../../ClientError.js"
+import { wholeMillis } from "../../Compat.js"
 
-// A statement that takes longer than this hangs; whoever waits for a slot has to be told.
+// A statement that takes longer hangs, and the requests that wait for a slot have to fail.
 const statementTimeout = Duration.seconds(5)
 
-// A transaction takes a few milliseconds, more where the disk is busy; who asks often enough gets between two of them.
+// A transaction takes a few milliseconds, or more where the disk is busy. Frequent tries get in between two of them.
 const whileLocked = Schedule.spaced("4 millis").pipe(
   Schedule.jittered,
-  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
+  wholeMillis,
   Schedule.intersect(Schedule.recurs(100))
 )
 
-/** A statement, given the present moment as the database is to see it. @since 0.1.0 @category models */
+/** A statement that takes the current moment of the database. @since 0.1.0 @category models */
 export type Timed<A> = (now: Fragment) => Effect.Effect<A, SqlError>
 
 /** @since 0.1.0 @category models */
@@ -38,7 +37,7 @@ export interface Statements {
   readonly dialect: Dialect
   readonly read: <A>(statement: Timed<A>) => Effect.Effect<A, SqlError>
   readonly write: <A>(statement: Timed<A>) => Effect.Effect<A, SqlError>
-  /** Several that belong together. */
+  /** Runs several statements in one transaction. */
   readonly transaction: <A>(statements: Effect.Effect<A, SqlError>) => Effect.Effect<A, SqlError>
 }
 
@@ -69,30 +68,30 @@ export const make: Effect.Effect<Statements, InvalidSettings, SqlClient.SqlClien
     yield* Effect.context<never>()
   )
 
-  // Never part of a transaction of the caller's: what was sent stays sent when that one is rolled back. And not
-  // traced: a statement a second is no event of the caller's program.
+  // Never part of a transaction of the caller: a request stays sent when the transaction is rolled back. Not traced, because a
+  // statement a second is no event of the caller's program.
   const apart = <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     effect.pipe(
-      // A driver that throws is one more that does not answer; whoever waits must not wait for ever because of it.
+      // A driver that throws counts as one that does not answer, so that no request waits for ever because of it.
       Effect.catchAllDefect((cause) => new SqlError({ cause, message: "the driver of the database failed" })),
       Effect.timeoutFail({
         duration: statementTimeout,
         onTimeout: () => new SqlError({ message: `no answer within ${Duration.format(statementTimeout)}` })
       }),
-      Effect.locally(FiberRef.currentContext, context),
+      Effect.mapInputContext((_: Context.Context<never>) => context),
       Effect.withTracerEnabled(false)
     )
 
   /**
-   * On SQLite, whoever finds the file locked is turned away when it asks for the lock, and by that statement alone:
-   * libsql leaves a statement that was turned away unfinished until it is run again, and what other statements of the
-   * connection write before then is not committed. The connection is nobody else's meanwhile.
+   * On SQLite, only `BEGIN IMMEDIATE` fails when the file is locked: libsql leaves a statement that failed for the lock
+   * unfinished until it is run again, and does not commit what other statements of the connection write before then. The
+   * connection is reserved meanwhile.
    */
   const alone = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     Effect.scoped(Effect.flatMap(sql.reserve, (connection) =>
       Effect.uninterruptible(
         Effect.retry(connection.executeRaw("BEGIN IMMEDIATE", []), whileLocked).pipe(
-          Effect.zipRight(Effect.zipLeft(
+          Effect.andThen(Effect.zipLeft(
             Effect.provideService(statement, SqlClient.TransactionConnection, [connection, 0]),
             connection.executeRaw("COMMIT", [])
           ).pipe(

@@ -1,25 +1,24 @@
 /**
- * The tables of shared allowances: made where they are missing, and cleared of what nobody has used for long. Knows
- * nothing of how slots are taken.
+ * The tables of shared allowances: creates missing ones, and deletes rows that have been unused for long.
  *
  * @since 0.1.0
  */
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import { wholeMillis } from "../../Compat.js"
 import type { Statements } from "./Statements.js"
 
-// Any number does, as long as no one else's tables are guarded by the same one.
+// An arbitrary number that no other advisory lock of the database uses.
 const tablesLock = 7_052_922_117
 
 const dayMillis = 24 * 60 * 60 * 1_000
 const unusedDays = 30
 
-// Processes that start together lock one another out for moments.
-const whileOthersBegin = Schedule.exponential("10 millis").pipe(
+// Processes that start together lock each other out for moments.
+const whileOthersStart = Schedule.exponential("10 millis").pipe(
   Schedule.jittered,
-  Schedule.modifyDelay((_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay)))),
+  wholeMillis,
   Schedule.intersect(Schedule.recurs(9))
 )
 
@@ -37,7 +36,7 @@ const tables = [
 ]
 
 /**
- * Makes ready what the slots of this name need, and makes them with `seed`.
+ * Creates the tables, deletes old rows, and creates the slots of this name with `seed`.
  *
  * @since 0.1.0
  * @category constructors
@@ -48,15 +47,15 @@ export const prepare = (
   seed: Effect.Effect<unknown, SqlError>
 ): Effect.Effect<void, SqlError> => {
   const create = Effect.forEach(tables, (table) => sql.unsafe(table), { discard: true })
-  // Postgres fails when two create the same table at the same time.
+  // Postgres fails when two connections create the same table at the same time.
   const createAlone = dialect === "pg"
-    ? Effect.zipRight(sql`SELECT pg_advisory_xact_lock(${tablesLock})`, create)
+    ? Effect.andThen(sql`SELECT pg_advisory_xact_lock(${tablesLock})`, create)
     : create
   const purge = Effect.all([
     write((now) => sql`DELETE FROM plaza_rate_waiting WHERE waits_until < ${now} - ${dayMillis}`),
     write((now) => sql`DELETE FROM plaza_rate_gates WHERE closed_until < ${now} - ${dayMillis}`),
-    // Whoever still uses that name makes its slots anew.
+    // A process that still uses such a name creates its slots again.
     write((now) => sql`DELETE FROM plaza_rate_slots WHERE name <> ${name} AND free_at < ${now} - ${unusedDays * dayMillis}`)
   ], { discard: true })
-  return Effect.retry(Effect.all([transaction(createAlone), purge, seed], { discard: true }), whileOthersBegin)
+  return Effect.retry(Effect.all([transaction(createAlone), purge, seed], { discard: true }), whileOthersStart)
 }

@@ -1,6 +1,6 @@
 /**
- * The connections of the client on Node, by undici: which requests may share one, through which proxy they go, and what
- * undici doesn't do for them by itself.
+ * The connections of the client on Node, by undici: keep-alive, proxies, certificates, and a new connection for every request
+ * that may not be sent twice.
  *
  * @since 0.1.0
  */
@@ -17,20 +17,21 @@ export interface Proxies {
   readonly http: string
   /** For `https` addresses; empty for none. */
   readonly https: string
-  /** Hosts that are reached directly, as in `NO_PROXY`. */
+  /** Hosts to reach directly, as in `NO_PROXY`. */
   readonly except: string
 }
 
 /** @since 0.1.0 @category models */
 export interface ConnectionOptions {
   readonly proxies: Proxies
-  /** Certificates to trust beside those of Node, in PEM. */
+  /** Certificates to trust in addition to those of Node, in PEM. */
   readonly ca: ReadonlyArray<string>
   readonly keepAlive: Duration.Duration
   readonly connectTimeout: Duration.Duration
 }
 
-// A proxy that hangs up or refuses: undici goes on trying for the first two, and nothing tells that nothing was sent.
+// A proxy that closes the connection or refuses the tunnel. Undici's codes do not say that nothing was sent to the service, and
+// by the first two it would go on trying.
 const proxyFailures: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "PROXY_CLOSED",
   UND_ERR_INFO: "PROXY_CLOSED",
@@ -60,7 +61,7 @@ const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Ag
   const all: Agent.Options = {
     ...options,
     connect: buildConnector(tls),
-    // Both kinds of agent, with a proxy and without, come here with the way that they connect by.
+    // Both kinds of agent, with and without a proxy, make their pools here, each with its own connector.
     factory: (origin, options: Pool.Options) =>
       new Pool(origin, typeof options.connect === "function" ? { ...options, connect: preparing(options.connect) } : options)
   }
@@ -77,9 +78,9 @@ const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Ag
 }
 
 /**
- * A connection that has been idle may be one that the service is just closing, and a request that meets this is lost: it
- * may or may not have been handled. So connections are kept for requests that may be repeated, and every other request
- * has one of its own. No time limit for idle connections would do instead, because a service need not announce its own.
+ * The service may be closing an idle connection, and a request on it is then lost with an unknown outcome. So only requests that
+ * may be sent twice use kept connections; every other request has a new one. A shorter keep-alive would not do, because a service
+ * need not announce its own.
  */
 class Connections extends Dispatcher {
   private readonly kept: Dispatcher
@@ -108,13 +109,13 @@ export const make = (options: ConnectionOptions): Effect.Effect<Dispatcher, neve
       const keepAlive = Duration.toMillis(options.keepAlive)
       return new Connections(
         agentOf(options, { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: Math.max(keepAlive, longestHint) }),
-        // Without pipelining, undici closes a connection after its request. The timeout closes one that was made for a
-        // request which was given up meanwhile.
+        // Without pipelining, undici closes a connection after its request. The timeout closes one whose request was aborted
+        // while it connected.
         agentOf(options, { pipelining: 0, keepAliveTimeout: 1, keepAliveMaxTimeout: 1 })
       )
     }),
     (connections) => Effect.promise(() => connections.destroy())
   )
 
-// What a service may ask for at most by its `Keep-Alive` header, in milliseconds: undici's own default.
+// The longest time that a service can ask for by its `Keep-Alive` header, in milliseconds: undici's default.
 const longestHint = 600_000

@@ -40,7 +40,7 @@ export const prepare = (socket: Socket): Socket => {
   socket._write = (chunk, encoding, done) => write(chunk, encoding, after([chunk], done))
   const writev = socket._writev?.bind(socket)
   if (writev !== undefined) {
-    socket._writev = (chunks, done) => writev(chunks, after(chunks.map(({ chunk }) => chunk), done))
+    socket._writev = (chunks, done) => writev(chunks, after(chunks.map(({ chunk }): unknown => chunk), done))
   }
   return socket
 }

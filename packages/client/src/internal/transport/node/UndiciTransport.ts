@@ -1,45 +1,45 @@
 /**
- * An exchange by undici's own callbacks. Its `request` makes a stream, a promise and a signal for each call, which costs
- * more than the rest of the call. Knows nothing of what is sent.
+ * A transport on undici's own callbacks. `Dispatcher.request` makes a stream, a promise and a signal for each call, which cost
+ * more than the rest of the call. Decision 020 has the figures.
  *
  * @since 0.1.0
  */
-import * as Headers from "@effect/platform/Headers"
 import type { Dispatcher } from "@effect/platform-node/Undici"
+import * as Headers from "@effect/platform/Headers"
 import { AsyncResource } from "node:async_hooks"
-import type { Transport, Head, Listener } from "../Transport.js"
 import { textOf } from "../ResponseBody.js"
+import type { Head, Listener, Transport } from "../Transport.js"
 
-/** Keeps what a program follows by `AsyncLocalStorage` with the caller: a socket serves many. */
+/** An `AsyncResource`, because a socket serves many callers and `AsyncLocalStorage` must follow each of them. */
 class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined
   private head: Head | undefined
   private readonly chunks: Array<Uint8Array> = []
   private bytesLeft = 0
-  private isOver = false
+  private isDone = false
   private readonly listener: Listener
 
   constructor(listener: Listener) {
-    super("PLAZA_EXCHANGE")
+    super("PLAZA_REQUEST")
     this.listener = listener
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller
-    if (this.isOver) {
-      this.abort()
+    if (this.isDone) {
+      this.abortConnection()
     } else {
       this.listener.onConnection()
     }
   }
 
   onResponseStart(_: unknown, status: number, headers: Parameters<typeof Headers.fromInput>[0]): void {
-    // Such an answer is followed by another one.
-    if (!this.isOver && status >= 200) {
+    // The final response follows an informational one.
+    if (!this.isDone && status >= 200) {
       this.head = { status, headers: Headers.fromInput(headers) }
       this.bytesLeft = this.listener.onHead(this.head)
       if (this.bytesLeft === 0) {
-        this.cutOff(this.head)
+        this.cut(this.head)
       }
     }
   }
@@ -48,7 +48,7 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
     this.chunks.push(chunk.length > this.bytesLeft ? chunk.subarray(0, this.bytesLeft) : chunk)
     this.bytesLeft -= chunk.length
     if (this.bytesLeft < 0 && this.head !== undefined) {
-      this.cutOff(this.head)
+      this.cut(this.head)
     }
   }
 
@@ -63,28 +63,27 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
     this.finish(() => this.listener.onFailure(error))
   }
 
-  readonly breakOff = (): void => {
-    if (!this.isOver) {
-      this.isOver = true
-      this.abort()
+  readonly abort = (): void => {
+    if (!this.isDone) {
+      this.isDone = true
+      this.abortConnection()
     }
   }
 
-  /** Drops the connection: what follows on it is not read. */
-  private cutOff(head: Head): void {
+  private cut(head: Head): void {
     this.finish(() => this.listener.onEnd(head, { text: textOf(this.chunks), isCut: true }))
-    this.abort()
+    this.abortConnection()
   }
 
-  // What has no connection yet is broken off as soon as it has one.
-  private abort(): void {
-    this.controller?.abort(new Error("the request was given up"))
+  // A request without a connection is aborted when it gets one.
+  private abortConnection(): void {
+    this.controller?.abort(new Error("the request was aborted"))
   }
 
-  private finish(tell: () => void): void {
-    if (!this.isOver) {
-      this.isOver = true
-      this.runInAsyncScope(tell)
+  private finish(notify: () => void): void {
+    if (!this.isDone) {
+      this.isDone = true
+      this.runInAsyncScope(notify)
     }
   }
 }
@@ -99,9 +98,9 @@ export const make = (dispatcher: Dispatcher): Transport => ({ body, headers, ide
     headers,
     body: body ?? null,
     idempotent,
-    // The time limit of an attempt is the caller's.
+    // The caller has its own time limit.
     headersTimeout: 0,
     bodyTimeout: 0
   }, handler)
-  return handler.breakOff
+  return handler.abort
 }

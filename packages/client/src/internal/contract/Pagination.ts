@@ -1,6 +1,6 @@
 /**
- * Lists as streams of pages and of items, in constant memory at any length. The next page is fetched while the current one is
- * consumed. Items that are added or removed meanwhile can be missing or come twice, as the service has it.
+ * Lists as streams of pages and of items, in constant memory. The client fetches the next page while the program consumes the
+ * current one. Items that are added or removed meanwhile may be missing or come twice, depending on the service.
  *
  * Source: interface v1, "List behaviour".
  *
@@ -17,18 +17,18 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { decoder } from "./internal/contract/Contract.js"
-import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "./ClientError.js"
+import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "../../ClientError.js"
+import { decoder } from "./Contract.js"
 
 /** @since 0.1.0 @category models */
 export interface ListOptions {
-  /** The most items in all, not per page. Default: all. */
+  /** The most items in total (default: all). */
   readonly limit?: number | undefined
-  /** Items per request, 1 to 100. Default: 100. */
+  /** Items per request, 1 to 100 (default: 100). */
   readonly pageSize?: number | undefined
   /**
-   * Where to start: the `nextCursor` of a page that was read before. Default: the first page. Cursors are not to be kept for
-   * long: where the service no longer takes it, the list fails with `CursorRejected`.
+   * Where to start: the `nextCursor` of an earlier page (default: the first page). Cursors expire: the list fails with
+   * `CursorRejected` where the service no longer accepts the cursor.
    * Source: interface v1, "List behaviour", rules 3 and 6.
    */
   readonly cursor?: Cursor | undefined
@@ -41,21 +41,21 @@ export interface PageRequest {
 }
 
 /**
- * A page as far as it could be decoded.
+ * A page up to the first item that can't be decoded.
  *
  * @since 0.1.0
  * @category models
  */
 export interface FetchedPage<out A> extends Page<A> {
-  /** Where an item can't be decoded: `data` holds the items before it. */
+  /** The item that can't be decoded. `data` holds the items before it. */
   readonly unreadable?: { readonly index: number; readonly why: string }
 }
 
-/** What a list may fail with beside its pages. */
+/** The failures of a list beside those of its requests. */
 export type ListFailure = InvalidInput | CursorRepeated | CursorRejected | UnreadableItem
 
 /**
- * Decodes a page. An item that doesn't have its form doesn't make the page unreadable: the items before it are kept.
+ * Decodes a page. Keeps the items before one that can't be decoded.
  *
  * @since 0.1.0
  * @category decoding
@@ -82,7 +82,7 @@ export const pageDecoder = <A, I>(item: Schema.Schema<A, I>) => {
 /** The page to fetch next. */
 interface Next {
   readonly cursor: Cursor | undefined
-  /** Items that may still come. */
+  /** The most items left. */
   readonly remaining: number
   /** The page's number, from 1. */
   readonly number: number
@@ -101,12 +101,12 @@ const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: n
     : Effect.succeed({ limit, pageSize })
 }
 
-// By category, because a service may have a code of its own for it. A redirect and a 408 say nothing of what was asked for.
+// By category, because a service may have its own code for it. A redirect and a 408 say nothing about the cursor.
 const isRefusedCursor = (failure: unknown): failure is ServiceError =>
   isServiceError(failure) && (failure.category === "InvalidRequest" || failure.category === "NotFound") &&
   failure.status >= 400 && failure.status !== 408
 
-/** Of a request that differs from the last good one by its cursor, only the cursor can be wrong. */
+/** A request that differs from an accepted one only by its cursor is rejected for the cursor. */
 const rejected = (operation: string, number: number, cause: ServiceError) =>
   new CursorRejected({
     operation,
@@ -119,7 +119,7 @@ const rejected = (operation: string, number: number, cause: ServiceError) =>
   })
 
 /**
- * The pages of a list, cut so that they hold no more than the limit in all.
+ * The pages of a list, with no more items in total than the limit.
  *
  * @since 0.1.0
  * @category streams

@@ -74,7 +74,7 @@ describe("a client whose layer is released", () => {
     Effect.gen(function*() {
       const limit = Context.get(yield* Layer.build(RateLimit.layerMemory()), RateLimit.RateLimit)
       const { context, release } = yield* builtOn(limit)
-      yield* limit.closeFor(Duration.minutes(2), "getMe")
+      yield* limit.pauseFor(Duration.minutes(2), "getMe")
       const waiting = yield* Effect.fork(Effect.flip(Context.get(context, Profiles).me))
       yield* TestClock.adjust("1 second")
       yield* release

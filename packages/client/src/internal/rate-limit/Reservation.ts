@@ -1,0 +1,38 @@
+/**
+ * The reserved slot of a call, from the caller to the first attempt.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type { Slot } from "../../RateLimit.js"
+import { fiberLocal } from "../Compat.js"
+
+/** A reserved slot until the first attempt takes it. Fibers of a call share the cell, so that only one of them takes the slot. */
+interface Reservation {
+  slot: Slot | undefined
+}
+
+const reservation = fiberLocal<Reservation | undefined>("@plaza/client/Reservation", undefined)
+
+/**
+ * Sends the first attempt of a call in a reserved slot. Later attempts wait for slots of their own.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  reservation.locallyWith(() => ({ slot }))(call)
+
+/**
+ * Takes the slot of {@link inSlot}, where no attempt has taken it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const takeReserved: Effect.Effect<Slot | undefined> = Effect.map(reservation.get, (reservation) => {
+  const slot = reservation?.slot
+  if (reservation !== undefined) {
+    reservation.slot = undefined
+  }
+  return slot
+})

@@ -1,0 +1,67 @@
+/** Layers of several clients in one program. */
+import { describe, expect, it } from "@effect/vitest"
+import { Plaza, Profiles, RateLimit } from "@plaza/client"
+import { Context, Effect, Layer, Redacted } from "effect"
+import * as Fake from "./support/FakeService.js"
+
+/** The account of each key, from clients that are built in one layer graph. */
+class Accounts extends Context.Tag("Accounts")<Accounts, Profiles["Type"]>() {}
+class Others extends Context.Tag("Others")<Others, Profiles["Type"]>() {}
+
+const keys = ["a", "b"].map((letter) => `key_${letter.repeat(40)}`)
+const optionsOf = (key: string | undefined): Plaza.Options => ({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key ?? "") })
+
+/** A service that answers each request with the key that it got. */
+const echoing = (seen: Array<string | undefined>) =>
+  Fake.layerHttpClient(({ headers }) =>
+    Effect.sync(() => {
+      seen.push(headers["authorization"])
+      return Fake.json({ id: "1" })
+    }))
+
+const callBoth = Effect.gen(function*() {
+  yield* (yield* Accounts).me
+  yield* (yield* Others).me
+  yield* (yield* Accounts).me
+})
+
+describe("two clients in one layer graph", () => {
+  const expected = [keys[0], keys[1], keys[0]].map((key) => `Bearer ${key}`)
+
+  it.effect("each send their own key", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const [one, other] = keys.map((key) => Plaza.layer(optionsOf(key)))
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
+        Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
+      )
+      yield* Effect.provide(callBoth, Layer.provide(both, echoing(seen)))
+      expect(seen).toEqual(expected)
+    }))
+
+  it.effect("each send their own key, where they share a rate limit", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const [one, other] = keys.map((key) => Plaza.layerShared(optionsOf(key)))
+      const both = Layer.merge(
+        Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
+        Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
+      )
+      yield* Effect.provide(callBoth, Layer.provide(both, [echoing(seen), RateLimit.layerMemory()]))
+      expect(seen).toEqual(expected)
+    }))
+
+  it.effect("each send their own key, where one is provided within the other", () =>
+    Effect.gen(function*() {
+      const seen: Array<string | undefined> = []
+      const me = Effect.flatMap(Profiles, ({ me }) => me)
+      const inner = Effect.provide(me, Plaza.layer(optionsOf(keys[1])))
+      yield* me.pipe(
+        Effect.andThen(inner),
+        Effect.andThen(me),
+        Effect.provide(Layer.provideMerge(Plaza.layer(optionsOf(keys[0])), echoing(seen)))
+      )
+      expect(seen).toEqual(expected)
+    }))
+})
