@@ -217,7 +217,7 @@ const policies: Layer.Layer<Policies, never, Repos.Repos | Assumed> = Layer.merg
   Layer.provideMerge(AccountPolicy.layer)
 )
 
-/** Everything behind the two ways in. */
+/** Everything behind the two ways in. Not shared: of two sandboxes in one graph of layers, each has its own. */
 const parts = (
   { allowedHosts = [], assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
 ) => {
@@ -341,7 +341,7 @@ export const layerHttpClient = (
   Layer.merge(
     Layer.effect(HttpClientTag, Effect.map(Service.Service, makeClient)),
     Layer.effect(Sandbox, make(originInProcess))
-  ).pipe(Layer.provide(parts(options)))
+  ).pipe(Layer.provide(Layer.fresh(parts(options))))
 
 /**
  * The sandbox on a socket of Node, until its scope closes.
@@ -362,5 +362,5 @@ export const layerServer = (
       const { origin } = yield* within(listen(service, { host, port, patience }))
       return yield* make(origin)
     })
-  ).pipe(Layer.provide(parts({ ...options, host })))
+  ).pipe(Layer.provide(Layer.fresh(parts({ ...options, host }))))
 

@@ -10,7 +10,7 @@ import { Sandbox } from "@plaza/sandbox"
 import * as Envelope from "../src/http/Envelope.js"
 import * as Failures from "../src/http/Failures.js"
 import { responseBody } from "../src/http/ServedApi.js"
-import { Cause, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option, Redacted, Schedule, Schema, Scope, Tracer } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option, Redacted, Schedule, Schema, Scope, Tracer } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { call, layerInProcess, layerSocket, refusal } from "./support.js"
@@ -87,6 +87,25 @@ describe("in process", () => {
       const { posts } = yield* (yield* Sandbox.Sandbox).state
       assert.strictEqual(posts.filter(({ text }) => text === "only here").length, 0)
     }).pipe(Effect.provide(layerInProcess())))
+})
+
+describe("in one graph of layers", () => {
+  class First extends Context.Tag("test/First")<First, Sandbox.Sandbox["Type"]>() {}
+  class Second extends Context.Tag("test/Second")<Second, Sandbox.Sandbox["Type"]>() {}
+  const layers = Layer.merge(
+    Layer.provide(Layer.effect(First, Sandbox.Sandbox), Sandbox.layerHttpClient()),
+    Layer.provide(Layer.effect(Second, Sandbox.Sandbox), Sandbox.layerHttpClient({ seed: 2 }))
+  )
+
+  it.effect("two sandboxes know nothing of each other either", () =>
+    Effect.gen(function*() {
+      const first = yield* First
+      const second = yield* Second
+      yield* first.setProduct({ id: "FIRST" })
+      const { products } = yield* second.state
+      assert.isFalse(products.some(({ id }) => id === "FIRST"))
+      assert.notStrictEqual(Redacted.value(first.apiKey), Redacted.value(second.apiKey))
+    }).pipe(Effect.provide(layers)))
 })
 
 describe("a defect", () => {

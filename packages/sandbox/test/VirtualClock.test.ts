@@ -5,7 +5,7 @@ import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { DateTime, Duration, Effect, Fiber, TestClock } from "effect"
+import { Clock, DateTime, Duration, Effect, Fiber, Ref, TestClock } from "effect"
 import { call, control, field, layerInProcess, layerSocket, refusal } from "./support.js"
 
 const me = call("GET", "/me")
@@ -119,4 +119,23 @@ describe("the sandbox's time", () => {
       yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset))
       assert.strictEqual((yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ clock }) => clock))).aheadMillis, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)))
+
+  it.effect("overtakes no caller in process, however many there are", () =>
+    Effect.gen(function*() {
+      const json = { stock: 3 }
+      const answered = yield* Ref.make(0)
+      const caller = (index: number) =>
+        Effect.gen(function*() {
+          yield* Effect.sleep(Duration.millis(index % 10))
+          const sent = yield* Clock.currentTimeMillis
+          const { status } = yield* index % 2 === 0 ? me : call("PATCH", "/store/products/0042/stock", { json })
+          yield* Ref.update(answered, (count) => count + 1)
+          return [status, (yield* Clock.currentTimeMillis) - sent] as const
+        })
+      const callers = yield* Effect.fork(Effect.all(Array.from({ length: 250 }, (_, index) => caller(index)), { concurrency: "unbounded" }))
+      yield* TestClock.adjust("9 millis")
+      yield* Effect.sleep(Duration.hours(1)).pipe(Effect.fork, Effect.zipRight(TestClock.adjust("1 hour")))
+      assert.deepStrictEqual([...new Set((yield* Fiber.join(callers)).map(String))], ["200,0"])
+      assert.strictEqual(yield* Ref.get(answered), 250)
+    }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 1_000 } }))))
 })

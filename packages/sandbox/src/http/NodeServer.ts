@@ -1,21 +1,18 @@
 /**
- * The way in by a socket: the platform's handler on an `http.Server` of ours, which bounds what callers send and how long
- * they are waited for. Loaded when it is needed, so that use in process loads nothing of it.
+ * The way in by a socket: an `http.Server` that bounds what callers send and how long they are waited for, and delivers the
+ * platform's responses. The platform's own server ends a failed stream as if it were whole, and waits without an end when it
+ * closes. Loaded when it is needed, so that use in process loads nothing of it.
  *
  * @since 0.1.0
  */
-import * as HttpBody from "@effect/platform/HttpBody"
-import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Http from "node:http"
@@ -24,6 +21,7 @@ import type { Duplex } from "node:stream"
 import { SandboxError } from "../SandboxError.js"
 import * as DefectLog from "./DefectLog.js"
 import * as Envelope from "./Envelope.js"
+import { apart } from "./InProcess.js"
 import * as NodeRequest from "./NodeRequest.js"
 import type { Service } from "./Service.js"
 
@@ -185,29 +183,43 @@ const originOf = (server: Http.Server, host: string): string => {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** Streams begin at once, and one that fails takes the connection with it: the platform would end it as a whole body. */
-const overSocket = (response: HttpServerResponse.HttpServerResponse, target: Http.ServerResponse) => {
-  const { body } = response
-  return body._tag !== "Stream" ? response : HttpServerResponse.setBody(
-    response,
-    HttpBody.stream(
-      Stream.execute(Effect.sync(() => target.flushHeaders())).pipe(
-        Stream.concat(body.stream),
-        Stream.catchAll(() => Stream.execute(Effect.sync(() => target.socket?.destroySoon())))
-      ),
-      body.contentType,
-      body.contentLength
-    )
-  )
+/** Ends a response. A caller who takes nothing of it for a while loses the connection; nearly all take it at once. */
+const end = (target: Http.ServerResponse, body: Uint8Array | undefined, wait: Duration.Duration): void => {
+  target.end(body)
+  if (!target.writableFinished && target.socket !== null && target.socket.writableLength > 0) {
+    target.setTimeout(Duration.toMillis(wait), () => target.socket?.destroy())
+  }
 }
 
-/** Closes the connection of a caller who takes nothing of a response that has ended. Nearly all are taken at once. */
-const boundWriting = (response: Http.ServerResponse, wait: Duration.Duration): void => {
-  response.once("prefinish", () => {
-    if (response.socket !== null && response.socket.writableLength > 0) {
-      response.setTimeout(Duration.toMillis(wait), () => response.socket?.destroy())
-    }
+const closed = (target: Http.ServerResponse) =>
+  Effect.async<void>((resume) => {
+    target.once("close", () => resume(Effect.void))
   })
+
+/** A caller who has gone away takes every piece at once. */
+const write = (target: Http.ServerResponse, piece: Uint8Array) =>
+  Effect.async<void>((resume) => {
+    target.write(piece, () => resume(Effect.void))
+  })
+
+const deliver = (
+  target: Http.ServerResponse,
+  { body, headers, status }: HttpServerResponse.HttpServerResponse,
+  wait: Duration.Duration
+): Effect.Effect<void, unknown> => {
+  // Responses have a date by the sandbox's clock, or none.
+  target.sendDate = false
+  target.writeHead(status, headers)
+  if (body._tag !== "Stream") {
+    end(target, body._tag === "Uint8Array" ? body.body : undefined, wait)
+    return Effect.void
+  }
+  // The head arrives at once. A stream that fails takes the connection with it; whoever goes away ends it.
+  target.flushHeaders()
+  return Effect.zipRight(
+    Effect.interruptible(Stream.runForEach(body.stream, (piece) => write(target, piece))),
+    Effect.sync(() => end(target, undefined, wait))
+  )
 }
 
 /**
@@ -225,41 +237,39 @@ export const listen = (
     const { host, port } = options
     const waits = { ...patience, ...options.patience }
     const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits, service.refuse)), close)
-    const open = new Map<Http.ServerResponse, Fiber.RuntimeFiber<unknown, unknown>>()
-    const app = Effect.withFiberRuntime<HttpServerResponse.HttpServerResponse, never, HttpServerRequest>((fiber) =>
-      Effect.flatMap(HttpServerRequest, (request) => {
-        const target = NodeHttpServerRequest.toServerResponse(request)
-        open.set(target, fiber)
-        target.once("close", () => open.delete(target))
-        // Responses have a date by the sandbox's clock, or none.
-        target.sendDate = false
-        boundWriting(target, waits.answer)
-        return service.respond(NodeRequest.make(NodeHttpServerRequest.toIncomingMessage(request))).pipe(
-          Effect.map((response) => overSocket(response, target)),
+    // Once for all requests. What was decided is delivered; only waiting ends when the caller is gone or the sandbox stops.
+    const fork = Runtime.runFork(yield* apart(Effect.uninterruptible(Effect.runtime())))
+    const open = new Map<Http.ServerResponse, Fiber.RuntimeFiber<void>>()
+    yield* Effect.addFinalizer(() =>
+      Effect.forEach([...open], ([target, fiber]) => target.headersSent ? closed(target) : Fiber.interrupt(fiber), {
+        concurrency: "unbounded",
+        discard: true
+      }))
+    server.on("request", (message, target) => {
+      const fiber = fork(
+        service.respond(NodeRequest.make(message)).pipe(
+          Effect.flatMap((response) => deliver(target, response, waits.answer)),
           Effect.catchAllCause((cause) =>
             Effect.zipRight(
               Cause.isDie(cause) ? DefectLog.log("deliver", cause) : Effect.void,
               Effect.sync(() => {
-                target.req.socket.destroy()
-                return Envelope.empty(204)
+                message.socket.destroy()
               })
             )
           )
         )
-      }))
-    const handler = yield* NodeHttpServer.makeHandler(app).pipe(
-      Effect.withTracerEnabled(false),
-      HttpMiddleware.withTracerDisabledWhenEffect(() => true)
-    )
-    // What was decided is delivered; only waiting ends when the sandbox stops.
-    yield* Effect.addFinalizer(() =>
-      Effect.forEach([...open], ([target, fiber]) =>
-        target.headersSent
-          ? Effect.async<void>((resume) => {
-            target.once("close", () => resume(Effect.void))
-          })
-          : Fiber.interrupt(fiber), { concurrency: "unbounded", discard: true }))
-    server.on("request", handler)
+      )
+      // Most have left by now.
+      if (!target.writableFinished) {
+        open.set(target, fiber)
+        target.on("close", () => {
+          open.delete(target)
+          if (!target.writableEnded) {
+            fiber.unsafeInterruptAsFork(fiber.id())
+          }
+        })
+      }
+    })
     yield* start(server, host, port)
     yield* Effect.addFinalizer(() => beginToStop(server, waits.stop))
     return { origin: originOf(server, host) }

@@ -3,11 +3,15 @@
  *
  * @since 0.1.0
  */
+import * as Etag from "@effect/platform/Etag"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as HttpPlatform from "@effect/platform/HttpPlatform"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import { RouteNotFound } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import * as Path from "@effect/platform/Path"
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -58,7 +62,10 @@ const unknown = (method: string, path: string) =>
  * @category constructors
  */
 export const make = Effect.gen(function*() {
-  const services = yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
+  // Nothing else of the surroundings: the context is copied several times for every request.
+  const services = Context.pick(HttpPlatform.HttpPlatform, FileSystem.FileSystem, Path.Path, Etag.Generator)(
+    yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
+  )
   const app = yield* HttpRouter.withRouterConfig(
     Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp),
     config
@@ -74,7 +81,7 @@ export const make = Effect.gen(function*() {
       return unknown(request.method, path)
     }
     return Effect.mapError(
-      Effect.provide(app, Context.add(services, HttpServerRequest, request)),
+      Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request)),
       (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
     )
   }
