@@ -1,7 +1,7 @@
 /**
  * The folder that holds what was uploaded, one file each, beside the database that tells what they are. A file is there
  * before the row that names it, so that a kill at any moment leaves at most a file that no row names; those are swept
- * away at the next start. Knows nothing of requests.
+ * away at the next start.
  *
  * @since 0.1.0
  */

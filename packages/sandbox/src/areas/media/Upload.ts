@@ -1,6 +1,5 @@
 /**
- * Takes an upload while it arrives: measured, hashed and written to its file, and never whole in memory. Knows nothing of
- * who uploads, or of the row that will name the file.
+ * Receives an upload while it arrives: measured, hashed and written to its file, and never whole in memory.
  *
  * Source: interface v1, "Endpoints", POST /media, and "Limits".
  *
