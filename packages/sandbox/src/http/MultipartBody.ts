@@ -1,6 +1,6 @@
 /**
  * Reads the body of an upload piece by piece: exactly one file part named `file`. The headers of the part are read here
- * because the parsers at hand lose every file name that goes beyond Latin-1. Knows nothing of limits or storage.
+ * because the parsers at hand lose every file name that goes beyond Latin-1.
  *
  * Source: interface v1, "Endpoints", POST /media.
  *
@@ -144,7 +144,7 @@ const withBoundary = (boundary: string): Reader => {
   }
 }
 
-/** Takes any body, for only its end is refused: what comes before may turn out to be too large, which is told first. */
+/** Takes any body and refuses its end: a body that is too large is refused for that first. */
 const withoutBoundary: Reader = {
   write: () => [],
   end: () => ({ rest: [], file: refuse("the body has to be multipart/form-data with a boundary") })

@@ -1,6 +1,6 @@
 /**
  * Which rule decided a request: a short name that stays, and a sentence. It follows from where the decision fell and
- * from its code, so nobody has to state it. Knows nothing of how rules are enforced.
+ * from its code, so nobody has to state it.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ export interface Decision {
   readonly reason: string
 }
 
-/** What stands before every operation; see `Gate`. */
+/** What stands before every operation; see `Admission`. */
 const gate: Readonly<Partial<Record<ErrorCode, string>>> = {
   NOT_FOUND: "route",
   INVALID_API_KEY: "key",

@@ -53,7 +53,8 @@ export const responseBody = <A, I>(schema: Schema.Schema<A, I>, furtherFields: F
 
 /** A copy with other fields, made as the platform makes its own. */
 const copy = <A extends object>(value: A, fields: { readonly [Name in keyof A]?: unknown }): A => {
-  const made: A = Object.create(Reflect.getPrototypeOf(value))
+  // It has the prototype and, one line below, all properties of the value.
+  const made = Object.create(Reflect.getPrototypeOf(value)) as A
   return Object.assign(made, value, fields)
 }
 
