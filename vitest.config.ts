@@ -11,7 +11,12 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["{packages,apps}/*/test/**/*.test.ts", "examples/test/**/*.test.ts", "benchmarks/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
+    include: [
+      "{packages,apps}/*/test/**/*.test.ts",
+      "examples/test/**/*.test.ts",
+      "benchmarks/test/**/*.test.ts",
+      "scripts/test/**/*.test.ts"
+    ],
     setupFiles: ["./scripts/seeded.ts"],
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },

@@ -12,7 +12,9 @@ import * as Path from "node:path"
  * The cast stands because every package that was installed has been read as a manifest by the package manager.
  * @param {string} folder
  */
-export const readManifest = (folder) => /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
+export const readManifest = (
+  folder
+) => /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
 
 /**
  * Where an installed package really lies, as node would find it from a folder; undefined if it isn't installed.
@@ -20,7 +22,7 @@ export const readManifest = (folder) => /** @type {Manifest} */ (/** @type {unkn
  * @param {string} from
  */
 const locate = (name, from) => {
-  for (let folder = from; ; folder = Path.dirname(folder)) {
+  for (let folder = from;; folder = Path.dirname(folder)) {
     const candidate = Path.join(folder, "node_modules", name)
     if (existsSync(Path.join(candidate, "package.json"))) return realpathSync(candidate)
     if (folder === Path.dirname(folder)) return undefined

@@ -43,7 +43,9 @@ export const writeLauncher = async ({ dist, input, name }) => {
   await write({ ...input, input: Path.join(terminal, "Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
   writeFileSync(
     Path.join(dist, `${name}.mjs`),
-    `#!/usr/bin/env node\nimport { createRequire } from "node:module"\ncreateRequire(import.meta.url)("./launch.cjs").launch(import.meta.dirname, ${JSON.stringify(name)})\n`,
+    `#!/usr/bin/env node\nimport { createRequire } from "node:module"\ncreateRequire(import.meta.url)("./launch.cjs").launch(import.meta.dirname, ${
+      JSON.stringify(name)
+    })\n`,
     { mode: 0o755 }
   )
 }
@@ -84,7 +86,8 @@ export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
       timeout: 60_000
     })
     // What has run until then is compiled all the same; a test asks for the whole.
-    if (status !== 0) process.stderr.write(`"${words.join(" ")}" ended with ${status ?? signal}, so that the program will start slower:\n${stderr}`)
+    if (status !== 0)
+      process.stderr.write(`"${words.join(" ")}" ended with ${status ?? signal}, so that the program will start slower:\n${stderr}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

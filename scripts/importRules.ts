@@ -56,7 +56,11 @@ const rules: ReadonlyArray<Rule> = [
     rule: "domain, client and sandbox do not import terminal"
   },
   { files: /^packages\/terminal\/src\//, forbids: within("@plaza/sandbox"), rule: "terminal does not import sandbox" },
-  { files: /^packages\/(?:domain|client|sandbox|terminal)\//, forbids: within("@plaza/rows"), rule: "domain, client, sandbox and terminal do not import rows" },
+  {
+    files: /^packages\/(?:domain|client|sandbox|terminal)\//,
+    forbids: within("@plaza/rows"),
+    rule: "domain, client, sandbox and terminal do not import rows"
+  },
   {
     files: /^packages\/rows\//,
     forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/terminal"),

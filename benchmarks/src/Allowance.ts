@@ -67,8 +67,8 @@ export const measure = (
       yield* Effect.sleep(latency - before)
       return wait
     })
-    const call: Effect.Effect<void> = Effect.flatMap(limiter(send), (wait) =>
-      wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
+    const call: Effect.Effect<void> = Effect.flatMap(limiter(send),
+      (wait) => wait === 0 ? Effect.void : Effect.zipRight(Effect.sleep(Duration.seconds(wait)), call))
     yield* Effect.replicateEffect(call, calls, { concurrency: "unbounded", discard: true })
   })
   const seeded = Effect.withRandom(Effect.scoped(program), Random.make(seed))
@@ -105,11 +105,13 @@ const runs = (limiter: string, contender: Contender, server: string, serverAt: (
 /** Every limiter against every server. */
 export const report = (calls: number): Effect.Effect<Report> =>
   Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
-    Effect.forEach(Object.entries(limiters), ([limiter, contender]) => runs(limiter, contender, server, serverAt, calls))).pipe(
-    Effect.map((rows) => ({
-      name: "allowance",
-      about: `up to ${calls} queued calls, 20-400 ms latency, ${limit} a minute, in virtual time; 100% is the fastest way with ${limit} in any 60 s`,
-      columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s a run", "busiest 60 s", "CPU s a run"],
-      rows: rows.flat()
-    }))
-  )
+    Effect.forEach(Object.entries(limiters), ([limiter, contender]) =>
+      runs(limiter, contender, server, serverAt, calls))).pipe(
+      Effect.map((rows) => ({
+        name: "allowance",
+        about:
+          `up to ${calls} queued calls, 20-400 ms latency, ${limit} a minute, in virtual time; 100% is the fastest way with ${limit} in any 60 s`,
+        columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s a run", "busiest 60 s", "CPU s a run"],
+        rows: rows.flat()
+      }))
+    )

@@ -47,8 +47,8 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["LocalService", ...Object.values(callers)])
     const address = yield* service(pathOf("LocalService"))
-    const programs = yield* Effect.forEach(Object.entries(callers), ([name, path]) =>
-      Effect.map(start(pathOf(path)), (program) => [name, program] as const))
+    const programs = yield* Effect.forEach(Object.entries(callers),
+      ([name, path]) => Effect.map(start(pathOf(path)), (program) => [name, program] as const))
     // The first calls measured would else pay for code that the later ones find compiled.
     yield* Effect.forEach(programs, ([, program]) =>
       Effect.forEach(["me", "setStock"] as const, (call) =>

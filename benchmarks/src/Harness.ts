@@ -34,11 +34,12 @@ export const interleave = <Name extends string, A, E, R>(
   // `Object.entries` forgets the names that the type of the record knows.
   const entries = Object.entries(contenders) as Array<[Name, Effect.Effect<A, E, R>]>
   const samples = new Map<Name, Array<A>>(entries.map(([name]) => [name, []]))
-  return Effect.forEach(Array.from({ length: rounds }, (_, index) => index % entries.length), (first) =>
-    Effect.forEach([...entries.slice(first), ...entries.slice(0, first)], ([name, measure]) =>
-      Effect.map(measure, (sample) => samples.get(name)?.push(sample)), { discard: true }), { discard: true }).pipe(
-    Effect.as(samples)
-  )
+  return Effect.forEach(Array.from({ length: rounds }, (_, index) => index % entries.length),
+    (first) =>
+      Effect.forEach([...entries.slice(first), ...entries.slice(0, first)], ([name, measure]) =>
+        Effect.map(measure, (sample) => samples.get(name)?.push(sample)), { discard: true }), { discard: true }).pipe(
+      Effect.as(samples)
+    )
 }
 
 /** A report as a table of plain text. */
@@ -46,7 +47,8 @@ export const table = ({ about, columns, name, rows }: Report): string => {
   const lines = [columns, ...rows].map((row) => row.map(String))
   const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   const [head = "", ...body] = lines.map((line) =>
-    line.map((cell, column) => column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)).join("  ").trimEnd())
+    line.map((cell, column) => column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)).join("  ").trimEnd()
+  )
   return [`${name}: ${about}`, "", head, widths.map((width) => "-".repeat(width)).join("  "), ...body, ""].join("\n")
 }
 

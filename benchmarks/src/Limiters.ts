@@ -31,12 +31,13 @@ const limit = Limits.requestsPerWindow
 const window = Limits.rateWindow
 const windowMillis = Duration.toMillis(window)
 
-const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(Effect.orDie(RateLimit.makeMemory()), (limit) => (call) =>
-  Effect.orDie(limit.withSlot(
-    Duration.days(1),
-    // As the client does: a refusal closes the gate for everyone that waits.
-    Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
-  )))
+const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(Effect.orDie(RateLimit.makeMemory()),
+  (limit) => (call) =>
+    Effect.orDie(limit.withSlot(
+      Duration.days(1),
+      // As the client does: a refusal closes the gate for everyone that waits.
+      Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
+    )))
 
 type Algorithm = "fixed-window" | "token-bucket"
 
@@ -46,8 +47,8 @@ const effect = (algorithm: Algorithm): Effect.Effect<Limiter, never, Scope.Scope
 const experimental = (algorithm: Algorithm): Effect.Effect<Limiter> =>
   Effect.map(Experimental.makeWithRateLimiter, (withLimiter) => (call: Call) =>
     Effect.orDie(withLimiter({ key: "one", limit, window, algorithm, onExceeded: "delay" })(call))).pipe(
-    Effect.provide(Layer.provide(Experimental.layer, Experimental.layerStoreMemory))
-  )
+      Effect.provide(Layer.provide(Experimental.layer, Experimental.layerStoreMemory))
+    )
 
 /** A limiter of promises, with the randomness of the program that asks. */
 const promised = (schedule: (call: () => Promise<number>) => Promise<number>): Effect.Effect<Limiter> =>

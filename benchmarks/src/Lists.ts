@@ -31,8 +31,10 @@ export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
     // Each in a new process, which is as large as its own list made it.
     const task: Task = { baseUrl: `${address}/${items}/0/open/v1` }
     const wholes = yield* interleave(
-      Object.fromEntries(Object.entries(readers).map(([name, path]) =>
-        [name, Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(task, Whole)))])),
+      Object.fromEntries(Object.entries(readers).map(([name, path]) => [
+        name,
+        Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(task, Whole)))
+      ])),
       3
     )
     const paced = yield* interleave(
@@ -50,8 +52,20 @@ export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
     const basePace = speeds.get(loop) ?? Number.NaN
     return {
       name: "lists",
-      about: `${items} posts, 100 a page, and ${pages} pages with ${pauseMillis} ms of latency and ${pauseMillis} ms of work each; medians of 3 interleaved runs`,
-      columns: ["reader", "items", "items a second", "of the loop", "CPU us an item", "of the loop", "peak MiB", "of it after 100,000", "40 slow pages, s", "faster than the loop"],
+      about:
+        `${items} posts, 100 a page, and ${pages} pages with ${pauseMillis} ms of latency and ${pauseMillis} ms of work each; medians of 3 interleaved runs`,
+      columns: [
+        "reader",
+        "items",
+        "items a second",
+        "of the loop",
+        "CPU us an item",
+        "of the loop",
+        "peak MiB",
+        "of it after 100,000",
+        "40 slow pages, s",
+        "faster than the loop"
+      ],
       rows: Object.keys(readers).map((name) => {
         const pace = speeds.get(name) ?? Number.NaN
         const seconds = middleOf(name, "seconds")

@@ -97,7 +97,8 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
     const rows = yield* rowsOf(load, servers, rounds)
     return {
       name: "sandbox",
-      about: `requests a second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
+      about:
+        `requests a second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
       columns: ["server", "call", "a second", "of its command", "of its library", "p99 ms", "MiB"],
       rows: rows.flat()
     }

@@ -40,8 +40,9 @@ const build = (page: string): Effect.Effect<string, ProgramFailed> =>
 const kilo = (bytes: number) => round(bytes / 1_000, 1)
 
 export const report: Effect.Effect<Report, ProgramFailed> = Effect.gen(function*() {
-  const sizes = yield* Effect.forEach(Object.entries(pages), ([name, page]) =>
-    Effect.map(build(page), (code) => ({ name, minified: Buffer.byteLength(code), gzipped: gzipSync(code, { level: 9 }).length })))
+  const sizes = yield* Effect.forEach(Object.entries(pages),
+    ([name, page]) =>
+      Effect.map(build(page), (code) => ({ name, minified: Buffer.byteLength(code), gzipped: gzipSync(code, { level: 9 }).length })))
   const base = sizes[0]?.gzipped ?? Number.NaN
   return {
     name: "size",

@@ -4,15 +4,15 @@
  * end. Deterministic by seed.
  */
 import { FileSystem } from "@effect/platform"
-import type { PlatformError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
+import type { PlatformError } from "@effect/platform/Error"
 import { Plaza, StockPriority } from "@plaza/client"
 import { Limits } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/ledger/Ledger"
 import * as LedgerSqlite from "@plaza/stock-sync/ledger/Sqlite"
-import * as Engine from "@plaza/stock-sync/sync/Engine"
 import { Source } from "@plaza/stock-sync/source/Source"
+import * as Engine from "@plaza/stock-sync/sync/Engine"
 import { layer as layerState, Standing } from "@plaza/stock-sync/sync/WorkerState"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Queue, Random } from "effect"
@@ -118,7 +118,9 @@ const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
 }
 
 /** Lets so many days pass, and then the time that is needed until nothing waits. */
-export const measure = ({ days, listed, products, quota, reassert, seed }: Size): Effect.Effect<Outcome, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
+export const measure = (
+  { days, listed, products, quota, reassert, seed }: Size
+): Effect.Effect<Outcome, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     // In memory where there is such a disk: a day has some fifty thousand writes that are waited for.
@@ -165,7 +167,9 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
       yield* sandbox.clearFaults
       yield* Effect.forEach(poisonFaults, sandbox.addFault, { discard: true })
       yield* inventory.publish
-      yield* Effect.repeat(Effect.zipRight(Effect.delay(count.look, "1 minute"), ledger.counts), { until: ({ settled }) => settled === products - poisons.length })
+      yield* Effect.repeat(Effect.zipRight(Effect.delay(count.look, "1 minute"), ledger.counts), {
+        until: ({ settled }) => settled === products - poisons.length
+      })
 
       const differing = Effect.map(sandbox.state, ({ products: shown }) =>
         shown.filter(({ id, stock }) => inventory.stock.has(id) && inventory.stock.get(id) !== stock).map(({ id }) => id))
@@ -202,7 +206,8 @@ export const measure = ({ days, listed, products, quota, reassert, seed }: Size)
     )
   }).pipe(Effect.scoped)
 
-const secondsAt = (sorted: ReadonlyArray<number>, share: number) => round((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1_000, 1)
+const secondsAt = (sorted: ReadonlyArray<number>, share: number) =>
+  round((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1_000, 1)
 
 const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArray<Shelf.Wait>) => {
   const sorted = waits.map(({ millis }) => millis).toSorted((a, b) => a - b)
@@ -212,8 +217,11 @@ const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArra
 export const report = (size: Size): Effect.Effect<Report, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
   Effect.map(measure(size), ({ assertions, different, overQuota, overRate, poisoned, requests, unexplained, unhealed, used, waits }) => ({
     name: "soak",
-    about: `${size.days} simulated days of a store of ${size.products} products, ${poisons.length} of them poisoned, a quota of ${size.quota} a day, seed ${size.seed}, seconds from the source to the confirmation: ` +
-      `${requests} requests (${assertions} of them reassertions, ${Object.values(poisoned).join(", ")} of them for the poisoned products), ${round(100 * used, 1)}% of the allowance, ${overRate} 429s for the rate, ` +
+    about:
+      `${size.days} simulated days of a store of ${size.products} products, ${poisons.length} of them poisoned, a quota of ${size.quota} a day, seed ${size.seed}, seconds from the source to the confirmation: ` +
+      `${requests} requests (${assertions} of them reassertions, ${
+        Object.values(poisoned).join(", ")
+      } of them for the poisoned products), ${round(100 * used, 1)}% of the allowance, ${overRate} 429s for the rate, ` +
       `${overQuota} for the quota, ${unexplained} changes waited longer than the allowance explains, ${different} other products differ at the end, ` +
       `${unhealed} poisoned ones six hours after the service relents`,
     columns: ["priority", "when", "changes", "median", "p95", "p99", "most"],

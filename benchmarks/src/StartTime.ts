@@ -1,9 +1,9 @@
 /**
  * The time of the shipped programs for `--version`, `--help` and a first useful command, compared with `node -e 0`.
  */
+import { Clock, Data, Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { Clock, Data, Effect } from "effect"
 import { firstAnswer, type NoAnswer } from "./FirstAnswer.js"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed } from "./Programs.js"
@@ -44,7 +44,12 @@ const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...environment } = process.env
 const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> =>
   Effect.gen(function*() {
     const before = yield* Clock.currentTimeNanos
-    const { status, stderr } = spawnSync(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"], encoding: "utf8", timeout: 30_000 })
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      env: environment,
+      stdio: ["ignore", "pipe", "pipe"],
+      encoding: "utf8",
+      timeout: 30_000
+    })
     const after = yield* Clock.currentTimeNanos
     return status === 0 ? Number(after - before) / 1e6 : yield* new StartFailed({ args, output: stderr })
   })
@@ -65,6 +70,8 @@ export const report = (rounds: number): Effect.Effect<Report, StartFailed | NoAn
       name: "start",
       about: `wall time from start to end, median of ${rounds} interleaved runs`,
       columns: ["command", "ms", "quickest", `of ${bare}`],
-      rows: [...samples].map(([name, millis]) => [name, round(median(millis), 1), round(Math.min(...millis), 1), `${round(median(millis) / base)}x`])
+      rows: [...samples].map((
+        [name, millis]
+      ) => [name, round(median(millis), 1), round(Math.min(...millis), 1), `${round(median(millis) / base)}x`])
     }
   })

@@ -36,7 +36,8 @@ export const urgency = (products: number, changes: number): Effect.Effect<Report
     }
     return {
       name: "urgency",
-      about: `products that sell out while ${products} others wait for 120 requests a minute, in simulated time, each answered after 20 to 400 ms`,
+      about:
+        `products that sell out while ${products} others wait for 120 requests a minute, in simulated time, each answered after 20 to 400 ms`,
       columns: ["sent by", "changes", "sent before it, median", "most", "s, median", "most"],
       rows: [
         row("plaza-stock-sync", yield* measure("loop")),

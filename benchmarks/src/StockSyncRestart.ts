@@ -2,10 +2,10 @@
  * Restart of the shipped `plaza-stock-sync run` with a ledger and a file of a million products: time to the first
  * response, to the first change sent and to readiness, and the size of the ledger.
  */
+import { Reactivity } from "@effect/experimental"
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import { PgClient } from "@effect/sql-pg"
-import { Reactivity } from "@effect/experimental"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Clock, Data, Effect, Redacted, Schema } from "effect"
@@ -64,11 +64,14 @@ const life = (source: string, ledger: string) =>
           }
         })
       ),
-      (child) => Effect.promise(() => new Promise<void>((resolve) => {
-        if (child.exitCode !== null) return resolve()
-        child.once("exit", () => resolve())
-        child.kill("SIGKILL")
-      }))
+      (child) =>
+        Effect.promise(() =>
+          new Promise<void>((resolve) => {
+            if (child.exitCode !== null) return resolve()
+            child.once("exit", () => resolve())
+            child.kill("SIGKILL")
+          })
+        )
     )
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       output += text
@@ -114,12 +117,15 @@ export const report = (
     const write = (changed: number) =>
       files.writeFileString(
         source,
-        `productId,stock\n${Array.from({ length: products }, (_, index) => `SKU-${index},${index % 97 + (index === 0 ? changed : 1)}\n`).join("")}`
+        `productId,stock\n${
+          Array.from({ length: products }, (_, index) => `SKU-${index},${index % 97 + (index === 0 ? changed : 1)}\n`).join("")
+        }`
       )
     const rows = yield* Effect.forEach([["SQLite", `${folder}/ledger.sqlite`], ["Postgres", url]] as const, ([name, place]) =>
       Effect.gen(function*() {
         const task: Task = { place, products, changes: 0, settle: true }
-        yield* Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask({ ...task }, Received)))
+        yield* Effect.scoped(Effect.flatMap(start(path), ({ ask }) =>
+          ask({ ...task }, Received)))
         const lives = yield* Effect.forEach(Array.from({ length: runs }, (_, run) => run), (run) =>
           Effect.zipRight(write(1_000 + run), life(source, place)))
         const middle = (of: (started: Started) => number) => round(median(lives.map(of)))
@@ -134,7 +140,8 @@ export const report = (
       }))
     return {
       name: "restart",
-      about: `plaza-stock-sync run from its start, with ${products} products in a CSV and in its ledger, one of them changed; medians of ${runs} runs`,
+      about:
+        `plaza-stock-sync run from its start, with ${products} products in a CSV and in its ledger, one of them changed; medians of ${runs} runs`,
       columns: ["ledger", "/healthz, s", "/readyz, s", "first change sent, s", "peak MiB", "ledger, MiB"],
       rows
     }

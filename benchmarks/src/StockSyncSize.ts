@@ -4,13 +4,19 @@
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
-import { Effect, Schema } from "effect"
 import * as Postgres from "@plaza/testing/Postgres"
+import { Effect, Schema } from "effect"
 import { median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, start } from "./Programs.js"
 import type { Task } from "./programs/ledger/Receive.js"
 
-const Received = Schema.Struct({ changed: Schema.Number, opening: Schema.Number, seconds: Schema.Number, reading: Schema.Number, peak: Schema.Number })
+const Received = Schema.Struct({
+  changed: Schema.Number,
+  opening: Schema.Number,
+  seconds: Schema.Number,
+  reading: Schema.Number,
+  peak: Schema.Number
+})
 
 const budgetMiB = 512
 const budgets = { none: 8, some: 10 }
@@ -36,11 +42,17 @@ export const report = (
         const some = yield* Effect.forEach(Array.from({ length: runs }, (_, index) => index % 2 === 0 ? changes : 0), (other) =>
           receive({ place, products, changes: other, settle: false }))
         sizes.set(name, name === "SQLite" ? Math.round(Number((yield* files.stat(place)).size) / 1_048_576) : "-")
-        return [[name, "the first", [first], undefined], [name, "nothing changed", none, budgets.none], [name, "some changed", some, budgets.some]] as const
+        return [[name, "the first", [first], undefined], [name, "nothing changed", none, budgets.none], [
+          name,
+          "some changed",
+          some,
+          budgets.some
+        ]] as const
       }))
     return {
       name: "ledger",
-      about: `a snapshot of ${products} products, medians of ${runs} runs in new processes; of a Postgres the server's memory is not counted`,
+      about:
+        `a snapshot of ${products} products, medians of ${runs} runs in new processes; of a Postgres the server's memory is not counted`,
       columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget", "opening, s", "reading, s", "file, MiB"],
       rows: measured.flat().map(([name, snapshot, samples, budget]) => [
         name,

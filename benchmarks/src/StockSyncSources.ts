@@ -24,8 +24,8 @@ const write = (folder: string, format: string, rows: number) =>
     const files = yield* FileSystem.FileSystem
     const [head, row, foot] = formats[format] ?? ["", String, ""]
     const path = `${folder}/stock.${format}`
-    const pieces = Stream.map(Stream.rechunk(Stream.range(0, rows / perPiece - 1), 1), (piece) =>
-      Array.from({ length: perPiece }, (_, index) => row(piece * perPiece + index)).join(""))
+    const pieces = Stream.map(Stream.rechunk(Stream.range(0, rows / perPiece - 1), 1),
+      (piece) => Array.from({ length: perPiece }, (_, index) => row(piece * perPiece + index)).join(""))
     yield* Stream.make(head).pipe(
       Stream.concat(pieces),
       Stream.concat(Stream.make(foot)),
@@ -69,7 +69,11 @@ export const report = (
     const tasks: ReadonlyArray<Task & { readonly name: string }> = [
       ...files,
       { name: "csv over HTTP", source: yield* serving(`${folder}/stock.csv`), query: undefined },
-      { name: "a query of Postgres", source: url, query: `SELECT 'SKU-' || id AS "productId", id % 97 AS stock FROM generate_series(1, ${rows}) AS id` }
+      {
+        name: "a query of Postgres",
+        source: url,
+        query: `SELECT 'SKU-' || id AS "productId", id % 97 AS stock FROM generate_series(1, ${rows}) AS id`
+      }
     ]
     const measured = yield* Effect.forEach(tasks, ({ name, ...task }) =>
       Effect.map(

@@ -35,8 +35,21 @@ const patience = "2 minutes"
 
 const byCurl = (address: string, path: string): Effect.Effect<Sent, ProgramFailed> =>
   Effect.async<string, ProgramFailed>((resume) => {
-    const args = ["-sS", "--fail", "-H", `Authorization: Bearer ${apiKey}`, "-F", `file=@${path}`, "-o", "/dev/null", "-w", "%{size_upload} %{time_total}", `${address}/open/v1/media`]
-    const child = execFile("curl", args, (error, stdout) => resume(error === null ? Effect.succeed(stdout) : new ProgramFailed({ program: "curl", cause: error })))
+    const args = [
+      "-sS",
+      "--fail",
+      "-H",
+      `Authorization: Bearer ${apiKey}`,
+      "-F",
+      `file=@${path}`,
+      "-o",
+      "/dev/null",
+      "-w",
+      "%{size_upload} %{time_total}",
+      `${address}/open/v1/media`
+    ]
+    const child = execFile("curl", args,
+      (error, stdout) => resume(error === null ? Effect.succeed(stdout) : new ProgramFailed({ program: "curl", cause: error })))
     return Effect.sync(() => child.kill())
   }).pipe(Effect.map((said) => {
     const [bytes, seconds] = said.split(" ").map(Number)
@@ -44,7 +57,10 @@ const byCurl = (address: string, path: string): Effect.Effect<Sent, ProgramFaile
   }))
 
 const inTime = (name: string) =>
-  Effect.timeoutFail({ duration: patience, onTimeout: () => new ProgramFailed({ program: name, cause: `it did not end within ${patience}` }) })
+  Effect.timeoutFail({
+    duration: patience,
+    onTimeout: () => new ProgramFailed({ program: name, cause: `it did not end within ${patience}` })
+  })
 
 const whole = (size: number, name: string) => (sent: Sent): Effect.Effect<Sent, ProgramFailed> =>
   sent.bytes >= size ? Effect.succeed(sent) : new ProgramFailed({ program: name, cause: `only ${sent.bytes} of ${size} bytes arrived` })
@@ -53,7 +69,10 @@ const hasCurl = Effect.async<boolean>((resume) => {
   execFile("curl", ["--version"], (error) => resume(Effect.succeed(error === null)))
 })
 
-export const report = (size: number, rounds: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem | Path.Path> =>
+export const report = (
+  size: number,
+  rounds: number
+): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const paths = yield* Path.Path
@@ -85,8 +104,20 @@ export const report = (size: number, rounds: number): Effect.Effect<Report, Prog
     }
     return {
       name: "upload",
-      about: `${round(size / 1_073_741_824, 1)} GiB of a sparse file on loopback, median of ${rounds} interleaved runs${curl ? "" : "; there is no curl here to compare with"}`,
-      columns: ["sender", "MiB a second", "of curl", "CPU s", "growth, MiB", "growth by half of it", "second one, of curl", "CPU s", "growth, MiB"],
+      about: `${round(size / 1_073_741_824, 1)} GiB of a sparse file on loopback, median of ${rounds} interleaved runs${
+        curl ? "" : "; there is no curl here to compare with"
+      }`,
+      columns: [
+        "sender",
+        "MiB a second",
+        "of curl",
+        "CPU s",
+        "growth, MiB",
+        "growth by half of it",
+        "second one, of curl",
+        "CPU s",
+        "growth, MiB"
+      ],
       rows: [...all].map(([name, samples]) => {
         const first = samples.map(({ first }) => first)
         const second = samples.flatMap(({ second }) => second ?? [])

@@ -24,7 +24,9 @@ describe("virtual time", () => {
   })
 
   it("forgets sleepers that were interrupted", () => {
-    expect(VirtualTime.run(Effect.zipRight(Effect.timeoutOption(Effect.sleep(1_000), 10), Clock.currentTimeMillis))).toEqual(Exit.succeed(10))
+    expect(VirtualTime.run(Effect.zipRight(Effect.timeoutOption(Effect.sleep(1_000), 10), Clock.currentTimeMillis))).toEqual(
+      Exit.succeed(10)
+    )
   })
 
   it("says so when a program waits for something that never comes", () => {
@@ -67,10 +69,12 @@ describe("virtual timers", () => {
 
   it("let a year of timers and dates pass at once", async () => {
     const realBefore = Date.now()
-    const slept = Effect.promise(() => new Promise<number>((resolve) => {
-      const before = Date.now()
-      setTimeout(() => resolve(Date.now() - before), 31_536_000)
-    }))
+    const slept = Effect.promise(() =>
+      new Promise<number>((resolve) => {
+        const before = Date.now()
+        setTimeout(() => resolve(Date.now() - before), 31_536_000)
+      })
+    )
     expect(await run(Effect.zipRight(Effect.sleep(10), slept))).toEqual(Exit.succeed(31_536_000))
     expect(Date.now()).toBeGreaterThanOrEqual(realBefore)
   })

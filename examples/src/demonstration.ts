@@ -77,7 +77,10 @@ const compare = (shop: Sandbox.Sandbox["Type"], { inventory, root }: Files) =>
     const rejected = rows.flatMap(({ line, productId, stock }) =>
       stock === undefined
         ? [`line ${line}, ${productId}: the file has no whole stock`]
-        : held.has(productId) ? [] : [`line ${line}, ${productId}: the shop has no such product`])
+        : held.has(productId)
+        ? []
+        : [`line ${line}, ${productId}: the shop has no such product`]
+    )
     const usable = rows.filter((row) => row.stock !== undefined && held.has(row.productId))
     const apart = usable.filter((row) => held.get(row.productId) !== row.stock)
     return { agreed: usable.length - apart.length, rejected, apart: apart.map((row) => row.productId) }

@@ -14,6 +14,7 @@ demonstrate(kept).pipe(
       Effect.sync(() => {
         process.exitCode = 1
       })
-    )),
+    )
+  ),
   NodeRuntime.runMain
 )

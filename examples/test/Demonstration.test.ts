@@ -25,10 +25,11 @@ describe("examples/inventory.csv", () => {
 /** Runs `start.ts` as the start command does. Without a terminal. */
 const start = (folder: string) =>
   Effect.gen(function*() {
-    const child = yield* Command.make(process.execPath, "--conditions=@plaza/source", "--import", "tsx", yield* here("../src/start.ts"), folder).pipe(
-      Command.workingDirectory(yield* here("../..")),
-      Command.start
-    )
+    const child = yield* Command.make(process.execPath, "--conditions=@plaza/source", "--import", "tsx", yield* here("../src/start.ts"),
+      folder).pipe(
+        Command.workingDirectory(yield* here("../..")),
+        Command.start
+      )
     const [output, errors, status] = yield* Effect.all(
       [Stream.mkString(Stream.decodeText(child.stdout)), Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode],
       { concurrency: "unbounded" }
@@ -37,21 +38,26 @@ const start = (folder: string) =>
   })
 
 describe("the demonstration", () => {
-  it.scopedLive("brings shop and file to agree, finds them agreed when it is run again, and begins anew beside a new shop", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const run = (confirmed: number) =>
-        Effect.map(start(folder), ({ errors, output, status }) => {
-          expect(errors).toBe("plaza-stock-sync: 2 rows of the source rejected, 1 product refused by the service: correct what is listed, and run it again\n")
-          expect(output).toContain(`confirmed\t${confirmed}\nunchanged\t${97 - confirmed}\nrows rejected\t2\nquarantined\t1\n`)
-          expect(output).toContain("shop and file agree in all 97 products")
-          for (const rejected of ["line 30, TEA-MINT-250G", "line 50, CANDLE-LINEN-S", "line 76, SOAP-PINE"]) expect(output).toContain(rejected)
-          expect(status).toBe(0)
-        })
-      yield* run(97)
-      yield* run(0)
-      for (const name of yield* fs.readDirectory(folder)) if (name.startsWith("shop.sqlite")) yield* fs.remove(`${folder}/${name}`, { recursive: true })
-      yield* run(97)
-    }).pipe(Effect.provide(NodeContext.layer)), 600_000)
+  it.scopedLive("brings shop and file to agree, finds them agreed when it is run again, and begins anew beside a new shop",
+    () =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const run = (confirmed: number) =>
+          Effect.map(start(folder), ({ errors, output, status }) => {
+            expect(errors).toBe(
+              "plaza-stock-sync: 2 rows of the source rejected, 1 product refused by the service: correct what is listed, and run it again\n"
+            )
+            expect(output).toContain(`confirmed\t${confirmed}\nunchanged\t${97 - confirmed}\nrows rejected\t2\nquarantined\t1\n`)
+            expect(output).toContain("shop and file agree in all 97 products")
+            for (const rejected of ["line 30, TEA-MINT-250G", "line 50, CANDLE-LINEN-S", "line 76, SOAP-PINE"])
+              expect(output).toContain(rejected)
+            expect(status).toBe(0)
+          })
+        yield* run(97)
+        yield* run(0)
+        for (const name of yield* fs.readDirectory(folder))
+          if (name.startsWith("shop.sqlite")) yield* fs.remove(`${folder}/${name}`, { recursive: true })
+        yield* run(97)
+      }).pipe(Effect.provide(NodeContext.layer)), 600_000)
 })

@@ -5,7 +5,10 @@ import { readdirSync, readFileSync } from "node:fs"
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
 
 const filesIn = (folder: string) =>
-  readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(".ts")).map((name) => ({ name, code: read(`${folder}${name}`) }))
+  readdirSync(new URL(folder, import.meta.url)).filter((name) => name.endsWith(".ts")).map((name) => ({
+    name,
+    code: read(`${folder}${name}`)
+  }))
 const sources = filesIn("../src/")
 const tests = filesIn("./")
 
@@ -17,7 +20,8 @@ const takenFrom = (source: string) =>
   tests.flatMap(({ code }) =>
     [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/src\/(\w+)\.js"$/gm)]
       .filter(([, , from]) => `${from}.ts` === source)
-      .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim())))
+      .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
+  )
 
 describe.each(["README.md", "docs/client.md"])("%s", (path) => {
   const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)

@@ -1,5 +1,5 @@
 /** The examples against the sandbox; the first one over a socket as a user runs it. */
-import { assert, describe, expect, layer, it } from "@effect/vitest"
+import { assert, describe, expect, it, layer } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
 import { OrderId, ProductId } from "@plaza/domain"
@@ -80,7 +80,9 @@ describe("over a socket", () => {
   it.scopedLive("the program of the first page sets a stock and posts about it", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl, state } = yield* Sandbox.Sandbox
-      const variables = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", baseUrl], ["PLAZA_API_KEY", Redacted.value(apiKey)]]), { pathDelim: "_" })
+      const variables = ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", baseUrl], ["PLAZA_API_KEY", Redacted.value(apiKey)]]), {
+        pathDelim: "_"
+      })
       const { post, product } = yield* Effect.withConfigProvider(quickstart, variables)
       const { posts, products } = yield* state
       expect(products.find(({ id }) => id === product.id)?.stock).toBe(12)
@@ -88,5 +90,6 @@ describe("over a socket", () => {
     }).pipe(Effect.provide(Sandbox.layerServer())))
 
   it.scopedLive("orders and products are read where the sandbox assumes them", () =>
-    readStore.pipe(Effect.map((read) => expect(read).toEqual(whatIsRead)), Effect.provide(Layer.provideMerge(client, Layer.merge(Sandbox.layerServer(), NodeClient.layer)))))
+    readStore.pipe(Effect.map((read) => expect(read).toEqual(whatIsRead)),
+      Effect.provide(Layer.provideMerge(client, Layer.merge(Sandbox.layerServer(), NodeClient.layer)))))
 })

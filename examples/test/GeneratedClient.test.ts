@@ -56,7 +56,10 @@ describe("the client that openapi-typescript and openapi-fetch make of the OpenA
 
   it.live("is refused with a code that the types know", () =>
     withClient(async (client) => {
-      const { error, response } = await client.POST("/posts/{id}/comments", { params: { path: { id: "nowhere" } }, body: { text: "hello" } })
+      const { error, response } = await client.POST("/posts/{id}/comments", {
+        params: { path: { id: "nowhere" } },
+        body: { text: "hello" }
+      })
       expect([response.status, error?.error.code]).toEqual([404, "NOT_FOUND"])
       const order = { params: { path: { id: "SO/2026/26" } }, body: { carrier: "Post", trackingNumber: "1" } }
       expect((await client.POST("/store/orders/{id}/ship", order)).data?.id).toBe("SO/2026/26")

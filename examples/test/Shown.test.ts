@@ -21,7 +21,8 @@ const world = (options: Partial<Plaza.Options> = {}, sandbox: Sandbox.Options = 
   )
 
 const mug = ProductId.make("MUG-BLUE-350")
-const stockOfMug = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), ({ products }) => products.find(({ id }) => id === mug)?.stock)
+const stockOfMug = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state),
+  ({ products }) => products.find(({ id }) => id === mug)?.stock)
 const requests = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.requests)
 
 describe("CallOptions", () => {
@@ -86,7 +87,11 @@ describe("SendMany", () => {
       yield* addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", method: "PATCH", path: "*/P-1/stock" })
       const ended = yield* sendMany([change("P-0", 4, 3), change("P-1", 3, 4), change("P-2", 0, 9), change("P-3", 1)])
       expect(yield* sent).toEqual(["P-2", "P-1", "P-0", "P-3"])
-      expect(ended.filter(({ failure }) => failure !== undefined)).toEqual([{ product: "P-1", failure: "StoreBlocked", mayHaveHappened: false }])
+      expect(ended.filter(({ failure }) => failure !== undefined)).toEqual([{
+        product: "P-1",
+        failure: "StoreBlocked",
+        mayHaveHappened: false
+      }])
     }).pipe(TestTime.advancing, Effect.provide(layer)))
 
   it.effect("waits while every one is refused, and goes on as soon as one is accepted", () =>
@@ -124,7 +129,9 @@ describe("ResumeList", () => {
       const all = Chunk.toReadonlyArray(yield* Stream.runCollect(texts))
       expect(saved.map(({ text }) => text)).toEqual(all)
       expect(all.length).toBeGreaterThan(250)
-    }).pipe(Effect.provide(world({}, { fixtures: { generate: { people: 0, follows: 0, posts: 250, products: 0, orders: 0, conversations: 0 } } }))))
+    }).pipe(
+      Effect.provide(world({}, { fixtures: { generate: { people: 0, follows: 0, posts: 250, products: 0, orders: 0, conversations: 0 } } }))
+    ))
 })
 
 describe("ShareAllowance", () => {

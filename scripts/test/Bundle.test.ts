@@ -38,17 +38,34 @@ it("a moved dist starts with plain node, and loads the native module only where 
     writeFileSync(Path.join(app, "src/bin.ts"), bin)
     writeFileSync(Path.join(app, "src/database.ts"), database)
     writeFileSync(Path.join(app, "src/manual.ts"), manual)
-    const manifest = { name: "probe", version: "9.8.7", type: "module", bin: { probe: "./dist/probe.mjs" }, config: { warm: ["database"] }, dependencies: { "better-sqlite3": "*" } }
+    const manifest = {
+      name: "probe",
+      version: "9.8.7",
+      type: "module",
+      bin: { probe: "./dist/probe.mjs" },
+      config: { warm: ["database"] },
+      dependencies: { "better-sqlite3": "*" }
+    }
     writeFileSync(Path.join(app, "package.json"), JSON.stringify(manifest))
     execFileSync(process.execPath, [Path.join(root, "scripts/bundle.mjs"), app])
     cpSync(Path.join(app, "dist"), moved, { recursive: true })
     rmSync(app, { recursive: true, force: true })
 
     const program = Path.join(moved, "probe.mjs")
-    const run = (...args: ReadonlyArray<string>) => execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe", env: { PATH: process.env["PATH"] } }).trim()
+    const run = (...args: ReadonlyArray<string>) =>
+      execFileSync(program, args, { encoding: "utf8", cwd: moved, stdio: "pipe", env: { PATH: process.env["PATH"] } }).trim()
     expect(run("database")).toBe(`[{"answer":42}]`)
     expect(statSync(program).mode & 0o111).toBe(0o111)
-    expect(readdirSync(moved).toSorted()).toEqual(["chunks", "compiled", "launch.cjs", "manual.json", "node_modules", "probe.1", "probe.mjs", "program.cjs"])
+    expect(readdirSync(moved).toSorted()).toEqual([
+      "chunks",
+      "compiled",
+      "launch.cjs",
+      "manual.json",
+      "node_modules",
+      "probe.1",
+      "probe.mjs",
+      "program.cjs"
+    ])
     rmSync(Path.join(moved, "node_modules"), { recursive: true })
     expect(run("word")).toBe("probe 9.8.7")
     expect(run("--version")).toBe("9.8.7")

@@ -14,7 +14,11 @@ const compile = (text: string) => {
   const folder = mkdtempSync(Path.join(root, "build", "compiler-"))
   try {
     writeFileSync(Path.join(folder, "A.ts"), text)
-    const config = { extends: "../../tsconfig.base.json", compilerOptions: { composite: false, incremental: false, noEmit: true }, include: ["A.ts"] }
+    const config = {
+      extends: "../../tsconfig.base.json",
+      compilerOptions: { composite: false, incremental: false, noEmit: true },
+      include: ["A.ts"]
+    }
     writeFileSync(Path.join(folder, "tsconfig.json"), JSON.stringify(config))
     const run = spawnSync(process.execPath, [Path.join(root, "node_modules/typescript/bin/tsc"), "-p", folder], { encoding: "utf8" })
     return { status: run.status, output: run.stdout }

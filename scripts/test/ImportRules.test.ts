@@ -26,7 +26,8 @@ const withFiles = <A>(files: Readonly<Record<string, string>>, use: (folder: str
 
 const rulesBroken = (files: Readonly<Record<string, string>>) => withFiles(files, (folder) => check(folder).violations.map((_) => _.rule))
 const run = (files: Readonly<Record<string, string>>) =>
-  withFiles(files, (folder) => spawnSync(process.execPath, ["--import", "tsx", "scripts/check-imports.ts", folder], { cwd: root, encoding: "utf8" }))
+  withFiles(files, (folder) =>
+    spawnSync(process.execPath, ["--import", "tsx", "scripts/check-imports.ts", folder], { cwd: root, encoding: "utf8" }))
 const manifest = (fields: object) => JSON.stringify({ name: "x", ...fields })
 
 describe("the import rules", () => {
@@ -37,8 +38,16 @@ describe("the import rules", () => {
     ["packages/client/src/A.ts", `import * as S from "@plaza/sandbox/Server"`, "client does not import sandbox"],
     ["packages/client/src/A.ts", `export * from "node:path"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
     ["packages/client/src/deep/node.ts", `import "fs"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
-    ["packages/client/src/A.ts", `import * as N from "@effect/platform-node/NodeContext"`, "client imports Node only in src/node.ts and src/internal/transport/node"],
-    ["packages/client/src/A.ts", `import { x } from "./node/X.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
+    [
+      "packages/client/src/A.ts",
+      `import * as N from "@effect/platform-node/NodeContext"`,
+      "client imports Node only in src/node.ts and src/internal/transport/node"
+    ],
+    [
+      "packages/client/src/A.ts",
+      `import { x } from "./node/X.js"`,
+      "no other client module imports src/node.ts or src/internal/transport/node"
+    ],
     ["packages/client/src/deep/A.ts", `import "../node/X.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/client/src/A.ts", `export * from "./node.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not import client"],
@@ -61,14 +70,17 @@ describe("the import rules", () => {
 
   it("allow every other import", () => {
     expect(rulesBroken({
-      "packages/domain/src/A.ts": `import * as E from "effect/Effect"; import "effect"; export * from "@effect/platform/HttpApi"; import "./B.js"`,
+      "packages/domain/src/A.ts":
+        `import * as E from "effect/Effect"; import "effect"; export * from "@effect/platform/HttpApi"; import "./B.js"`,
       "packages/client/src/A.ts": `import * as D from "@plaza/domain/Ids"; export * from "./deep/B.js"`,
-      "packages/client/src/node.ts": `import "node:fs"; import "@effect/platform-node/NodeHttpClient"; import "./internal/transport/node/X.js"`,
+      "packages/client/src/node.ts":
+        `import "node:fs"; import "@effect/platform-node/NodeHttpClient"; import "./internal/transport/node/X.js"`,
       "packages/client/src/internal/transport/node/X.ts": `import "node:net"; import "./Y.js"; import "../../../A.js"`,
       "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.js"; import "node:fs"`,
       "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "@effect/sql"; import "node:net"`,
       "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
-      "packages/terminal/src/A.ts": `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
+      "packages/terminal/src/A.ts":
+        `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
       "apps/cli/src/A.ts": `import "@plaza/terminal"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
       "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`
     })).toEqual([])
@@ -76,7 +88,11 @@ describe("the import rules", () => {
 
   it("reject sources that import a development dependency", () => {
     const files = {
-      "packages/client/package.json": manifest({ dependencies: { mime: "1" }, peerDependencies: { effect: "1" }, devDependencies: { vitest: "1" } }),
+      "packages/client/package.json": manifest({
+        dependencies: { mime: "1" },
+        peerDependencies: { effect: "1" },
+        devDependencies: { vitest: "1" }
+      }),
       "packages/client/src/A.ts": `import "mime/lite"; import "effect/Effect"; import "vitest"`,
       "packages/client/test/A.test.ts": `import "vitest"`
     }

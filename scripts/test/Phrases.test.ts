@@ -23,7 +23,8 @@ const withFiles = <A>(files: Readonly<Record<string, string>>, use: (folder: str
 }
 
 const run = (files: Readonly<Record<string, string>>) =>
-  withFiles(files, (folder) => spawnSync(process.execPath, ["--import", "tsx", "scripts/check-phrases.ts", folder], { cwd: root, encoding: "utf8" }))
+  withFiles(files, (folder) =>
+    spawnSync(process.execPath, ["--import", "tsx", "scripts/check-phrases.ts", folder], { cwd: root, encoding: "utf8" }))
 
 describe("the banned phrases", () => {
   it.each([
@@ -56,7 +57,10 @@ describe("the banned phrases", () => {
       "packages/a/src/a.png": text,
       "README.md": text
     }
-    expect(withFiles(files, (folder) => check(folder).hits.map(({ file }) => file).toSorted())).toEqual(["README.md", "packages/a/src/a.ts"])
+    expect(withFiles(files, (folder) => check(folder).hits.map(({ file }) => file).toSorted())).toEqual([
+      "README.md",
+      "packages/a/src/a.ts"
+    ])
   })
 
   it("make the program fail, and so does an empty folder", () => {

@@ -25,7 +25,8 @@ describe("the README", () => {
     const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"))
     const pages = ["README.md", "CONTRIBUTING.md", "AGENTS.md", ...docs.map((name) => join("docs", name))]
     const links = pages.flatMap((page) =>
-      [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => join(dirname(page), link)))
+      [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link = ""]) => join(dirname(page), link))
+    )
     expect(links.length).toBeGreaterThan(8)
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([])
   })

@@ -19,7 +19,10 @@ const lastLineOf = (text: string) => {
       reporters: ["default", ${JSON.stringify(Path.join(root, "scripts/SummaryReporter.ts"))}] } }`
     writeFileSync(Path.join(folder, "vitest.config.mjs"), config)
     const { VITEST: _outer, ...env } = process.env
-    const run = spawnSync(process.execPath, [Path.join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", folder], { encoding: "utf8", env })
+    const run = spawnSync(process.execPath, [Path.join(root, "node_modules/vitest/vitest.mjs"), "run", "--root", folder], {
+      encoding: "utf8",
+      env
+    })
     return { last: run.stdout.trimEnd().split("\n").at(-1), ok: run.status === 0 }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type { Flags } from "./Flags.js"
-import { nothing, target, type Target, variables } from "./Target.js"
+import { nothing, type Target, target, variables } from "./Target.js"
 
 /** The client's services, by area. */
 export interface Client {
@@ -85,7 +85,8 @@ export const open = (target: Target): Effect.Effect<Client, ConfigError.ConfigEr
     Effect.gen(function*() {
       const { make } = yield* Effect.promise(() => import("./Live.js"))
       return yield* Effect.mapError(Effect.withConfigProvider(make, over(target, environment)), (error) => named(error, target))
-    }))
+    })
+  )
 
 /** Adds to a refused key how to use another one. */
 export const aboutKey = <E>(error: E): E | Explained =>

@@ -1,7 +1,7 @@
 /** Controls a running sandbox through its control API. Loaded only by the commands that do so. */
 import * as HttpApiClient from "@effect/platform/HttpApiClient"
-import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpApiDecodeError } from "@effect/platform/HttpApiError"
+import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -41,14 +41,17 @@ const asFault = (json: unknown): Effect.Effect<Fault, UsageError> =>
   })
 
 /** Decodes an error response. It has the same envelope as the service's. */
-const refuseErrors = HttpClient.transformResponse((answer: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>) =>
+const refuseErrors = HttpClient.transformResponse((
+  answer: Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+) =>
   Effect.flatMap(answer, (response): Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError> =>
     response.status < 400
       ? Effect.succeed(response)
       : Effect.flatMap(
         Effect.zip(Effect.orElseSucceed(response.text, () => ""), Clock.currentTimeMillis),
         ([body, receivedAt]) => Effect.fail(ErrorResponse.toError({ status: response.status, headers: response.headers, body, receivedAt }))
-      )))
+      ))
+)
 
 type Failure = ServiceError | HttpClientError.HttpClientError | ParseResult.ParseError | HttpApiDecodeError
 

@@ -3,8 +3,8 @@
  * half a minute and writes nothing.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { ofFailure } from "@plaza/terminal/Report"
 import { Settings } from "@plaza/client"
+import { ofFailure } from "@plaza/terminal/Report"
 import * as Effect from "effect/Effect"
 import { type Check, failed, ok, unknown } from "./Doctor/Check.js"
 import * as Local from "./Doctor/Local.js"
@@ -17,14 +17,19 @@ const targetOf = (flags: Pick<Flags, "baseUrl" | "profile">) =>
   Effect.matchEffect(target(flags), {
     onFailure: (error) =>
       Effect.map(Effect.orElseSucceed(given(flags), () => nothing), (target) =>
-        [failed("profile", ofFailure(error).message, "Mend that, or set PLAZA_BASE_URL and PLAZA_API_KEY, which need no profile."), target] as const),
-    onSuccess: (found) => Effect.succeed([ok("profile", found.profile === undefined ? "none is used" : `${found.profile} is used`), found] as const)
+        [
+          failed("profile", ofFailure(error).message, "Mend that, or set PLAZA_BASE_URL and PLAZA_API_KEY, which need no profile."),
+          target
+        ] as const),
+    onSuccess: (found) =>
+      Effect.succeed([ok("profile", found.profile === undefined ? "none is used" : `${found.profile} is used`), found] as const)
   })
 
 const isBroken = ({ status }: Check): boolean => status === "failed" || status === "unknown"
 
 /** A check that can't run because an earlier one failed. */
-const skipped = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Check> => names.map((name) => unknown(name, `not looked at: ${why}`))
+const skipped = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Check> =>
+  names.map((name) => unknown(name, `not looked at: ${why}`))
 
 const behindAddress = Object.values(Service.names)
 

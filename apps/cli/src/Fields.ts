@@ -29,7 +29,6 @@ export const parse = (written: ReadonlyArray<string>): Either.Either<ReadonlyMap
       : refuse(`--field ${twice.name} is given twice: leave one of them out`)
   })
 
-
 export interface Target {
   /** The path with a leading slash. */
   readonly path: string
@@ -47,7 +46,10 @@ export const target = (written: string): Either.Either<Target, UsageError> => {
 }
 
 /** Adds fields to the query of a path: text unchanged, other values as JSON. Fails if a name is in both. */
-export const query = (target: Target, fields: ReadonlyMap<string, unknown>): Either.Either<Readonly<Record<string, string>>, UsageError> => {
+export const query = (
+  target: Target,
+  fields: ReadonlyMap<string, unknown>
+): Either.Either<Readonly<Record<string, string>>, UsageError> => {
   const twice = [...fields.keys()].find((name) => Object.hasOwn(target.query, name))
   return twice === undefined
     ? Either.right({

@@ -17,7 +17,9 @@ export interface Flags extends Output.Settings {
 }
 
 export const output = {
-  json: Options.boolean("json").pipe(Options.withDescription("Print JSON: one value, or one a line for lists. A failure is one JSON object on standard error.")),
+  json: Options.boolean("json").pipe(
+    Options.withDescription("Print JSON: one value, or one a line for lists. A failure is one JSON object on standard error.")
+  ),
   quiet: Options.boolean("quiet").pipe(Options.withDescription("Print no progress and no notes."))
 }
 
@@ -60,7 +62,9 @@ export const paging = {
 const defaultLimit = 20
 
 /** The number of items to print; undefined for all. */
-export const limitOf = (paging: { readonly limit: Option.Option<string>; readonly all: boolean }): Effect.Effect<{ readonly limit?: number }, UsageError> =>
+export const limitOf = (
+  paging: { readonly limit: Option.Option<string>; readonly all: boolean }
+): Effect.Effect<{ readonly limit?: number }, UsageError> =>
   Option.match(paging.limit, {
     onNone: () => Effect.succeed(paging.all ? {} : { limit: defaultLimit }),
     onSome: (limit) =>

@@ -13,10 +13,16 @@ const header = (written: string): Either.Either<readonly [name: string, value: s
   // The message doesn't repeat an invalid header: it may be a key.
   if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) return refuse("a header is given as --header \"Name: value\"")
   if (own.includes(name)) {
-    return refuse(name.endsWith("authorization") ? `--header can't set ${name}: the key comes from the profile or PLAZA_API_KEY` : `--header can't set ${name}: it follows from the request`)
+    return refuse(
+      name.endsWith("authorization")
+        ? `--header can't set ${name}: the key comes from the profile or PLAZA_API_KEY`
+        : `--header can't set ${name}: it follows from the request`
+    )
   }
   const value = written.slice(colon + 1).trim()
-  return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value) ? Either.right([name, value]) : refuse(`the value of --header ${name} can't be sent: leave out line breaks and control characters`)
+  return /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(value)
+    ? Either.right([name, value])
+    : refuse(`the value of --header ${name} can't be sent: leave out line breaks and control characters`)
 }
 
 /** Parses headers, with lower-case names. Fails if a name is given twice. */
@@ -24,5 +30,7 @@ export const parse = (written: ReadonlyArray<string>): Either.Either<Readonly<Re
   Either.flatMap(Either.all(written.map(header)), (headers) => {
     const names = headers.map(([name]) => name)
     const twice = names.find((name, index) => names.indexOf(name) !== index)
-    return twice === undefined ? Either.right(Object.fromEntries(headers)) : refuse(`--header ${twice} is given twice: leave one of them out`)
+    return twice === undefined
+      ? Either.right(Object.fromEntries(headers))
+      : refuse(`--header ${twice} is given twice: leave one of them out`)
   })

@@ -154,8 +154,8 @@ export const run = (options: Options, client: ImportClient) =>
     if (inPlace === items.length) yield* noteInPlace(items.length, journal.past)
     else {
       if (kind.overwrites) yield* supersede(items, place)
-      yield* Effect.flatMap(watch(kind, items.length - inPlace, client, tally), (onRow) =>
-        Run.run({ items, journal, tally, onRow, client, concurrency: options.concurrency })).pipe(
+      yield* Effect.flatMap(watch(kind, items.length - inPlace, client, tally),
+        (onRow) => Run.run({ items, journal, tally, onRow, client, concurrency: options.concurrency })).pipe(
           // Removes the bar before other output.
           Effect.scoped,
           Effect.mapError((error) => new Explained({ cause: error, advice: Ending.resumption(summary()) })),

@@ -18,7 +18,7 @@ import type { Flags } from "./Flags.js"
 import * as Profiles from "./Profiles.js"
 import * as File from "./ProfilesFile.js"
 import * as Prompt from "./Prompt.js"
-import { nothing, namedProfile, variables } from "./Target.js"
+import { namedProfile, nothing, variables } from "./Target.js"
 
 export interface LoggedIn {
   readonly name: string
@@ -41,7 +41,8 @@ const addressOf = (flags: Flags, renewed: Option.Option<Profiles.Profile>) =>
       : (yield* Prompt.isTerminal)
       ? yield* Prompt.ask("The service's base address (it ends with /open/v1): ")
       : yield* refuse(`the service's address is not known: give --base-url or set ${variables.baseUrl}`)
-    return yield* Either.mapLeft(Settings.checkBaseUrl(written, { allowInsecureHttp: yield* Settings.allowInsecureHttp }), (why) => new UsageError({ message: `the base address ${why}` }))
+    return yield* Either.mapLeft(Settings.checkBaseUrl(written, { allowInsecureHttp: yield* Settings.allowInsecureHttp }),
+      (why) => new UsageError({ message: `the base address ${why}` }))
   })
 
 // Never an argument, which every user of the machine can see, nor an option's default.
@@ -54,7 +55,9 @@ const key: Effect.Effect<Redacted.Redacted, UsageError, Streams> = Effect.gen(fu
 })
 
 /** Prompts, verifies and saves. */
-export const login = (flags: Flags): Effect.Effect<LoggedIn, UsageError | ConfigError.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
+export const login = (
+  flags: Flags
+): Effect.Effect<LoggedIn, UsageError | ConfigError.ConfigError | Explained, FileSystem.FileSystem | Streams> =>
   Effect.gen(function*() {
     const path = yield* File.location
     const before = yield* File.read(path)

@@ -5,7 +5,10 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
-const Account = Schema.Struct({ id: Schema.optionalWith(Schema.String, { exact: true }), username: Schema.optionalWith(Schema.String, { exact: true }) })
+const Account = Schema.Struct({
+  id: Schema.optionalWith(Schema.String, { exact: true }),
+  username: Schema.optionalWith(Schema.String, { exact: true })
+})
 
 /** An account at an address. */
 export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.Redacted(Schema.String), account: Account })
@@ -29,7 +32,12 @@ const form = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 export const nameOf = (written: string): Either.Either<string, UsageError> =>
   form.test(written)
     ? Either.right(written)
-    : Either.left(new UsageError({ message: `"${written}" can't be the name of a profile: take up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit` }))
+    : Either.left(
+      new UsageError({
+        message:
+          `"${written}" can't be the name of a profile: take up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit`
+      })
+    )
 
 export const names = ({ profiles }: Profiles): ReadonlyArray<string> => Object.keys(profiles).toSorted()
 
@@ -41,7 +49,9 @@ export const get = (profiles: Profiles, name: string): Either.Either<Profile, Us
   Either.fromOption(find(profiles, name), () => {
     const known = names(profiles)
     const there = known.length === 0 ? "there are none" : `there are ${known.join(", ")}`
-    return new UsageError({ message: `there is no profile "${name}", ${there}: make it with plaza auth login --profile ${form.test(name) ? name : "NAME"}` })
+    return new UsageError({
+      message: `there is no profile "${name}", ${there}: make it with plaza auth login --profile ${form.test(name) ? name : "NAME"}`
+    })
   })
 
 // The document doesn't show that a profile always has an id. A field that both lack doesn't distinguish accounts.
@@ -52,7 +62,10 @@ const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Ei
     ? Either.void
     : Either.left(
       new UsageError({
-        message: `profile ${name} is of account ${accountOf(before)}, and this key is of account ${accountOf(after)}: name another profile with --profile, ` +
+        message:
+          `profile ${name} is of account ${accountOf(before)}, and this key is of account ${
+            accountOf(after)
+          }: name another profile with --profile, ` +
           `or log out first with plaza auth logout --profile ${name}`
       })
     )

@@ -13,8 +13,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { homedir } from "node:os"
 import * as Path from "node:path"
-import * as Lock from "./ProfilesLock.js"
 import { none, Profiles } from "./Profiles.js"
+import * as Lock from "./ProfilesLock.js"
 
 const variable = (name: string) => Effect.map(Config.option(Config.string(name)), Option.filter((value) => value !== ""))
 
@@ -40,7 +40,9 @@ const checkPrivate = (path: string, { mode, type, uid }: FileSystem.File.Info): 
   if (type !== "File") return refuse(`${path} is not a file, and profiles are kept in one: move it away`)
   if (own === undefined) return Effect.void
   if (Option.exists(uid, (uid) => uid !== own)) {
-    return refuse(`${path} belongs to another user, and keys are read from one's own files alone: run this as that user, or name another folder by XDG_CONFIG_HOME`)
+    return refuse(
+      `${path} belongs to another user, and keys are read from one's own files alone: run this as that user, or name another folder by XDG_CONFIG_HOME`
+    )
   }
   return (mode & othersMask) === 0 ? Effect.void : refuse(`other users can open ${path}, which holds keys: run chmod 600 ${quoted(path)}`)
 }
@@ -52,7 +54,10 @@ const decode = Schema.decodeUnknown(Schema.parseJson(Profiles))
 // A parser's message may repeat the text, and this text holds keys.
 const parse = (path: string, text: string): Effect.Effect<Profiles, UsageError> =>
   Effect.mapError(decode(text), () =>
-    new UsageError({ message: `${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login` }))
+    new UsageError({
+      message:
+        `${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login`
+    }))
 
 type Files = FileSystem.FileSystem
 
@@ -73,7 +78,12 @@ export const read = (path: string): Effect.Effect<Profiles, UsageError, Files> =
   Effect.flatMap(content(path), (text) => parse(path, text)).pipe(
     Effect.catchIf((error) => error._tag === "SystemError" && isReason("NotFound")(error), () => Effect.succeed(none)),
     Effect.catchTags({
-      SystemError: (error) => refuse(`${path} can't be read (${error.reason === "PermissionDenied" ? "this user may not" : error.description ?? error.reason}), and profiles are kept there`),
+      SystemError: (error) =>
+        refuse(
+          `${path} can't be read (${
+            error.reason === "PermissionDenied" ? "this user may not" : error.description ?? error.reason
+          }), and profiles are kept there`
+        ),
       BadArgument: (error) => refuse(`${path} can't be read: ${error.message}`)
     })
   )
@@ -83,7 +93,8 @@ const target = (path: string): Effect.Effect<string, PlatformError | UsageError,
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.catchIf(fs.realPath(path), isReason("NotFound"), () =>
       Effect.matchEffect(fs.readLink(path), {
-        onFailure: () => Effect.succeed(path),
+        onFailure: () =>
+          Effect.succeed(path),
         onSuccess: (to) => refuse(`${path} is a link to ${to}, which isn't there: make that file, or remove the link`)
       })))
 
@@ -121,7 +132,10 @@ const encode = Schema.encode(Profiles)
 /**
  * Changes the profiles of a file and returns the new ones. Keeps concurrent changes of other programs.
  */
-export const update = (path: string, change: (profiles: Profiles) => Either.Either<Profiles, UsageError>): Effect.Effect<Profiles, UsageError, Files> =>
+export const update = (
+  path: string,
+  change: (profiles: Profiles) => Either.Either<Profiles, UsageError>
+): Effect.Effect<Profiles, UsageError, Files> =>
   Effect.gen(function*() {
     yield* makeFolder(Path.dirname(path))
     return yield* Lock.held(`${path}.lock`, (mayStill) =>

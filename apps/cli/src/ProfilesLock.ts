@@ -41,9 +41,11 @@ export const held = <A, E, R>(
     const fs = yield* FileSystem.FileSystem
     const token = `${process.pid} ${yield* Random.nextIntBetween(0, Number.MAX_SAFE_INTEGER)}`
     const isOurs = Effect.map(fs.readFileString(path), (text) => text === token)
-    const mayStill = Effect.filterOrFail(isOurs, (ours) => ours, () => new UsageError({ message: "another plaza changed the profiles at the same time: run this again" }))
+    const mayStill = Effect.filterOrFail(isOurs, (ours) => ours,
+      () => new UsageError({ message: "another plaza changed the profiles at the same time: run this again" }))
     return yield* Effect.acquireUseRelease(
-      Effect.catchIf(Effect.interruptible(take(path, token)), isTaken, () => Effect.fail(new UsageError({ message: `another plaza holds ${path}: wait until it has ended, or remove that file` }))),
+      Effect.catchIf(Effect.interruptible(take(path, token)), isTaken,
+        () => Effect.fail(new UsageError({ message: `another plaza holds ${path}: wait until it has ended, or remove that file` }))),
       () => Effect.uninterruptible(work(Effect.asVoid(mayStill))),
       () => Effect.ignore(Effect.flatMap(isOurs, (ours) => ours ? fs.remove(path) : Effect.void))
     )

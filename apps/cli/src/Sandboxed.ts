@@ -26,7 +26,9 @@ export const sandboxed = <A, E, R>(
   Effect.scoped(Effect.gen(function*() {
     const other = argv.find((word) => /^--(base-url|profile)(=|$)/.test(word))
     if (other !== undefined) {
-      return yield* new UsageError({ message: `${flag} and ${other.replace(/=.*/, "")} don't go together: a sandbox of its own has its own address and key` })
+      return yield* new UsageError({
+        message: `${flag} and ${other.replace(/=.*/, "")} don't go together: a sandbox of its own has its own address and key`
+      })
     }
     const kept = yield* folder
     const { serve } = yield* Effect.promise(() => import("./Serve.js"))
@@ -42,5 +44,7 @@ export const sandboxed = <A, E, R>(
       ]),
       { pathDelim: "_" }
     )
-    return yield* Effect.configProviderWith((environment) => Effect.withConfigProvider(command, ConfigProvider.orElse(settings, () => environment)))
+    return yield* Effect.configProviderWith((environment) =>
+      Effect.withConfigProvider(command, ConfigProvider.orElse(settings, () => environment))
+    )
   }))

@@ -49,7 +49,11 @@ const fromFile = (named: Option.Option<string>) =>
     if (Option.isNone(name)) {
       return Profiles.names(all).length === 0
         ? undefined
-        : yield* new UsageError({ message: `no profile is chosen: name one with --profile or make it the default with plaza auth use; there are ${Profiles.names(all).join(", ")}` })
+        : yield* new UsageError({
+          message: `no profile is chosen: name one with --profile or make it the default with plaza auth use; there are ${
+            Profiles.names(all).join(", ")
+          }`
+        })
     }
     return { name: name.value, profile: yield* Profiles.get(all, name.value) }
   })

@@ -56,14 +56,16 @@ const look = (file: string): Effect.Effect<Sized, string, FileSystem.FileSystem>
           ? Effect.fail(`${file} is ${type === "Directory" ? "a folder" : "no file"}, and only files are uploaded`)
           : size === FileSystem.Size(0)
           ? Effect.fail(`${file} is empty`)
-          : Effect.succeed({ file, bytes: Number(size) }))
+          : Effect.succeed({ file, bytes: Number(size) })
+      )
     ))
 
 /** Reports all invalid files at once. */
 const sizes = (files: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Sized>, UsageError, FileSystem.FileSystem> =>
   Effect.validateAll(files, look).pipe(
     Effect.mapError(([first, ...others]) =>
-      new UsageError({ message: others.length === 0 ? first : `nothing was uploaded: ${[first, ...others].join("; ")}` }))
+      new UsageError({ message: others.length === 0 ? first : `nothing was uploaded: ${[first, ...others].join("; ")}` })
+    )
   )
 
 // These errors concern the key, the account or the rate limit, so they hold for all files.
@@ -73,12 +75,18 @@ const listed = (uploaded: ReadonlyArray<Uploaded>): string => uploaded.map(({ fi
 
 /** The sentence `consequence`, followed by the files that are uploaded already. */
 export const summary = (uploaded: ReadonlyArray<Uploaded>, consequence: string): string =>
-  `${consequence} ${uploaded.length === 0 ? "No file is uploaded." : `Uploaded already, to be used with --media-id: ${listed(uploaded)}.`}`.trim()
+  `${consequence} ${uploaded.length === 0 ? "No file is uploaded." : `Uploaded already, to be used with --media-id: ${listed(uploaded)}.`}`
+    .trim()
 
 /**
  * Adds to a failure its `consequence` and the files that are uploaded already.
  */
-export const explain = (cause: unknown, uploaded: ReadonlyArray<Uploaded>, consequence: string, details?: Readonly<Record<string, unknown>>): Explained =>
+export const explain = (
+  cause: unknown,
+  uploaded: ReadonlyArray<Uploaded>,
+  consequence: string,
+  details?: Readonly<Record<string, unknown>>
+): Explained =>
   new Explained({
     cause,
     details: { uploaded, ...details },
@@ -97,7 +105,11 @@ export const make = (
     const sized = yield* sizes(files)
     const progress = yield* Progress
     const total = sized.reduce((sum, { bytes }) => sum + bytes, 0)
-    const bar = yield* progress.bar({ label: sized.length === 1 ? "Uploading a file" : `Uploading ${sized.length} files`, total, unit: "bytes" })
+    const bar = yield* progress.bar({
+      label: sized.length === 1 ? "Uploading a file" : `Uploading ${sized.length} files`,
+      total,
+      unit: "bytes"
+    })
     const sent = sized.map(() => 0)
     const results: Array<Uploaded | Failed | undefined> = sized.map(() => undefined)
     const isUp = (one: Uploaded | Failed | undefined): one is Uploaded => one !== undefined && "mediaId" in one

@@ -35,7 +35,9 @@ export const withChanges = (changes: Changes) => <A, E, R>(effect: Effect.Effect
 // A proxy that echoes the request may echo the key with it.
 const withoutKey = (headers: Headers.Headers, request: HttpClientRequest.HttpClientRequest): Readonly<Record<string, string>> => {
   const key = request.headers["authorization"]?.replace(/^Bearer /, "")
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, key === undefined ? value : value.replaceAll(key, "<redacted>")]))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, key === undefined ? value : value.replaceAll(key, "<redacted>")])
+  )
 }
 
 const changed = (client: HttpClient.HttpClient, { body, headers, onHead }: Changes): HttpClient.HttpClient =>
@@ -44,14 +46,17 @@ const changed = (client: HttpClient.HttpClient, { body, headers, onHead }: Chang
       const filled = body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.text(body, "application/json"))
       return HttpClientRequest.setHeaders(filled, headers)
     }),
-    HttpClient.tap((response) => Effect.sync(() => onHead({ status: response.status, headers: withoutKey(response.headers, response.request) })))
+    HttpClient.tap((response) =>
+      Effect.sync(() => onHead({ status: response.status, headers: withoutKey(response.headers, response.request) }))
+    )
   )
 
 /** Node's HTTP client with the changes of the command. */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
   Layer.effect(
     HttpClient.HttpClient,
-    Effect.zipWith(HttpClient.HttpClient, FiberRef.get(current), (client, changes) => changes === undefined ? client : changed(client, changes))
+    Effect.zipWith(HttpClient.HttpClient, FiberRef.get(current),
+      (client, changes) => changes === undefined ? client : changed(client, changes))
   ),
   Node.layer
 )

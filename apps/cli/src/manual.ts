@@ -29,7 +29,10 @@ const variables: ManPage.Section = {
     { name: "PLAZA_API_KEY_FILE", said: "A file with the account's key, instead of PLAZA_API_KEY." },
     { name: "PLAZA_PROFILE", said: "The name of the account to act on." },
     { name: "PLAZA_TIMEOUT", said: "Timeout of one attempt, for example \"30 seconds\"." },
-    { name: "PLAZA_ALLOW_INSECURE_HTTP", said: "true accepts plain http to another machine, which shows the key to the network (default: false)." },
+    {
+      name: "PLAZA_ALLOW_INSECURE_HTTP",
+      said: "true accepts plain http to another machine, which shows the key to the network (default: false)."
+    },
     { name: "PLAZA_RATE_LIMIT, PLAZA_RATE_WINDOW", said: "Requests in a window (default: 120 in \"60 seconds\")." },
     { name: "PLAZA_LOG_LEVEL", said: "Log level on standard error, for example Debug (default: none)." },
     { name: "PLAZA_DEBUG", said: "Any value prints the stack trace of a failure on standard error." },

@@ -15,7 +15,9 @@ interface Seen {
   readonly body: string
 }
 
-class Service extends Context.Tag("@plaza/cli/test/Service")<Service, { readonly env: Readonly<Record<string, string>>; readonly seen: Array<Seen> }>() {}
+class Service
+  extends Context.Tag("@plaza/cli/test/Service")<Service, { readonly env: Readonly<Record<string, string>>; readonly seen: Array<Seen> }>()
+{}
 
 const key = `key_${"x".repeat(40)}`
 const envelope = { error: { code: "NOT_FOUND", message: "there is no such thing", thing: "x" } }
@@ -31,7 +33,11 @@ const service = Layer.scoped(
           void text(request).then((body) => {
             seen.push({ method: request.method, url: request.url, headers: request.headers, body })
             const missing = request.url === "/open/v1/missing"
-            response.writeHead(missing ? 404 : 200, { "content-type": "application/json", "x-request-id": "r1", "x-echo": request.headers.authorization ?? "" })
+            response.writeHead(missing ? 404 : 200, {
+              "content-type": "application/json",
+              "x-request-id": "r1",
+              "x-echo": request.headers.authorization ?? ""
+            })
             response.end(JSON.stringify(missing ? envelope : { data: [{ id: "1" }], next_cursor: null }))
           })
         })
@@ -75,8 +81,22 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
 
   it.effect("sends the given headers and no others", () =>
     Effect.gen(function*() {
-      const { seen } = yield* api(["POST", "/x", "--field", "a=1", "--field", "b:=[2]", "--header", "X-Source: import", "--header", "accept: text/plain"])
-      expect(seen).toMatchObject({ body: `{"a":"1","b":[2]}`, headers: { "x-source": "import", accept: "text/plain", authorization: `Bearer ${key}` } })
+      const { seen } = yield* api([
+        "POST",
+        "/x",
+        "--field",
+        "a=1",
+        "--field",
+        "b:=[2]",
+        "--header",
+        "X-Source: import",
+        "--header",
+        "accept: text/plain"
+      ])
+      expect(seen).toMatchObject({
+        body: `{"a":"1","b":[2]}`,
+        headers: { "x-source": "import", accept: "text/plain", authorization: `Bearer ${key}` }
+      })
       expect((yield* api(["POST", "/x"])).seen).toMatchObject({ url: "/open/v1/x", body: "" })
       expect((yield* api(["GET", "/x?a=1", "--field", "b=2"])).seen).toMatchObject({ url: "/open/v1/x?a=1&b=2", body: "" })
     }))
@@ -93,7 +113,9 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
   it.effect("shows the status and the headers before the body with --include, without the key that came back in them", () =>
     Effect.gen(function*() {
       const { stdout } = yield* api(["GET", "/x", "--include"])
-      expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\ncontent-type: application\/json\n(.+: .+\n)*x-echo: Bearer <redacted>\n(.+: .+\n)*\n\{"data":\[\{"id":"1"\}\],"next_cursor":null\}\n$/)
+      expect(stdout).toMatch(
+        /^HTTP\/1\.1 200 OK\ncontent-type: application\/json\n(.+: .+\n)*x-echo: Bearer <redacted>\n(.+: .+\n)*\n\{"data":\[\{"id":"1"\}\],"next_cursor":null\}\n$/
+      )
       const json = yield* api(["GET", "/x", "--include", "--json"])
       expect(JSON.parse(json.stdout)).toMatchObject({ status: 200, headers: { "x-request-id": "r1" }, body: { data: [{ id: "1" }] } })
     }))
@@ -103,7 +125,9 @@ layer(service, { excludeTestServices: true })("plaza api", (it) => {
       const failed = yield* api(["GET", "/missing", "--include", "--json"])
       expect(failed.code).toBe(3)
       expect(JSON.parse(failed.stdout)).toMatchObject({ status: 404, headers: { "x-request-id": "r1" } })
-      expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: "NOT_FOUND", status: 404, message: "there is no such thing", details: { thing: "x" } } })
+      expect(JSON.parse(failed.stderr)).toMatchObject({
+        error: { code: "NOT_FOUND", status: 404, message: "there is no such thing", details: { thing: "x" } }
+      })
       expect((yield* api(["GET", "/missing", "--include"])).stdout).toMatch(/^HTTP\/1\.1 404 Not Found\n(.+: .+\n)+\n$/)
     }))
 })

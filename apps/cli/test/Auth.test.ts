@@ -9,7 +9,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { expect } from "vitest"
-import { environment, run, start, finished } from "./support/Plaza.js"
+import { environment, finished, run, start } from "./support/Plaza.js"
 import * as Terminal from "./support/Terminal.js"
 
 const services = Layer.merge(Sandbox.layerServer({ assumptions: { requestsPerWindow: 10_000 } }), NodeContext.layer)
@@ -23,7 +23,8 @@ const home = Effect.gen(function*() {
   const config = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-auth-" })
   const { PLAZA_API_KEY: shop, PLAZA_BASE_URL: baseUrl } = yield* environment
   yield* sandbox.reset
-  const other = yield* Effect.flatMap(Effect.orDie(sandbox.createAccount({ username: "other" })), ({ id }) => Effect.orDie(sandbox.createKey(id)))
+  const other = yield* Effect.flatMap(Effect.orDie(sandbox.createAccount({ username: "other" })),
+    ({ id }) => Effect.orDie(sandbox.createKey(id)))
   const keys = { shop, other: Redacted.value(other.apiKey) }
   const plaza = (argv: ReadonlyArray<string>, options: { readonly stdin?: string; readonly env?: Readonly<Record<string, string>> } = {}) =>
     Effect.gen(function*() {
@@ -43,7 +44,9 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
     Effect.gen(function*() {
       const { baseUrl, file, keys, plaza } = yield* home
       const fs = yield* FileSystem.FileSystem
-      const { code, stderr, stdout } = yield* plaza(["auth", "login", "--base-url", baseUrl, "--json"], { stdin: `\ufeff ${keys.shop} \r\n` })
+      const { code, stderr, stdout } = yield* plaza(["auth", "login", "--base-url", baseUrl, "--json"], {
+        stdin: `\ufeff ${keys.shop} \r\n`
+      })
       expect({ code, stderr, output: JSON.parse(stdout) as unknown }).toEqual({
         code: 0,
         stderr: "",
@@ -52,7 +55,9 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect((yield* fs.stat(file)).mode & 0o777).toBe(0o600)
       expect(yield* plaza(["me"])).toEqual({ code: 0, stdout: "id\t1001\nusername\tcorner-shop\n", stderr: "" })
       expect((yield* plaza(["auth", "status"])).stdout).toBe(
-        `profile\tdefault\naccount\t1001\nusername\tcorner-shop\nkey\t${mask(keys.shop)} from profile default\naddress\t${baseUrl} from profile default\n`
+        `profile\tdefault\naccount\t1001\nusername\tcorner-shop\nkey\t${
+          mask(keys.shop)
+        } from profile default\naddress\t${baseUrl} from profile default\n`
       )
       expect(JSON.parse((yield* plaza(["auth", "status", "--json"], { env: { PLAZA_API_KEY: keys.other } })).stdout)).toMatchObject({
         account: { username: "other" },
@@ -66,14 +71,26 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const { baseUrl, config, keys, login, plaza } = yield* home
       const refused = yield* login("a", wrong)
       expect(refused).toMatchObject({ code: 4, stdout: "" })
-      expect(refused.stderr).toMatch(/^plaza: the service doesn't accept the key\n {2}401 INVALID_API_KEY: .+\n {2}Nothing is saved\. .+\n$/)
-      expect(yield* login("a", "key_1 key_2")).toEqual({ code: 2, stdout: "", stderr: "plaza: that is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks\n" })
+      expect(refused.stderr).toMatch(
+        /^plaza: the service doesn't accept the key\n {2}401 INVALID_API_KEY: .+\n {2}Nothing is saved\. .+\n$/
+      )
+      expect(yield* login("a", "key_1 key_2")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: that is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks\n"
+      })
       expect(yield* login("a", "key_short")).toMatchObject({ code: 4, stdout: "" })
       expect(yield* login("a", `${keys.shop}\n${keys.other}`)).toMatchObject({ code: 2, stdout: "" })
-      expect(yield* login("a", "")).toEqual({ code: 2, stdout: "", stderr: "plaza: there is no key: pipe it in, or run this at a terminal and type it\n" })
+      expect(yield* login("a", "")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: there is no key: pipe it in, or run this at a terminal and type it\n"
+      })
       expect((yield* login("no/name", keys.shop)).stderr).toMatch(/^plaza: "no\/name" can't be the name of a profile: .+\n$/)
       expect((yield* plaza(["auth", "login"], { stdin: keys.shop })).stderr).toMatch(/^plaza: the service's address is not known: .+\n$/)
-      expect((yield* plaza(["auth", "login", "--base-url", "host/open/v1"], { stdin: keys.shop })).stderr).toBe("plaza: the base address must be an address such as https://host/open/v1\n")
+      expect((yield* plaza(["auth", "login", "--base-url", "host/open/v1"], { stdin: keys.shop })).stderr).toBe(
+        "plaza: the base address must be an address such as https://host/open/v1\n"
+      )
       expect((yield* plaza(["auth", "login", keys.shop.slice(0, 8), "--base-url", baseUrl])).code).toBe(2)
       expect(readdirSync(config)).toEqual([])
     }))
@@ -81,7 +98,11 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
   it.scoped("several profiles: list shows them, use chooses, --profile and PLAZA_PROFILE name one, logout removes", () =>
     Effect.gen(function*() {
       const { baseUrl, keys, login, plaza } = yield* home
-      expect(yield* plaza(["auth", "list"])).toEqual({ code: 0, stdout: "", stderr: "There are no profiles: plaza auth login makes one.\n" })
+      expect(yield* plaza(["auth", "list"])).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: "There are no profiles: plaza auth login makes one.\n"
+      })
       yield* login("shop", keys.shop)
       expect((yield* login("second", keys.other)).stdout).toContain("kept as profile second: use it with --profile second.")
       expect((yield* plaza(["auth", "list"])).stdout.split("\n").map((line) => line.split("\t"))).toEqual([
@@ -89,7 +110,8 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         ["*", "shop", "1001", "corner-shop", baseUrl, mask(keys.shop)],
         [""]
       ])
-      const me = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => Effect.map(plaza(["me", ...argv], { env }), ({ stdout }) => accountOf(stdout))
+      const me = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+        Effect.map(plaza(["me", ...argv], { env }), ({ stdout }) => accountOf(stdout))
       const second = yield* me(["--profile", "second"])
       expect(second).not.toBe("1001")
       expect(yield* me([])).toBe("1001")
@@ -98,10 +120,17 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect((yield* plaza(["auth", "use", "second"])).code).toBe(0)
       expect(yield* me([])).toBe(second)
       for (const argv of [["auth", "use", "third"], ["me", "--profile", "third"], ["auth", "logout", "--profile", "third"]]) {
-        expect(yield* plaza(argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^plaza: there is no profile "third", there are second, shop: .+\n$/) as unknown })
+        expect(yield* plaza(argv)).toMatchObject({
+          code: 2,
+          stdout: "",
+          stderr: expect.stringMatching(/^plaza: there is no profile "third", there are second, shop: .+\n$/) as unknown
+        })
       }
       const out = yield* plaza(["auth", "logout"])
-      expect(out).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Profile second is removed\. Its key still works: revoke it .+\n$/) as unknown })
+      expect(out).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Profile second is removed\. Its key still works: revoke it .+\n$/) as unknown
+      })
       expect(yield* plaza(["me"])).toEqual({
         code: 2,
         stdout: "",
@@ -115,13 +144,15 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const { baseUrl, keys, login, plaza } = yield* home
       yield* login("shop", keys.shop)
       const nowhere = "http://127.0.0.1:1/open/v1"
-      const me = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => Effect.map(plaza(["me", ...argv], { env }), ({ code, stdout }) => accountOf(stdout) ?? code)
+      const me = (argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
+        Effect.map(plaza(["me", ...argv], { env }), ({ code, stdout }) => accountOf(stdout) ?? code)
       expect(yield* me([], { PLAZA_BASE_URL: nowhere })).toBe(7)
       expect(yield* me(["--base-url", baseUrl], { PLAZA_BASE_URL: nowhere })).toBe("1001")
       expect(yield* me([], { PLAZA_API_KEY: wrong })).toBe(4)
       expect(yield* me([], { PLAZA_API_KEY: keys.other })).not.toBe("1001")
       expect(yield* me(["--profile", "shop"], { PLAZA_API_KEY: wrong, PLAZA_BASE_URL: nowhere })).toBe("1001")
-      expect(yield* me([], { PLAZA_API_KEY: keys.shop, PLAZA_BASE_URL: baseUrl, PLAZA_PROFILE: "nobody", XDG_CONFIG_HOME: "/dev/null" })).toBe("1001")
+      expect(yield* me([], { PLAZA_API_KEY: keys.shop, PLAZA_BASE_URL: baseUrl, PLAZA_PROFILE: "nobody", XDG_CONFIG_HOME: "/dev/null" }))
+        .toBe("1001")
     }))
 
   it.scoped("a profile stays with its account, and takes a new key of it", () =>
@@ -129,7 +160,11 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const { keys, login, plaza } = yield* home
       yield* login("shop", keys.shop)
       const other = yield* login("shop", keys.other)
-      expect(other).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/^plaza: profile shop is of account 1001, and this key is of account \d+: .+\n$/) as unknown })
+      expect(other).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/^plaza: profile shop is of account 1001, and this key is of account \d+: .+\n$/) as unknown
+      })
       const { apiKey } = yield* Effect.flatMap(Sandbox.Sandbox, (sandbox) => Effect.orDie(sandbox.createKey("1001")))
       expect((yield* plaza(["auth", "login", "--profile", "shop"], { stdin: Redacted.value(apiKey) })).code).toBe(0)
       expect((yield* plaza(["auth", "list"])).stdout).toContain(mask(Redacted.value(apiKey)))
@@ -142,13 +177,21 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       yield* login("shop", keys.shop)
       yield* fs.chmod(file, 0o644)
       for (const argv of [["me"], ["auth", "list"], ["auth", "status"], ["auth", "use", "shop"], ["auth", "logout"]]) {
-        expect(yield* plaza(argv)).toEqual({ code: 2, stdout: "", stderr: `plaza: other users can open ${file}, which holds keys: run chmod 600 ${file}\n` })
+        expect(yield* plaza(argv)).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: `plaza: other users can open ${file}, which holds keys: run chmod 600 ${file}\n`
+        })
       }
       expect(yield* plaza(["me"], { env: { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: keys.shop } })).toMatchObject({ code: 0 })
       yield* fs.chmod(file, 0o600)
       yield* fs.writeFileString(file, `{"version":1,"profiles":{"shop":{"apiKey":"${keys.shop}",,`)
       for (const env of [{}, { PLAZA_DEBUG: "1", PLAZA_LOG_LEVEL: "All" }]) {
-        expect(yield* plaza(["me", "--json"], { env })).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("is not a file of profiles") as unknown })
+        expect(yield* plaza(["me", "--json"], { env })).toMatchObject({
+          code: 2,
+          stdout: "",
+          stderr: expect.stringContaining("is not a file of profiles") as unknown
+        })
       }
     }))
 
@@ -156,7 +199,8 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
     Effect.gen(function*() {
       const { keys, login, plaza } = yield* home
       const names = ["a", "b", "c", "d", "e", "f"]
-      expect((yield* Effect.forEach(names, (name) => login(name, keys.shop), { concurrency: "unbounded" })).map(({ code }) => code)).toEqual(names.map(() => 0))
+      expect((yield* Effect.forEach(names, (name) => login(name, keys.shop), { concurrency: "unbounded" })).map(({ code }) => code))
+        .toEqual(names.map(() => 0))
       expect((yield* plaza(["auth", "list"])).stdout.match(/\t[a-f]\t/g)).toHaveLength(names.length)
     }))
 
@@ -168,7 +212,9 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const before = (yield* sandbox.faults)[0]?.hits ?? 0
       const child = yield* start(["auth", "login", "--base-url", baseUrl], { env: { XDG_CONFIG_HOME: config }, stdin: keys.shop })
       const end = yield* Effect.fork(finished(child))
-      yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), { until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > before })
+      yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), {
+        until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > before
+      })
       for (const kind of ["cmdline", "environ"]) {
         expect(readFileSync(`/proc/${child.pid}/${kind}`, "utf8")).not.toContain(keys.shop)
       }
@@ -188,13 +234,22 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       // With a wrong character that is taken back, as people type.
       yield* terminal.type(`${keys.shop}x\u007f\r`)
       const { code, screen } = yield* terminal.ended
-      expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringContaining("Logged in as corner-shop (account 1001)") as unknown })
+      expect({ code, screen }).toMatchObject({
+        code: 0,
+        screen: expect.stringContaining("Logged in as corner-shop (account 1001)") as unknown
+      })
       const raw = yield* terminal.raw
       for (const part of [keys.shop, keys.shop.slice(0, 6), keys.shop.slice(-6), "*"]) expect(raw).not.toContain(part)
       expect((yield* plaza(["me"])).code).toBe(0)
     }))
 
-  it.scoped.each([["\u0003", 130, "The API key (it isn't shown):\n"], ["\u0004", 2, "The API key (it isn't shown):\nplaza: the question was not answered: nothing is done\n"]] as const)(
+  it.scoped.each(
+    [["\u0003", 130, "The API key (it isn't shown):\n"], [
+      "\u0004",
+      2,
+      "The API key (it isn't shown):\nplaza: the question was not answered: nothing is done\n"
+    ]] as const
+  )(
     "login at a terminal ends at %j with status %i and keeps nothing",
     ([keyPressed, code, screen]) =>
       Effect.gen(function*() {

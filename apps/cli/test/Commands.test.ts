@@ -44,7 +44,10 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
 
   it.effect("users follow follows, and a second time changes nothing", () =>
     Effect.gen(function*() {
-      expect(yield* both("users", "follow", "1005")).toEqual([done("The account follows user 1005.\n"), done(`{"userId":"1005","following":true}\n`)])
+      expect(yield* both("users", "follow", "1005")).toEqual([
+        done("The account follows user 1005.\n"),
+        done(`{"userId":"1005","following":true}\n`)
+      ])
       expect((yield* state).relations).toContainEqual(expect.objectContaining({ from: "1001", to: "1005", follows: true }))
     }))
 
@@ -71,7 +74,8 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     Effect.gen(function*() {
       const picture = yield* file("a.png", "picture")
       const before = yield* state
-      const { code, stdout } = yield* plaza("posts", "create", "--text", "New mugs", "--media", picture, "--media-id", before.media[0]?.id ?? "", "--json")
+      const { code, stdout } = yield* plaza("posts", "create", "--text", "New mugs", "--media", picture, "--media-id",
+        before.media[0]?.id ?? "", "--json")
       const after = yield* state
       expect(code).toBe(0)
       expect(after.posts.length).toBe(before.posts.length + 1)
@@ -85,7 +89,8 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const one = yield* file("one.png", "1")
       const before = yield* state
       const large = yield* file("large.png", "2".repeat(2_000))
-      const create = (...files: ReadonlyArray<string>) => plaza("posts", "create", "--text", "x", ...files.flatMap((file) => ["--media", file]))
+      const create = (...files: ReadonlyArray<string>) =>
+        plaza("posts", "create", "--text", "x", ...files.flatMap((file) => ["--media", file]))
 
       const missing = yield* create(one, `${one}.missing`)
       expect(missing).toEqual({ code: 2, stdout: "", stderr: `plaza: there is no file ${one}.missing: check the path\n` })
@@ -94,7 +99,9 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const failed = yield* create(one, large)
       const after = yield* state
       expect(failed).toMatchObject({ code: 2, stdout: "" })
-      expect(failed.stderr).toContain(`${large} was not uploaded. Nothing was posted. Uploaded already, to be used with --media-id: ${after.media.at(-1)?.id} (${one}).`)
+      expect(failed.stderr).toContain(
+        `${large} was not uploaded. Nothing was posted. Uploaded already, to be used with --media-id: ${after.media.at(-1)?.id} (${one}).`
+      )
       expect(after.media.length).toBe(before.media.length + 1)
       expect(after.posts.length).toBe(before.posts.length)
     }))
@@ -107,14 +114,17 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const { code, stderr } = yield* plaza("posts", "create", "--text", "x", "--media", one, "--json")
       const { media } = yield* state
       expect(code).toBe(4)
-      expect(jsonLines(stderr)).toMatchObject([{ error: { tag: "Forbidden", code: "FORBIDDEN", details: { uploaded: [{ file: one, mediaId: media.at(-1)?.id }] } } }])
+      expect(jsonLines(stderr)).toMatchObject([{
+        error: { tag: "Forbidden", code: "FORBIDDEN", details: { uploaded: [{ file: one, mediaId: media.at(-1)?.id }] } }
+      }])
     }))
 
   it.effect("posts list prints the 20 newest, as many as are wanted, or all", () =>
     Effect.gen(function*() {
       const { posts } = yield* state
       const newest = posts.filter(({ authorId }) => authorId === "1001").toReversed().map(({ id }) => id)
-      const ids = (text: string) => jsonLines(text).map((post) => typeof post === "object" && post !== null && "id" in post ? post.id : undefined)
+      const ids = (text: string) =>
+        jsonLines(text).map((post) => typeof post === "object" && post !== null && "id" in post ? post.id : undefined)
       const [text, json] = yield* both("posts", "list")
       expect(text.stdout.trim().split("\n").map((line) => line.split("\t")[0])).toEqual(newest.slice(0, 20))
       expect(ids(json.stdout)).toEqual(newest.slice(0, 20))
@@ -128,7 +138,10 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     Effect.gen(function*() {
       const id = (yield* state).posts[0]?.id ?? ""
       expect(yield* both("posts", "like", id)).toEqual([done(`The account likes post ${id}.\n`), done(`{"postId":"${id}","liked":true}\n`)])
-      expect(yield* both("posts", "comment", id, "--text", "Lovely")).toEqual([done(`Commented on post ${id}.\n`), done(`{"text":"Lovely"}\n`)])
+      expect(yield* both("posts", "comment", id, "--text", "Lovely")).toEqual([
+        done(`Commented on post ${id}.\n`),
+        done(`{"text":"Lovely"}\n`)
+      ])
       const { comments, likes } = yield* state
       expect(likes.filter((like) => like.postId === id && like.accountId === "1001").length).toBe(1)
       expect(comments.filter((comment) => comment.postId === id && comment.text === "Lovely").length).toBe(2)
@@ -141,7 +154,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const fromInput = yield* plazaWith(["stories", "create", "--input", "-"], { stdin: `{"b":"ä"}` })
       expect([fromFile.code, fromInput.code]).toEqual([0, 0])
       expect((yield* state).stories.slice(-2).map(({ payload }) => payload)).toEqual([{ frames: [1, { a: null }] }, { b: "ä" }])
-      expect(yield* plazaWith(["stories", "create", "--input", "-"], { stdin: "[1]" })).toEqual({ code: 2, stdout: "", stderr: "plaza: standard input has to hold a JSON object, in braces\n" })
+      expect(yield* plazaWith(["stories", "create", "--input", "-"], { stdin: "[1]" })).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: standard input has to hold a JSON object, in braces\n"
+      })
     }))
 
   it.effect("stock set sets the stock of a product, whatever the characters of its id", () =>
@@ -158,7 +175,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const before = (yield* sandbox.requests).length
       for (const stock of ["abc", "1,5"]) {
-        expect(yield* plaza("stock", "set", "0042", stock)).toEqual({ code: 2, stdout: "", stderr: `plaza: the stock has to be a number such as 12, and "${stock}" is none\n` })
+        expect(yield* plaza("stock", "set", "0042", stock)).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: `plaza: the stock has to be a number such as 12, and "${stock}" is none\n`
+        })
       }
       expect((yield* sandbox.requests).length).toBe(before)
     }))
@@ -168,7 +189,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const [first, second] = (yield* state).orders.filter(({ shipment }) => shipment === null)
       const ship = (id = "") => ["orders", "ship", id, "--carrier", "DHL", "--tracking-number", "0034"]
       expect(yield* plaza(...ship(first?.id))).toEqual(done(`id\t${first?.id}\ncarrier\tDHL\ntrackingNumber\t0034\n`))
-      expect(jsonLines((yield* plaza(...ship(second?.id), "--json")).stdout)).toEqual([{ id: second?.id, carrier: "DHL", trackingNumber: "0034" }])
+      expect(jsonLines((yield* plaza(...ship(second?.id), "--json")).stdout)).toEqual([{
+        id: second?.id,
+        carrier: "DHL",
+        trackingNumber: "0034"
+      }])
       const shipped = (yield* state).orders.find(({ id }) => id === OrderId.make(first?.id ?? ""))
       expect(shipped?.shipment).toEqual({ carrier: "DHL", trackingNumber: "0034" })
     }))
@@ -176,7 +201,9 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("chat list and chat send list conversations and write into one", () =>
     Effect.gen(function*() {
       const [text, json] = yield* both("chat", "list", "--all")
-      expect(text.stdout.trim().split("\n").length).toBe((yield* state).conversations.filter(({ accountId }) => accountId === "1001").length)
+      expect(text.stdout.trim().split("\n").length).toBe(
+        (yield* state).conversations.filter(({ accountId }) => accountId === "1001").length
+      )
       expect(jsonLines(json.stdout)[0]).toMatchObject({ id: text.stdout.split("\n")[0] })
       expect(yield* both("chat", "send", "conv_301", "--text", "It is on its way")).toEqual([
         done("Sent to conversation conv_301.\n"),
@@ -189,7 +216,10 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     Effect.gen(function*() {
       const page = yield* plaza("api", "get", "me/posts?limit=1", "--field", "nothing=x y")
       expect(jsonLines(page.stdout)).toMatchObject([{ data: [{ authorId: "1001" }], next_cursor: expect.anything() as unknown }])
-      expect(jsonLines((yield* plaza("api", "PATCH", "/store/products/0042/stock", "--field", "stock:=9")).stdout)).toMatchObject([{ id: "0042", stock: 9 }])
+      expect(jsonLines((yield* plaza("api", "PATCH", "/store/products/0042/stock", "--field", "stock:=9")).stdout)).toMatchObject([{
+        id: "0042",
+        stock: 9
+      }])
       expect(yield* plaza("api", "PATCH", "/store/products/0042/stock", "--field", "stock=9")).toMatchObject({ code: 2, stdout: "" })
       const input = ["api", "PATCH", "/store/products/0042/stock", "--input", "-"]
       expect(jsonLines((yield* plazaWith([...input, "--json"], { stdin: `{"stock":3}` })).stdout)).toMatchObject([{ stock: 3 }])
@@ -230,13 +260,21 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("sandbox seed adds to a running sandbox what is asked for, or says what can be", () =>
     Effect.gen(function*() {
       const before = yield* state
-      expect(yield* plaza("sandbox", "seed", "--people", "3", "--products", "7", "--json")).toEqual(done(`{"generated":{"people":3,"products":7}}\n`))
+      expect(yield* plaza("sandbox", "seed", "--people", "3", "--products", "7", "--json")).toEqual(
+        done(`{"generated":{"people":3,"products":7}}\n`)
+      )
       const after = yield* state
       expect(after.accounts.length - before.accounts.length).toBe(3)
       expect(after.products.length - before.products.length).toBe(7)
       expect(yield* plaza("sandbox", "seed", "--orders", "1")).toEqual(done("Added to the sandbox: 1 orders.\n"))
-      expect(yield* plaza("sandbox", "seed")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: nothing to add: give one of --people, /) as unknown })
-      expect(yield* plaza("sandbox", "seed", "--posts", "-1")).toMatchObject({ code: 2, stderr: expect.stringMatching(/^plaza: --posts has to be a whole number from 0/) as unknown })
+      expect(yield* plaza("sandbox", "seed")).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^plaza: nothing to add: give one of --people, /) as unknown
+      })
+      expect(yield* plaza("sandbox", "seed", "--posts", "-1")).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^plaza: --posts has to be a whole number from 0/) as unknown
+      })
     }))
 
   it.effect("sandbox faults makes calls of a running sandbox go wrong, lists what is still to come and takes it away", () =>
@@ -249,7 +287,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect((yield* plaza("me")).code).toBe(4)
       expect(yield* both("sandbox", "faults", "list")).toEqual([
         done(`${id}\tstatus\tGET\t/me\t1\t1\n`),
-        done(`{"id":"${id}","fault":${JSON.stringify({ kind: "status", method: "GET", path: "/me", times: 2, when: "before", status: 403 })},"hits":1,"remaining":1}\n`)
+        done(
+          `{"id":"${id}","fault":${
+            JSON.stringify({ kind: "status", method: "GET", path: "/me", times: 2, when: "before", status: 403 })
+          },"hits":1,"remaining":1}\n`
+        )
       ])
       expect((yield* plazaWith(["sandbox", "faults", "add", "--input", "-"], { stdin: `{"kind":"drop","when":"after"}` })).code).toBe(0)
       expect(yield* sandbox.faults).toHaveLength(2)

@@ -44,7 +44,13 @@ const shell = (name: "bash" | "zsh" | "fish") =>
       program: start[name],
       cwd: folder,
       columns: 120,
-      env: { PATH: `${folder}/bin:${process.env["PATH"] ?? ""}`, HOME: folder, PS1: "ready> ", XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+      env: {
+        PATH: `${folder}/bin:${process.env["PATH"] ?? ""}`,
+        HOME: folder,
+        PS1: "ready> ",
+        XDG_DATA_HOME: folder,
+        XDG_CONFIG_HOME: folder
+      }
     })
     if (name === "bash") yield* terminal.type(`bind 'set bell-style none'; source ${file}; PS1='ready> '; clear\r`)
     if (name === "zsh") yield* terminal.type(`autoload -U compinit && compinit -u; source ${file}; PS1='ready> '; clear\r`)
@@ -87,7 +93,8 @@ layer(NodeContext.layer, { excludeTestServices: true })("completion", (it) => {
     }))
 })
 
-const offered = (...words: ReadonlyArray<string>) => Complete.answer(manual, words).split("\n").map((line) => line.split("\t")[0]).filter((name) => name !== "")
+const offered = (...words: ReadonlyArray<string>) =>
+  Complete.answer(manual, words).split("\n").map((line) => line.split("\t")[0]).filter((name) => name !== "")
 
 describe("what may be typed next", () => {
   it("is a command, with what it does behind it", () => {

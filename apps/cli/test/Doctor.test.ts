@@ -64,7 +64,18 @@ const diagnose = (env: Readonly<Record<string, string>>, flags: { readonly baseU
 const statuses = (checks: ReadonlyArray<Check>) => Object.fromEntries(checks.map(({ name, status }) => [name, status]))
 const of = (checks: ReadonlyArray<Check>, name: string) => checks.find((check) => check.name === name)
 
-const good = { node: "ok", profile: "ok", address: "ok", key: "ok", allowance: "ok", dns: "ok", service: "ok", clock: "ok", account: "ok", writes: "unknown" }
+const good = {
+  node: "ok",
+  profile: "ok",
+  address: "ok",
+  key: "ok",
+  allowance: "ok",
+  dns: "ok",
+  service: "ok",
+  clock: "ok",
+  account: "ok",
+  writes: "unknown"
+}
 
 layer(NodeContext.layer)("the doctor", (it) => {
   it.scoped("finds nothing wrong where nothing is, with one request, and doesn't pretend to know what nobody tells", () =>
@@ -84,14 +95,29 @@ layer(NodeContext.layer)("the doctor", (it) => {
       close()
       const checks = yield* diagnose({ PLAZA_BASE_URL: `http://localhost:${port}/open/v1`, PLAZA_API_KEY: key })
       expect(statuses(checks)).toEqual({ ...good, service: "failed", clock: "unknown", account: "unknown" })
-      expect(of(checks, "service")).toMatchObject({ message: `no answer from localhost:${port} (ECONNREFUSED)`, remedy: expect.stringContaining("Nothing listens there") as unknown })
+      expect(of(checks, "service")).toMatchObject({
+        message: `no answer from localhost:${port} (ECONNREFUSED)`,
+        remedy: expect.stringContaining("Nothing listens there") as unknown
+      })
     }))
 
   it.scoped.each([
     ["HTML at a wrong path", 404, "<html><title>Not Found</title></html>", "what answers is not the service: 404: ", "Not Found"],
     ["HTML with 200", 200, "<html><title>Sign in</title></html>", "what answers with status 200 is not the service", ""],
-    ["a key that is revoked", 401, `{"error":{"code":"INVALID_API_KEY","message":"it is revoked"}}`, "the service doesn't accept the key: 401 INVALID_API_KEY: it is revoked", ""],
-    ["an account without access", 403, `{"error":{"code":"DEVELOPER_ACCESS_REVOKED","message":"suspended"}}`, "the account's developer access is suspended or revoked: 403", ""],
+    [
+      "a key that is revoked",
+      401,
+      `{"error":{"code":"INVALID_API_KEY","message":"it is revoked"}}`,
+      "the service doesn't accept the key: 401 INVALID_API_KEY: it is revoked",
+      ""
+    ],
+    [
+      "an account without access",
+      403,
+      `{"error":{"code":"DEVELOPER_ACCESS_REVOKED","message":"suspended"}}`,
+      "the account's developer access is suspended or revoked: 403",
+      ""
+    ],
     ["an echo of the request", 500, "got AUTHORIZATION", "the service can't be reached behind what answers for it: 500", ""],
     ["JSON that is no object", 200, `["x"]`, "what answers with status 200 is not the service", ""]
   ] as const)("tells %s", ([_, status, body, message, more]) =>
@@ -146,7 +172,15 @@ layer(NodeContext.layer)("the doctor", (it) => {
   it.scoped("says what is missing without any settings", () =>
     Effect.gen(function*() {
       const checks = yield* diagnose({})
-      expect(statuses(checks)).toEqual({ ...good, address: "failed", key: "failed", dns: "unknown", service: "unknown", clock: "unknown", account: "unknown" })
+      expect(statuses(checks)).toEqual({
+        ...good,
+        address: "failed",
+        key: "failed",
+        dns: "unknown",
+        service: "unknown",
+        clock: "unknown",
+        account: "unknown"
+      })
     }))
 
   it.scoped("goes on with what the environment tells when the profiles can't be read", () =>
@@ -202,20 +236,29 @@ layer(NodeContext.layer)("the doctor on", (it) => {
     ["ftp://host/open/v1", "failed"],
     ["https://a:b@host/open/v1", "failed"],
     ["", "failed"]
-  ] as const)("the address %s: %s", ([address, status]) => Effect.sync(() => expect(Local.address(targetOf(address), false)[0].status).toBe(status)))
+  ] as const)("the address %s: %s",
+    ([address, status]) => Effect.sync(() => expect(Local.address(targetOf(address), false)[0].status).toBe(status)))
 
-  it.effect.each(["http://host/open/v1", "http://127.0.0.1.evil.example/open/v1"])("the address %s, where plain http is allowed: warning", (address) =>
-    Effect.sync(() => expect(Local.address(targetOf(address), true)[0].status).toBe("warning")))
+  it.effect.each(["http://host/open/v1", "http://127.0.0.1.evil.example/open/v1"])("the address %s, where plain http is allowed: warning",
+    (address) => Effect.sync(() => expect(Local.address(targetOf(address), true)[0].status).toBe("warning")))
 
   it.effect("a key of a profile that is sent to another address", () =>
     Effect.sync(() => {
-      const other = { ...targetOf("https://other/open/v1"), profile: "shop", profileBaseUrl: "https://host/open/v1", apiKey: { value: Redacted.make(key), from: "profile shop" } }
-      expect(Local.address(other, false)[0]).toMatchObject({ status: "warning", message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown })
+      const other = {
+        ...targetOf("https://other/open/v1"),
+        profile: "shop",
+        profileBaseUrl: "https://host/open/v1",
+        apiKey: { value: Redacted.make(key), from: "profile shop" }
+      }
+      expect(Local.address(other, false)[0]).toMatchObject({
+        status: "warning",
+        message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown
+      })
       expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" }, false)[0].status).toBe("ok")
     }))
 
-  it.effect.each([["v20.18.0", "ok"], ["v20.17.9", "failed"], ["v18.20.0", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s", ([version, status]) =>
-    Effect.sync(() => expect(Local.node(version).status).toBe(status)))
+  it.effect.each([["v20.18.0", "ok"], ["v20.17.9", "failed"], ["v18.20.0", "failed"], ["v24.1.0", "ok"]] as const)("Node %s: %s",
+    ([version, status]) => Effect.sync(() => expect(Local.node(version).status).toBe(status)))
 
   it.effect.each([
     [undefined, 15, false, "ok"],
@@ -223,6 +266,9 @@ layer(NodeContext.layer)("the doctor on", (it) => {
     ["CERT_HAS_EXPIRED", -1, false, "failed"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", 100, false, "failed"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", 100, true, "warning"]
-  ] as const)("a certificate that is refused with %s and valid for %i days, unchecked %j: %s", ([refused, days, isUnchecked, status]) =>
-    Effect.sync(() => expect(Network.judge({ refused, validTo: now + days * 86_400_000, subject: "host" }, now, isUnchecked).status).toBe(status)))
+  ] as const)("a certificate that is refused with %s and valid for %i days, unchecked %j: %s",
+    ([refused, days, isUnchecked, status]) =>
+      Effect.sync(() =>
+        expect(Network.judge({ refused, validTo: now + days * 86_400_000, subject: "host" }, now, isUnchecked).status).toBe(status)
+      ))
 })

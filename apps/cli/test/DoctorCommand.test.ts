@@ -49,9 +49,17 @@ const failing = (code: string) => ({
   code: 1,
   said: {
     ok: false,
-    checks: expect.arrayContaining([check("dns", "ok"), check("tls", "failed", code), check("service", "unknown"), check("clock", "unknown"), check("account", "unknown")]) as unknown
+    checks: expect.arrayContaining([
+      check("dns", "ok"),
+      check("tls", "failed", code),
+      check("service", "unknown"),
+      check("clock", "unknown"),
+      check("account", "unknown")
+    ]) as unknown
   },
-  stderr: expect.stringMatching(/^\{"error":\{"tag":"ChecksFailed","code":null,"status":null,"message":"one check of 11 failed: tls","details":\{\}\}\}\n$/) as unknown
+  stderr: expect.stringMatching(
+    /^\{"error":\{"tag":"ChecksFailed","code":null,"status":null,"message":"one check of 11 failed: tls","details":\{\}\}\}\n$/
+  ) as unknown
 })
 
 layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
@@ -59,9 +67,19 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* plaza("doctor")
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
-      expect(stdout.split("\n").flatMap((line) => line.startsWith("\t") || line === "" ? [] : [line.split("\t").slice(0, 2).join(" ")])).toEqual([
-        "ok node", "ok profile", "ok address", "ok key", "ok allowance", "ok dns", "ok service", "ok clock", "ok account", "unknown writes"
-      ])
+      expect(stdout.split("\n").flatMap((line) => line.startsWith("\t") || line === "" ? [] : [line.split("\t").slice(0, 2).join(" ")]))
+        .toEqual([
+          "ok node",
+          "ok profile",
+          "ok address",
+          "ok key",
+          "ok allowance",
+          "ok dns",
+          "ok service",
+          "ok clock",
+          "ok account",
+          "unknown writes"
+        ])
     }))
 
   it.effect("ends with 1 where something failed, says in a sentence what, and what to do under each", () =>
@@ -69,9 +87,13 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       const { createKey, revokeKey } = yield* Sandbox.Sandbox
       const { apiKey, id } = yield* Effect.orDie(createKey("1001"))
       yield* Effect.orDie(revokeKey(id))
-      const { code, stderr, stdout } = yield* plazaWith(["doctor"], { env: { PLAZA_API_KEY: Redacted.value(apiKey), PLAZA_RATE_LIMIT: "0" } })
+      const { code, stderr, stdout } = yield* plazaWith(["doctor"], {
+        env: { PLAZA_API_KEY: Redacted.value(apiKey), PLAZA_RATE_LIMIT: "0" }
+      })
       expect({ code, stderr }).toEqual({ code: 1, stderr: "plaza: 2 checks of 10 failed: allowance, account\n" })
-      expect(stdout).toMatch(/\nfailed\taccount\tthe service doesn't accept the key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key, .+\n/)
+      expect(stdout).toMatch(
+        /\nfailed\taccount\tthe service doesn't accept the key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key, .+\n/
+      )
     }))
 
   it.scoped("reads the certificate of an https address", () =>
@@ -82,22 +104,35 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
         code: 0,
         said: {
           ok: true,
-          checks: expect.arrayContaining([check("tls", "ok", "^certificate of localhost, valid until 2126-01-01T00:00:00.000Z$"), check("service", "ok"), check("account", "ok")]) as unknown
+          checks: expect.arrayContaining([
+            check("tls", "ok", "^certificate of localhost, valid until 2126-01-01T00:00:00.000Z$"),
+            check("service", "ok"),
+            check("account", "ok")
+          ]) as unknown
         },
         stderr: ""
       })
-      expect(yield* diagnose(`https://127.0.0.1:${port}/open/v1`)).toEqual(failing("valid until 2126-.+ is not accepted \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)"))
+      expect(yield* diagnose(`https://127.0.0.1:${port}/open/v1`)).toEqual(
+        failing("valid until 2126-.+ is not accepted \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)")
+      )
       const unchecked = yield* diagnose(`https://localhost:${port}/open/v1`, { NODE_TLS_REJECT_UNAUTHORIZED: "0", NODE_NO_WARNINGS: "1" })
-      expect(unchecked).toMatchObject({ code: 0, said: { checks: expect.arrayContaining([check("tls", "warning", "NODE_TLS_REJECT_UNAUTHORIZED=0")]) as unknown } })
+      expect(unchecked).toMatchObject({
+        code: 0,
+        said: { checks: expect.arrayContaining([check("tls", "warning", "NODE_TLS_REJECT_UNAUTHORIZED=0")]) as unknown }
+      })
     }))
 
   it.scoped("tells a certificate that has expired, one of another host, and none at all", () =>
     Effect.gen(function*() {
       const env = yield* trusted(`${Certificates.valid}${Certificates.expired}`)
       const old = yield* serve(secure(Certificates.expired))
-      expect(yield* diagnose(`https://localhost:${old}/open/v1`, env)).toEqual(failing("valid until 2019-01-01.+ is not accepted \\(CERT_HAS_EXPIRED\\)"))
+      expect(yield* diagnose(`https://localhost:${old}/open/v1`, env)).toEqual(
+        failing("valid until 2019-01-01.+ is not accepted \\(CERT_HAS_EXPIRED\\)")
+      )
       const other = yield* serve(secure(Certificates.valid), "127.0.0.2")
-      expect(yield* diagnose(`https://127.0.0.2:${other}/open/v1`, env)).toEqual(failing("is not accepted \\(ERR_TLS_CERT_ALTNAME_INVALID\\)"))
+      expect(yield* diagnose(`https://127.0.0.2:${other}/open/v1`, env)).toEqual(
+        failing("is not accepted \\(ERR_TLS_CERT_ALTNAME_INVALID\\)")
+      )
       const plain = yield* serve(Http.createServer())
       expect(yield* diagnose(`https://localhost:${plain}/open/v1`, env)).toEqual(failing("doesn't speak TLS as it should \\(\\w+\\)"))
     }))
@@ -105,7 +140,9 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
   it.effect("is as good with a flag as with a variable", () =>
     Effect.gen(function*() {
       const { PLAZA_API_KEY, PLAZA_BASE_URL } = yield* environment
-      const { code, stdout } = yield* plazaWith(["doctor", "--base-url", PLAZA_BASE_URL], { env: { PLAZA_API_KEY, PLAZA_BASE_URL: "nowhere" } })
+      const { code, stdout } = yield* plazaWith(["doctor", "--base-url", PLAZA_BASE_URL], {
+        env: { PLAZA_API_KEY, PLAZA_BASE_URL: "nowhere" }
+      })
       expect({ code, printed: stdout.includes(`${PLAZA_BASE_URL} from --base-url`) }).toEqual({ code: 0, printed: true })
     }))
 })

@@ -30,7 +30,13 @@ const errorOf = (stderr: string): unknown => {
 
 const key = `key_${"x".repeat(40)}`
 const order = (id: string) => ["orders", "ship", id, "--carrier", "c", "--tracking-number", "1"]
-const status = (status: number, more: Partial<Extract<Fault, { readonly kind: "status" }>> = {}): Fault => ({ kind: "status", when: "before", status, times: 100, ...more })
+const status = (status: number, more: Partial<Extract<Fault, { readonly kind: "status" }>> = {}): Fault => ({
+  kind: "status",
+  when: "before",
+  status,
+  times: 100,
+  ...more
+})
 
 layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("ends with 2 for wrong words, wrong values and wrong settings, each with one sentence that names what to change", () =>
@@ -41,7 +47,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         [["stories", "create", "--input", "no/such.json"], {}, "plaza: there is no file no/such.json: check the path"],
         [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url can't be used: must begin with http:// or https://"],
         [["me"], { PLAZA_BASE_URL: "" }, "plaza: PLAZA_BASE_URL can't be used: must be an address such as https://host/open/v1"],
-        [["me"], { PLAZA_API_KEY: "key_1 key_2" }, "plaza: PLAZA_API_KEY can't be used: is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"],
+        [
+          ["me"],
+          { PLAZA_API_KEY: "key_1 key_2" },
+          "plaza: PLAZA_API_KEY can't be used: is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"
+        ],
         [["me"], { PLAZA_LOG_LEVEL: "loud" }, `plaza: PLAZA_LOG_LEVEL can't be used: Expected a log level but received "loud"`]
       ]
       const ends = yield* Effect.forEach(cases, ([argv, env]) => both(argv, env))
@@ -55,7 +65,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("ends with 2 when a variable is missing, and names it", () =>
     Effect.gen(function*() {
       const { PLAZA_BASE_URL } = yield* environment
-      expect(yield* run(["me"])).toEqual({ code: 2, stdout: "", stderr: "plaza: the service's address is not known: log in with plaza auth login, set PLAZA_BASE_URL or give --base-url\n" })
+      expect(yield* run(["me"])).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: the service's address is not known: log in with plaza auth login, set PLAZA_BASE_URL or give --base-url\n"
+      })
       expect(yield* run(["me"], { env: { PLAZA_BASE_URL } })).toEqual({
         code: 2,
         stdout: "",
@@ -66,7 +80,8 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("lets a flag beat the environment", () =>
     Effect.gen(function*() {
       const { PLAZA_BASE_URL } = yield* environment
-      expect(yield* plazaWith(["me", "--base-url", PLAZA_BASE_URL], { env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" } })).toMatchObject({ code: 0 })
+      expect(yield* plazaWith(["me", "--base-url", PLAZA_BASE_URL], { env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" } }))
+        .toMatchObject({ code: 0 })
     }))
 
   it.effect("ends with 2 when the service refuses a value, and names the field", () =>
@@ -75,7 +90,12 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(text).toMatchObject({ code: 2, stdout: "" })
       expect(text.stderr).toMatch(/^plaza: the service refuses a value\n {2}400 VALIDATION_ERROR: .+ \(field: carrier, .+\)\n {2}.+\n$/)
       expect(json.code).toBe(2)
-      expect(errorOf(json.stderr)).toMatchObject({ tag: "ValidationError", code: "VALIDATION_ERROR", status: 400, details: { field: "carrier" } })
+      expect(errorOf(json.stderr)).toMatchObject({
+        tag: "ValidationError",
+        code: "VALIDATION_ERROR",
+        status: 400,
+        details: { field: "carrier" }
+      })
     }))
 
   it.effect("ends with 3 when the service doesn't find it", () =>
@@ -124,11 +144,15 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(errorOf(json.stderr)).toMatchObject({ tag: "InternalError", code: "INTERNAL_ERROR", status: 500 })
       const unreachable = yield* plazaWith(["me"], { env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" } })
       expect(unreachable).toMatchObject({ code: 7, stdout: "" })
-      expect(unreachable.stderr).toMatch(/^plaza: the service can't be reached, .+\n {2}.*127\.0\.0\.1:1.*\n {2}Nothing listens there: .+\n$/)
+      expect(unreachable.stderr).toMatch(
+        /^plaza: the service can't be reached, .+\n {2}.*127\.0\.0\.1:1.*\n {2}Nothing listens there: .+\n$/
+      )
       expect(yield* run(["sandbox", "reset"], { env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" } })).toEqual({
         code: 7,
         stdout: "",
-        stderr: expect.stringMatching(/^plaza: the service can't be reached, and nothing was done\n {2}no sandbox answers at http:\/\/127\.0\.0\.1:1: start one with plaza sandbox start, .+\n {2}.+\n$/) as unknown
+        stderr: expect.stringMatching(
+          /^plaza: the service can't be reached, and nothing was done\n {2}no sandbox answers at http:\/\/127\.0\.0\.1:1: start one with plaza sandbox start, .+\n {2}.+\n$/
+        ) as unknown
       })
     }))
 
@@ -152,34 +176,56 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(stdout.split("\n").filter((line) => line !== "").every((line) => line === `{"id":"conv_1"}`)).toBe(true)
     }))
 
-  it.scoped.each([["SIGINT", 130], ["SIGTERM", 143]] as const)("ends with its status on %s, in silence", ([signal, code]) =>
-    Effect.gen(function*() {
-      const sandbox = yield* Sandbox.Sandbox
-      yield* sandbox.addFault({ kind: "delay", when: "before", millis: 20_000, method: "GET", path: "/me" })
-      const before = (yield* sandbox.faults)[0]?.hits ?? 0
-      const child = yield* start(["me"], { env: yield* environment })
-      const end = yield* Effect.fork(finished(child))
-      // The request has come when the fault has hit it; then the program is in the middle of its work.
-      yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), { until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > before })
-      yield* Effect.sync(() => child.kill(signal))
-      expect(yield* end).toEqual({ code, stdout: "", stderr: "" })
-      yield* sandbox.clearFaults
-    }))
+  it.scoped.each([["SIGINT", 130], ["SIGTERM", 143]] as const)("ends with its status on %s, in silence",
+    ([signal, code]) =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        yield* sandbox.addFault({ kind: "delay", when: "before", millis: 20_000, method: "GET", path: "/me" })
+        const before = (yield* sandbox.faults)[0]?.hits ?? 0
+        const child = yield* start(["me"], { env: yield* environment })
+        const end = yield* Effect.fork(finished(child))
+        // The request has come when the fault has hit it; then the program is in the middle of its work.
+        yield* Effect.repeat(Effect.delay(sandbox.faults, "20 millis"), {
+          until: (faults) => faults.length === 0 || (faults[0]?.hits ?? 0) > before
+        })
+        yield* Effect.sync(() => child.kill(signal))
+        expect(yield* end).toEqual({ code, stdout: "", stderr: "" })
+        yield* sandbox.clearFaults
+      }))
 
   it.effect("ends silently and well when its reader has enough", () =>
     Effect.gen(function*() {
-      const many = JSON.stringify({ data: Array.from({ length: 100 }, (_, id) => ({ id: `conv_${id}`, more: "x".repeat(500) })), next_cursor: null })
+      const many = JSON.stringify({
+        data: Array.from({ length: 100 }, (_, id) => ({ id: `conv_${id}`, more: "x".repeat(500) })),
+        next_cursor: null
+      })
       const fault = status(200, { method: "GET", path: "/conversations", body: many, contentType: "application/json" })
       const env = yield* environment
-      const shell = spawn("bash", ["--noprofile", "--norc", "-c", `set -o pipefail; "${process.execPath}" "${dist}/plaza.mjs" api GET /conversations --paginate | head -n 1`], { env: { PATH: process.env["PATH"], ...env } })
+      const shell = spawn("bash", [
+        "--noprofile",
+        "--norc",
+        "-c",
+        `set -o pipefail; "${process.execPath}" "${dist}/plaza.mjs" api GET /conversations --paginate | head -n 1`
+      ], { env: { PATH: process.env["PATH"], ...env } })
       shell.stdin.end()
       const { code, stderr, stdout } = yield* inSandbox(fault, finished(shell))
       expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 })
     }))
 
   it.effect.each([
-    "--help", "--version", "help posts", "posts create --help", "__complete po", "completions bash", "me", "me --json", "posts list --all", "posts list --all --json",
-    "users get 1002", "sandbox faults list", "api GET /me --include"
+    "--help",
+    "--version",
+    "help posts",
+    "posts create --help",
+    "__complete po",
+    "completions bash",
+    "me",
+    "me --json",
+    "posts list --all",
+    "posts list --all --json",
+    "users get 1002",
+    "sandbox faults list",
+    "api GET /me --include"
   ])("ends silently and well when nobody reads what plaza %s says", (words) =>
     Effect.gen(function*() {
       // The reader is gone before the program begins.
@@ -192,9 +238,15 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("says why when what it says can't be written, and shows help and version as well as results", () =>
     Effect.gen(function*() {
       for (const words of ["--help", "--version", "me"]) {
-        const shell = spawn("bash", ["--noprofile", "--norc", "-c", `"${process.execPath}" "${dist}/plaza.mjs" ${words} > /dev/full`], { env: { PATH: process.env["PATH"], ...yield* environment } })
+        const shell = spawn("bash", ["--noprofile", "--norc", "-c", `"${process.execPath}" "${dist}/plaza.mjs" ${words} > /dev/full`], {
+          env: { PATH: process.env["PATH"], ...yield* environment }
+        })
         shell.stdin.end()
-        expect(yield* finished(shell)).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(/^plaza: the output can't be written: .*ENOSPC.*\n$/) as unknown })
+        expect(yield* finished(shell)).toEqual({
+          code: 1,
+          stdout: "",
+          stderr: expect.stringMatching(/^plaza: the output can't be written: .*ENOSPC.*\n$/) as unknown
+        })
       }
     }))
 

@@ -8,7 +8,8 @@ import * as Fields from "../src/Fields.js"
 
 const name = FastCheck.string({ minLength: 1 }).filter((name) => !name.includes("=") && !name.endsWith(":"))
 const parsed = (...written: ReadonlyArray<string>) => Either.map(Fields.parse(written), (fields) => Object.fromEntries(fields))
-const refusal = (either: Either.Either<unknown, { readonly message: string }>) => Either.match(either, { onLeft: ({ message }) => message, onRight: () => "accepted" })
+const refusal = (either: Either.Either<unknown, { readonly message: string }>) =>
+  Either.match(either, { onLeft: ({ message }) => message, onRight: () => "accepted" })
 
 describe("a field", () => {
   it.prop("of the form name=text is that text, whatever its characters", [name, FastCheck.string()], ([name, text]) => {
@@ -20,12 +21,16 @@ describe("a field", () => {
   })
 
   it("stays text where it looks like a number", () => {
-    expect(parsed("stock=7", "exact:=7", "list:=[1,2]", "empty=", "a=b=c")).toEqual(Either.right({ stock: "7", exact: 7, list: [1, 2], empty: "", a: "b=c" }))
+    expect(parsed("stock=7", "exact:=7", "list:=[1,2]", "empty=", "a=b=c")).toEqual(
+      Either.right({ stock: "7", exact: 7, list: [1, 2], empty: "", a: "b=c" })
+    )
   })
 
   it("in a query is its text, or its JSON", () => {
     const target = { path: "/me", query: { d: "1" } }
-    expect(Fields.query(target, new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual(Either.right({ a: "x y", b: "5", c: "[1]", d: "1" }))
+    expect(Fields.query(target, new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual(
+      Either.right({ a: "x y", b: "5", c: "[1]", d: "1" })
+    )
     expect(refusal(Fields.query(target, new Map([["d", "2"]])))).toBe("d is in the path and in --field: leave one of them out")
   })
 

@@ -5,7 +5,8 @@ import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import * as HeaderOption from "../src/HeaderOption.js"
 
-const refusal = (written: ReadonlyArray<string>) => Either.match(HeaderOption.parse(written), { onLeft: ({ message }) => message, onRight: () => "accepted" })
+const refusal = (written: ReadonlyArray<string>) =>
+  Either.match(HeaderOption.parse(written), { onLeft: ({ message }) => message, onRight: () => "accepted" })
 
 describe("a header", () => {
   it("is a name, a colon and a value, with space or none", () => {
@@ -18,9 +19,12 @@ describe("a header", () => {
     expect(refusal([written])).toMatch(/^--header can't set (proxy-)?authorization: the key comes from the profile or PLAZA_API_KEY$/)
   })
 
-  it.each(["Host: x", "Content-Length: 3", "transfer-encoding: chunked", "Connection: close"])("%s is refused, for it follows from the request", (written) => {
-    expect(refusal([written])).toContain("it follows from the request")
-  })
+  it.each(["Host: x", "Content-Length: 3", "transfer-encoding: chunked", "Connection: close"])(
+    "%s is refused, for it follows from the request",
+    (written) => {
+      expect(refusal([written])).toContain("it follows from the request")
+    }
+  )
 
   it("is refused without telling it again when it is none, for it may be a key", () => {
     for (const written of [`key_${"x".repeat(40)}`, "two words: x", ": x", "a\nb: c", ""]) {
@@ -29,7 +33,9 @@ describe("a header", () => {
   })
 
   it("is refused when its value would end it, or its name is there already", () => {
-    expect(refusal(["x: a\r\nauthorization: b"])).toBe("the value of --header x can't be sent: leave out line breaks and control characters")
+    expect(refusal(["x: a\r\nauthorization: b"])).toBe(
+      "the value of --header x can't be sent: leave out line breaks and control characters"
+    )
     expect(refusal(["x: a", "X: b"])).toBe("--header x is given twice: leave one of them out")
   })
 })

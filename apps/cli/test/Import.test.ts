@@ -14,10 +14,19 @@ const products = (count: number) => ids(count).map((id) => ({ id, stock: 1_000 }
 const orders = (count: number) => ids(count).map((id) => ({ id }))
 const rows = (count: number) => ids(count).map((id, number) => [id, number] as const)
 
-const writes = Effect.map(Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.requests), (all) => all.filter(({ method }) => method !== "GET"))
-const stockAt = (id: string) => Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), (state) => state.products.find((one) => one.id === ProductId.make(id))?.stock)
-const shipmentOf = (id: string) => Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), (state) => state.orders.find((one) => one.id === OrderId.make(id))?.shipment)
-const explained = (message: string) => expect.objectContaining({ _tag: "Explained", cause: expect.objectContaining({ message: expect.stringContaining(message) as unknown }) as unknown }) as unknown
+const writes = Effect.map(Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.requests),
+  (all) => all.filter(({ method }) => method !== "GET"))
+const stockAt = (id: string) =>
+  Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), (state) =>
+    state.products.find((one) => one.id === ProductId.make(id))?.stock)
+const shipmentOf = (id: string) =>
+  Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), (state) =>
+    state.orders.find((one) => one.id === OrderId.make(id))?.shipment)
+const explained = (message: string) =>
+  expect.objectContaining({
+    _tag: "Explained",
+    cause: expect.objectContaining({ message: expect.stringContaining(message) as unknown }) as unknown
+  }) as unknown
 
 describe("a file", () => {
   it.scoped("is checked whole before the first request, and every invalid row is reported with its line", () =>
@@ -43,16 +52,26 @@ describe("a file", () => {
   it.scoped("without rows is an empty day for orders and a broken export for stock", () =>
     Effect.gen(function*() {
       const state = yield* home
-      expect(summaryOf(yield* run(state, "orders", yield* write(state, "orders.csv", "orderId,carrier,trackingNumber\n")))).toMatchObject({ rows: 0, sent: 0 })
-      expect(failureOf(yield* run(state, "stock", yield* write(state, "stock.csv", "productId,stock\n")))).toMatchObject({ _tag: "SourceRefused" })
+      expect(summaryOf(yield* run(state, "orders", yield* write(state, "orders.csv", "orderId,carrier,trackingNumber\n")))).toMatchObject({
+        rows: 0,
+        sent: 0
+      })
+      expect(failureOf(yield* run(state, "stock", yield* write(state, "stock.csv", "productId,stock\n")))).toMatchObject({
+        _tag: "SourceRefused"
+      })
     }).pipe(Effect.provide(inProcess())))
 
   it.scoped("is never written over by its own report", () =>
     Effect.gen(function*() {
       const state = yield* home
       const file = yield* write(state, "stock.csv", stockOf(rows(1)))
-      expect(failureOf(yield* run(state, "stock", file, { report: `${state}/../${state.split("/").at(-1)}/stock.csv` }))).toMatchObject({ _tag: "UsageError" })
-      expect(failureOf(yield* run(state, "stock", file, { report: `${state}/missing/failed.csv` }))).toMatchObject({ _tag: "SystemError", reason: "NotFound" })
+      expect(failureOf(yield* run(state, "stock", file, { report: `${state}/../${state.split("/").at(-1)}/stock.csv` }))).toMatchObject({
+        _tag: "UsageError"
+      })
+      expect(failureOf(yield* run(state, "stock", file, { report: `${state}/missing/failed.csv` }))).toMatchObject({
+        _tag: "SystemError",
+        reason: "NotFound"
+      })
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess())))
 })
@@ -62,7 +81,17 @@ describe("an import", () => {
     Effect.gen(function*() {
       const state = yield* home
       const first = yield* run(state, "stock", yield* write(state, "stock.csv", stockOf(rows(20))))
-      expect(summaryOf(first)).toEqual({ import: "stock", rows: 20, inPlace: 0, sent: 20, alreadyShipped: [], unverified: [], failed: 0, left: 0, report: null })
+      expect(summaryOf(first)).toEqual({
+        import: "stock",
+        rows: 20,
+        inPlace: 0,
+        sent: 20,
+        alreadyShipped: [],
+        unverified: [],
+        failed: 0,
+        left: 0,
+        report: null
+      })
       expect(yield* stockAt("P-19")).toBe(19)
       expect((yield* writes).length).toBe(20)
       const others = rows(20).toReversed().map(([productId, stock]) => JSON.stringify({ stock, productId }))
@@ -77,11 +106,14 @@ describe("an import", () => {
     Effect.gen(function*() {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
-      const file = yield* write(state, "stock.csv", stockOf([["P-0", 1], ["P-1", 0], ["P-2", 2], ["P-3", 3], ["P-4", 0], ["P-5", 4], ["P-6", 0]]))
+      const file = yield* write(state, "stock.csv",
+        stockOf([["P-0", 1], ["P-1", 0], ["P-2", 2], ["P-3", 3], ["P-4", 0], ["P-5", 4], ["P-6", 0]]))
       const sent = Effect.map(writes, (all) => all.map(({ params }) => params["id"]))
       // Two that may have arrived, one of them sold out.
-      for (const id of ["P-2", "P-4"]) yield* addFault({ kind: "status", when: "before", status: 200, body: "<html>", method: "PATCH", path: `*/${id}/stock` })
-      for (const id of ["P-0", "P-1", "P-3", "P-5", "P-6"]) yield* addFault({ kind: "status", when: "before", status: 404, method: "PATCH", path: `*/${id}/stock` })
+      for (const id of ["P-2", "P-4"])
+        yield* addFault({ kind: "status", when: "before", status: 200, body: "<html>", method: "PATCH", path: `*/${id}/stock` })
+      for (const id of ["P-0", "P-1", "P-3", "P-5", "P-6"])
+        yield* addFault({ kind: "status", when: "before", status: 404, method: "PATCH", path: `*/${id}/stock` })
       expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 0, failed: 7 })
       expect(yield* sent).toEqual(["P-1", "P-4", "P-6", "P-0", "P-2", "P-3", "P-5"])
       yield* clearFaults
@@ -113,7 +145,11 @@ describe("an import", () => {
       const second = yield* createKey("1001", { name: "second" })
       expect(summaryOf(yield* run(state, "orders", file, { apiKey: second.apiKey }))).toMatchObject({ inPlace: 2 })
       const narrow = yield* createKey("1001", { name: "narrow", scopes: ["orders:write"] })
-      expect(summaryOf(yield* run(state, "orders", file, { apiKey: narrow.apiKey }))).toMatchObject({ inPlace: 0, sent: 0, alreadyShipped: ["P-0", "P-1"] })
+      expect(summaryOf(yield* run(state, "orders", file, { apiKey: narrow.apiKey }))).toMatchObject({
+        inPlace: 0,
+        sent: 0,
+        alreadyShipped: ["P-0", "P-1"]
+      })
       expect(summaryOf(yield* run(state, "orders", file, { apiKey: narrow.apiKey }))).toMatchObject({ inPlace: 2 })
     }).pipe(Effect.provide(inProcess({ fixtures: { orders: orders(2) } }))))
 
@@ -122,7 +158,12 @@ describe("an import", () => {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox
       const file = yield* write(state, "stock.csv", stockOf(rows(3)))
-      expect(summaryOf(yield* run(state, "stock", file, { dryRun: true }))).toMatchObject({ dryRun: true, rows: 3, inPlace: 0, send: [{ productId: "P-0", stock: "0" }, {}, {}] })
+      expect(summaryOf(yield* run(state, "stock", file, { dryRun: true }))).toMatchObject({
+        dryRun: true,
+        rows: 3,
+        inPlace: 0,
+        send: [{ productId: "P-0", stock: "0" }, {}, {}]
+      })
       expect(yield* writes).toEqual([])
       yield* addFault({ kind: "status", when: "before", status: 404, method: "PATCH", path: "*/P-1/stock" })
       yield* run(state, "stock", file)
@@ -164,12 +205,19 @@ describe("what fails", () => {
         expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 2, left: 0, report })
         expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RowsFailed", exitCode: 3 } })
         expect(yield* fs.readFileString(report)).toContain("NOT_FOUND")
-        expect(summaryOf(yield* run(state, "stock", report, { dryRun: true }))).toMatchObject({ send: [{ productId: `a,"b";c`, stock: "2" }, { productId: "gone", stock: "3" }] })
+        expect(summaryOf(yield* run(state, "stock", report, { dryRun: true }))).toMatchObject({
+          send: [{ productId: `a,"b";c`, stock: "2" }, { productId: "gone", stock: "3" }]
+        })
       }
       yield* setProduct({ id: "gone" })
       // Rows that failed are tried again.
       const unnamed = yield* run(state, "stock", file)
-      expect(summaryOf(unnamed)).toMatchObject({ inPlace: 1, sent: 1, failed: 1, report: expect.stringMatching(/plaza\/imports\/stock-\w+\/\w+\.failed\.csv$/) as unknown })
+      expect(summaryOf(unnamed)).toMatchObject({
+        inPlace: 1,
+        sent: 1,
+        failed: 1,
+        report: expect.stringMatching(/plaza\/imports\/stock-\w+\/\w+\.failed\.csv$/) as unknown
+      })
       yield* setProduct({ id: `a,"b";c` })
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ inPlace: 2, sent: 1, failed: 0, report: null })
       const left = yield* fs.readDirectory(state, { recursive: true })
@@ -193,7 +241,8 @@ describe("what fails", () => {
           const fs = yield* FileSystem.FileSystem
           const { addFault, clearFaults } = yield* Sandbox.Sandbox
           const file = yield* write(state, "stock.csv", stockOf(rows(11)))
-          for (const id of failing) yield* addFault({ kind: "status", when: "before", ...fault, method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
+          for (const id of failing)
+            yield* addFault({ kind: "status", when: "before", ...fault, method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
           const report = `${state}/failed.ndjson`
           const ended = yield* run(state, "stock", file, { concurrency, report })
           expect(summaryOf(ended)).toMatchObject({ sent: 11 - failing.length, failed: failing.length, left: 0 })
@@ -210,14 +259,24 @@ describe("what fails", () => {
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const [bad, good] = [ids(200).filter((id) => /[02468]$/.test(id)), ids(200).filter((id) => /[13579]$/.test(id))]
-      for (const id of bad) yield* addFault({ kind: "status", when: "before", status: 403, code: "FORBIDDEN", method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
+      for (const id of bad)
+        yield* addFault({
+          kind: "status",
+          when: "before",
+          status: 403,
+          code: "FORBIDDEN",
+          method: "PATCH",
+          path: `*/${id}/stock`,
+          times: 1_000
+        })
       const sorted = [...good.slice(0, 1), ...bad, ...good.slice(1)]
       for (const order of [sorted, [...(yield* Random.shuffle(ids(200)))]]) {
         const state = yield* home
         const file = yield* write(state, "stock.csv", stockOf(order.map((id) => [id, 1] as const)))
         expect(summaryOf(yield* run(state, "stock", file, { concurrency: 4 }))).toMatchObject({ sent: 100, failed: 100, left: 0 })
       }
-    }).pipe(Effect.withRandom(Random.make("half")), Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(200) } })), SimulatedTime.run))
+    }).pipe(Effect.withRandom(Random.make("half")), Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(200) } })),
+      SimulatedTime.run))
 
   it.scoped("for every row ends the import after a handful: a store, a scope, a profile, a new code", () =>
     Effect.gen(function*() {
@@ -230,7 +289,11 @@ describe("what fails", () => {
           yield* addFault({ kind: "status", when: "before", status: 403, code, method: "PATCH", times: 1_000 })
           const ended = yield* run(state, "stock", file, { concurrency })
           expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 40, report: null })
-          expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { code, status: 403 }, advice: "0 of 40 rows are in place: run the same command to go on." })
+          expect(failureOf(ended)).toMatchObject({
+            _tag: "Explained",
+            cause: { code, status: 403 },
+            advice: "0 of 40 rows are in place: run the same command to go on."
+          })
           const sent = (yield* writes).length - before
           expect(sent).toBeGreaterThan(3)
           // Three that show it and three trials, beside those that were on their way.
@@ -273,7 +336,11 @@ describe("what fails", () => {
       yield* addFault({ kind: "status", when: "before", status: 429, method: "PATCH", times: 1_000, retryAfter: "43200" })
       const ended = yield* run(state, "stock", file, { concurrency: 4 })
       expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 0, left: 40 })
-      expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RateLimited" }, advice: "0 of 40 rows are in place: run the same command to go on." })
+      expect(failureOf(ended)).toMatchObject({
+        _tag: "Explained",
+        cause: { _tag: "RateLimited" },
+        advice: "0 of 40 rows are in place: run the same command to go on."
+      })
       expect((yield* writes).length).toBeLessThanOrEqual(4)
       yield* clearFaults
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 40 })
@@ -299,7 +366,10 @@ describe("trouble on the way", () => {
       yield* addFault({ kind: "status", when: "after", status: 503, method: "PATCH", times: 10_000 })
       const ended = yield* run(state, "stock", file, { concurrency: 2 })
       expect(summaryOf(ended)).toMatchObject({ sent: 0, report: expect.stringContaining(".failed.csv") as unknown })
-      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "UnrecognizedError", category: "ServiceFault" }, details: { failed: expect.toSatisfy((failed) => failed === 8 || failed === 9) as unknown } })
+      expect(failureOf(ended)).toMatchObject({
+        cause: { _tag: "UnrecognizedError", category: "ServiceFault" },
+        details: { failed: expect.toSatisfy((failed) => failed === 8 || failed === 9) as unknown }
+      })
       yield* clearFaults
       expect(summaryOf(yield* run(state, "stock", file))).toMatchObject({ sent: 100 })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(100) } })), SimulatedTime.run))
@@ -309,7 +379,10 @@ describe("trouble on the way", () => {
       const state = yield* home
       const { addFault, clearFaults } = yield* Sandbox.Sandbox
       const file = yield* write(state, "stock.csv", stockOf(rows(20)))
-      const bodies = [["<html>Sign in to the network</html>", "text/html"], [`{"error":{"code":"NOT_FOUND","message":"no"}}`, "application/json"]] as const
+      const bodies = [["<html>Sign in to the network</html>", "text/html"], [
+        `{"error":{"code":"NOT_FOUND","message":"no"}}`,
+        "application/json"
+      ]] as const
       for (const [body, contentType] of bodies) {
         yield* addFault({ kind: "status", when: "before", status: 200, body, contentType, method: "PATCH", path: "*/P-0/stock" })
         const one = yield* run(state, "stock", yield* write(state, "one.csv", stockOf([["P-0", 7]])), { again: true })
@@ -330,7 +403,15 @@ describe("trouble on the way", () => {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox
       const file = yield* write(state, "stock.csv", stockOf(rows(20)))
-      for (const id of ids(7)) yield* addFault({ kind: "status", when: "before", status: 503, method: "PATCH", path: `*/${id}/stock`, times: 1_000 })
+      for (const id of ids(7))
+        yield* addFault({
+          kind: "status",
+          when: "before",
+          status: 503,
+          method: "PATCH",
+          path: `*/${id}/stock`,
+          times: 1_000
+        })
       expect(summaryOf(yield* run(state, "stock", file, { concurrency: 1 }))).toMatchObject({ sent: 13, failed: 7, left: 0 })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { products: products(20) } })), SimulatedTime.run))
 
@@ -353,7 +434,10 @@ describe("trouble on the way", () => {
       const fs = yield* FileSystem.FileSystem
       const file = yield* write(state, "stock.csv", stockOf(rows(3)))
       yield* fs.writeFileString(`${state}/plaza`, "in the way")
-      expect(failureOf(yield* run(state, "stock", file))).toMatchObject({ _tag: "Explained", advice: expect.stringContaining("XDG_STATE_HOME") as unknown })
+      expect(failureOf(yield* run(state, "stock", file))).toMatchObject({
+        _tag: "Explained",
+        advice: expect.stringContaining("XDG_STATE_HOME") as unknown
+      })
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 })
@@ -367,7 +451,9 @@ describe("an order", () => {
       expect(Exit.isSuccess(ended.exit)).toBe(true)
       expect(summaryOf(ended)).toMatchObject({ sent: 1, alreadyShipped: ["P-1"], failed: 0 })
       expect(yield* shipmentOf("P-1")).toEqual({ carrier: "UPS", trackingNumber: "1" })
-    }).pipe(Effect.provide(inProcess({ fixtures: { orders: [{ id: "P-0" }, { id: "P-1", shipment: { carrier: "UPS", trackingNumber: "1" } }] } }))))
+    }).pipe(
+      Effect.provide(inProcess({ fixtures: { orders: [{ id: "P-0" }, { id: "P-1", shipment: { carrier: "UPS", trackingNumber: "1" } }] } }))
+    ))
 
   it.scoped("that was being shipped when the import ended is shipped, not verified, once the repeat is a conflict", () =>
     Effect.gen(function*() {
@@ -376,7 +462,9 @@ describe("an order", () => {
       const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
       yield* addFault({ kind: "delay", when: "after", millis: 600_000, method: "POST" })
       const running = yield* Effect.fork(run(state, "orders", file))
-      yield* Effect.repeat(Effect.yieldNow(), { until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200)) })
+      yield* Effect.repeat(Effect.yieldNow(), {
+        until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200))
+      })
       yield* Fiber.interrupt(running)
       yield* clearFaults
       expect(summaryOf(yield* run(state, "orders", file, { dryRun: true }))).toMatchObject({ doubtful: 1, inPlace: 0 })
@@ -390,7 +478,9 @@ describe("an order", () => {
       const file = yield* write(state, "orders.csv", ordersOf(["P-0"]))
       yield* addFault({ kind: "delay", when: "after", millis: 600_000, method: "POST" })
       const running = yield* Effect.fork(run(state, "orders", file))
-      yield* Effect.repeat(Effect.yieldNow(), { until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200)) })
+      yield* Effect.repeat(Effect.yieldNow(), {
+        until: () => Effect.map(requests, (all) => all.some(({ method, status }) => method === "POST" && status === 200))
+      })
       yield* Fiber.interrupt(running)
       yield* clearFaults
       // The only slot of an hour goes to the question whose key it is.

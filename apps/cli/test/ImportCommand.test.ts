@@ -28,7 +28,9 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       const done = { code: 0, stdout: "2 of 2 rows sent.\n", stderr: "" }
       expect(yield* run("stock|productId\n1|P-0\n2|P-1\n", "--delimiter", "|")).toEqual(done)
       expect(yield* run(`[{"productId":"P-0","stock":3},{"productId":"P-1","stock":4}]`, "--format", "json")).toEqual(done)
-      expect(yield* run(`{"productId":"P-0","stock":5}\n{"productId":"P-1","stock":6}\n`, "--format=ndjson", "--concurrency", "1")).toEqual(done)
+      expect(yield* run(`{"productId":"P-0","stock":5}\n{"productId":"P-1","stock":6}\n`, "--format=ndjson", "--concurrency", "1")).toEqual(
+        done
+      )
     }))
 
   it.scoped("ends with 2 for wrong words and wrong files, and nothing is sent", () =>
@@ -38,13 +40,27 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         [["--format", "xml"], `plaza: --format has to be one of csv, json, ndjson, and "xml" is none\n`],
         [["--delimiter", "||"], `plaza: --delimiter has to be one character or tab, and "||" is neither\n`],
         [["--concurrency", "0"], `plaza: --concurrency has to be a whole number of at least 1, and "0" is none\n`],
-        [["--format", "json"], "plaza: standard input: it begins with neither [ nor {: this is no JSON document with rows in it; nothing of it was taken\n"],
-        [[], `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row can't be used, and nothing was sent\n  Correct the listed rows and run this again.\n`]
+        [
+          ["--format", "json"],
+          "plaza: standard input: it begins with neither [ nor {: this is no JSON document with rows in it; nothing of it was taken\n"
+        ],
+        [
+          [],
+          `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row can't be used, and nothing was sent\n  Correct the listed rows and run this again.\n`
+        ]
       ] as const
       for (const [options, stderr] of cases) {
-        expect(yield* plazaWith(["stock", "import", "-", ...options], { env, stdin: "productId,stock\nP-0,x\n" })).toEqual({ code: 2, stdout: "", stderr })
+        expect(yield* plazaWith(["stock", "import", "-", ...options], { env, stdin: "productId,stock\nP-0,x\n" })).toEqual({
+          code: 2,
+          stdout: "",
+          stderr
+        })
       }
-      expect(yield* plazaWith(["orders", "import", "no/such.csv"], { env })).toEqual({ code: 2, stdout: "", stderr: "plaza: there is no file no/such.csv: check the path\n" })
+      expect(yield* plazaWith(["orders", "import", "no/such.csv"], { env })).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "plaza: there is no file no/such.csv: check the path\n"
+      })
     }))
 
   it.scoped("ends with the status of the worst row, and says where the rows are that failed", () =>
@@ -56,7 +72,8 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect(text).toEqual({
         code: 3,
         stdout: "2 of 3 rows sent, 1 failed.\n",
-        stderr: `plaza: 1 row of 3 failed\n  They are in ${state}/failed.csv, each with the reason: correct that file and import it, or run the same command to try them again.\n`
+        stderr:
+          `plaza: 1 row of 3 failed\n  They are in ${state}/failed.csv, each with the reason: correct that file and import it, or run the same command to try them again.\n`
       })
       const json = yield* plazaWith(["orders", "import", file, "--json"], { env })
       expect(json.code).toBe(3)
@@ -84,7 +101,9 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       const file = yield* write(state, "stock.csv", stockOf(ids.map((id) => [id, 1])))
       const before = (yield* requests).length
       yield* addFault({ kind: "status", when: "before", status: 403, code: "STORE_BLOCKED", method: "PATCH", times: 1_000 })
-      const { code, stderr, stdout } = yield* plazaWith(["stock", "import", file, "--concurrency", "4"], { env: { ...quick, XDG_STATE_HOME: state } })
+      const { code, stderr, stdout } = yield* plazaWith(["stock", "import", file, "--concurrency", "4"], {
+        env: { ...quick, XDG_STATE_HOME: state }
+      })
       yield* clearFaults
       expect({ code, stdout }).toEqual({ code: 4, stdout: "0 of 300 rows sent, 300 not tried.\n" })
       expect(stderr).toContain("0 of 300 rows are in place: run the same command to go on.")
@@ -108,7 +127,11 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       const state = yield* home
       const { addFault } = yield* Sandbox.Sandbox
       yield* addFault({ kind: "delay", when: "after", millis: 1_500, method: "POST", path: "/media" })
-      const [a, b, large] = [yield* write(state, "a.png", "a"), yield* write(state, "b.png", "b"), yield* write(state, "large.png", "x".repeat(2_000))]
+      const [a, b, large] = [
+        yield* write(state, "a.png", "a"),
+        yield* write(state, "b.png", "b"),
+        yield* write(state, "large.png", "x".repeat(2_000))
+      ]
       const terminal = yield* Terminal.open(["media", "upload", a, b, large], { env: yield* environment, columns: 160 })
       yield* terminal.shows(/^Uploading 3 files █+░* .+ of 2\.0 kB.*$/m)
       const { code, screen } = yield* terminal.ended

@@ -21,9 +21,20 @@ describe("a journal", () => {
       const path = `${yield* home}/journal`
       expect(yield* standings(path, "a")).toEqual(["open"])
       yield* life(path, ["a", "sending"], ["b", "sending"], ["c", "sending"], ["d", "sending"], ["e", "sending"])
-      yield* life(path, ["a", "sending"], ["a", "failed"], ["b", "sending"], ["b", "sent"], ["c", "unknown"], ["f", "sending"], ["f", "failed"], ["g", "already"])
+      yield* life(path, ["a", "sending"], ["a", "failed"], ["b", "sending"], ["b", "sent"], ["c", "unknown"], ["f", "sending"], [
+        "f",
+        "failed"
+      ], ["g", "already"])
       // A failure of the second time says nothing of the first.
-      expect(yield* standings(path, "a", "b", "c", "d", "f", "g", "h")).toEqual(["doubtful", "sent", "doubtful", "doubtful", "open", "already", "open"])
+      expect(yield* standings(path, "a", "b", "c", "d", "f", "g", "h")).toEqual([
+        "doubtful",
+        "sent",
+        "doubtful",
+        "doubtful",
+        "open",
+        "already",
+        "open"
+      ])
     }).pipe(Effect.provide(NodeFileSystem.layer)))
 
   it.scoped("loses no word behind a line that was cut off, wherever it was", () =>

@@ -33,7 +33,8 @@ const untilMore = (count: number) =>
     Effect.repeat(Effect.delay(requests, "2 millis"), { until: (now) => now.length >= before.length + count }))
 
 const begin = (kind: string, file: string, state: string) =>
-  Effect.flatMap(environment, (env) => start([kind, "import", file, "--json"], { env: { ...env, XDG_STATE_HOME: state, PLAZA_RATE_WINDOW: "1 second" } }))
+  Effect.flatMap(environment, (env) =>
+    start([kind, "import", file, "--json"], { env: { ...env, XDG_STATE_HOME: state, PLAZA_RATE_WINDOW: "1 second" } }))
 
 const faults = (path: string) =>
   Effect.flatMap(Sandbox.Sandbox, ({ addFault }) =>
@@ -45,45 +46,50 @@ const faults = (path: string) =>
     ]))
 
 layer(services, { excludeTestServices: true })("an import", (it) => {
-  for (const [kind, content, path] of [
-    ["stock", stockOf(ids.map((id, number) => [id, number])), "/store/products/"],
-    ["orders", ordersOf(ids), "/store/orders/"]
-  ] as const) {
-    it.scoped(`of ${kind} that is killed ${kills} times (seed ${seed}) ends with every row sent, and none that was confirmed a second time`, () =>
-      Effect.gen(function*() {
-        const state = yield* home
-        const sandbox = yield* Sandbox.Sandbox
-        const file = yield* write(state, `${kind}.csv`, content)
-        yield* faults(`${path}*`)
-        const lives: Array<{ readonly at: number; readonly confirmed: ReadonlyArray<string> }> = []
-        for (let life = 0; life < kills; life++) {
-          // Some of a life's requests are repeats: the lives together are shorter than the whole.
-          const enough = yield* Random.nextIntBetween(1, Math.max(2, Math.floor(1.5 * rows / (kills + 2))))
-          const child = yield* begin(kind, file, state)
-          const end = yield* Effect.fork(finished(child))
-          yield* untilMore(enough)
-          yield* Effect.sync(() => child.kill("SIGKILL"))
-          expect((yield* Fiber.join(end)).code).toBe("SIGKILL")
-          lives.push({ at: (yield* requests).length, confirmed: yield* confirmedIn(state) })
-        }
-        const last = yield* finished(yield* begin(kind, file, state))
-        expect(last).toMatchObject({ code: 0, stderr: "" })
-        const inPlace = lives.at(-1)?.confirmed.length ?? 0
-        const summary = yield* Schema.decodeUnknown(Schema.parseJson(Schema.Struct({ sent: Schema.Number, unverified: Schema.Array(Schema.String) })))(last.stdout)
-        expect(JSON.parse(last.stdout)).toMatchObject({ rows, inPlace, alreadyShipped: [], failed: 0, left: 0 })
-        expect(summary.sent + summary.unverified.length).toBe(rows - inPlace)
+  for (
+    const [kind, content, path] of [
+      ["stock", stockOf(ids.map((id, number) => [id, number])), "/store/products/"],
+      ["orders", ordersOf(ids), "/store/orders/"]
+    ] as const
+  ) {
+    it.scoped(`of ${kind} that is killed ${kills} times (seed ${seed}) ends with every row sent, and none that was confirmed a second time`,
+      () =>
+        Effect.gen(function*() {
+          const state = yield* home
+          const sandbox = yield* Sandbox.Sandbox
+          const file = yield* write(state, `${kind}.csv`, content)
+          yield* faults(`${path}*`)
+          const lives: Array<{ readonly at: number; readonly confirmed: ReadonlyArray<string> }> = []
+          for (let life = 0; life < kills; life++) {
+            // Some of a life's requests are repeats: the lives together are shorter than the whole.
+            const enough = yield* Random.nextIntBetween(1, Math.max(2, Math.floor(1.5 * rows / (kills + 2))))
+            const child = yield* begin(kind, file, state)
+            const end = yield* Effect.fork(finished(child))
+            yield* untilMore(enough)
+            yield* Effect.sync(() => child.kill("SIGKILL"))
+            expect((yield* Fiber.join(end)).code).toBe("SIGKILL")
+            lives.push({ at: (yield* requests).length, confirmed: yield* confirmedIn(state) })
+          }
+          const last = yield* finished(yield* begin(kind, file, state))
+          expect(last).toMatchObject({ code: 0, stderr: "" })
+          const inPlace = lives.at(-1)?.confirmed.length ?? 0
+          const summary = yield* Schema.decodeUnknown(
+            Schema.parseJson(Schema.Struct({ sent: Schema.Number, unverified: Schema.Array(Schema.String) }))
+          )(last.stdout)
+          expect(JSON.parse(last.stdout)).toMatchObject({ rows, inPlace, alreadyShipped: [], failed: 0, left: 0 })
+          expect(summary.sent + summary.unverified.length).toBe(rows - inPlace)
 
-        const all = yield* requests
-        for (const { at, confirmed } of lives) {
-          const later = new Set(all.slice(at).map(({ params }) => params["id"]))
-          expect(confirmed.filter((id) => later.has(id))).toEqual([])
-        }
-        const { orders, products } = yield* sandbox.state
-        expect(kind === "stock"
-          ? products.filter(({ id, stock }) => `K-${stock}` === id).length
-          : orders.filter(({ id, shipment }) => shipment?.trackingNumber === `T-${id}`).length).toBe(rows)
-        yield* sandbox.clearFaults
-      }).pipe(Effect.withRandom(Random.make(seed))), 60_000 + kills * 10_000)
+          const all = yield* requests
+          for (const { at, confirmed } of lives) {
+            const later = new Set(all.slice(at).map(({ params }) => params["id"]))
+            expect(confirmed.filter((id) => later.has(id))).toEqual([])
+          }
+          const { orders, products } = yield* sandbox.state
+          expect(kind === "stock"
+            ? products.filter(({ id, stock }) => `K-${stock}` === id).length
+            : orders.filter(({ id, shipment }) => shipment?.trackingNumber === `T-${id}`).length).toBe(rows)
+          yield* sandbox.clearFaults
+        }).pipe(Effect.withRandom(Random.make(seed))), 60_000 + kills * 10_000)
   }
 
   it.scoped("that is interrupted says how far it came, ends with 130, and goes on", () =>

@@ -36,7 +36,8 @@ const makeWitness = (requestsALife: number) => {
       if (confirmed.has(request.url.split("/").at(-2) ?? "")) seen.again++
       const cutOff = seen.requests % requestsALife === 0 ? Deferred.succeed(cut, undefined) : Effect.void
       const isFirstLife = seen.requests <= requestsALife
-      return Effect.zipRight(cutOff, Effect.tap(answer, ({ status }) => void (seen.limitedInFirstLife += status === 429 && isFirstLife ? 1 : 0)))
+      return Effect.zipRight(cutOff, Effect.tap(answer, ({ status }) =>
+        void (seen.limitedInFirstLife += status === 429 && isFirstLife ? 1 : 0)))
     })
   /** A life of the import, which knows that some rows are confirmed. */
   const begin = (rows: ReadonlyArray<string>) => {
@@ -105,7 +106,9 @@ describe("an import that is cut off again and again", () => {
       expect(state.products.filter(({ id, stock }) => id.startsWith("P-") && `P-${stock}` === id).length).toBe(10_000)
       // As many windows as the requests need, and one for each client that began anew.
       expect(minutes).toBeLessThan(seen.requests / 120 * 1.05 + 2 * (cutOff + 2))
-    }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { products: tenThousand.map((id) => ({ id, stock: 1_000_000 })) } })), SimulatedTime.run), patience)
+    }).pipe(atOnce, Effect.scoped,
+      Effect.provide(inProcess({ fixtures: { products: tenThousand.map((id) => ({ id, stock: 1_000_000 })) } })), SimulatedTime.run),
+    patience)
 
   it.live("ships a thousand orders, each with its own number", () =>
     Effect.gen(function*() {
@@ -114,5 +117,6 @@ describe("an import that is cut off again and again", () => {
       expect(cutOff).toBeGreaterThan(3)
       expect(seen).toMatchObject({ again: 0, limitedInFirstLife: 0 })
       expect(state.orders.filter(({ id, shipment }) => shipment?.trackingNumber === `T-${id}`).length).toBe(1_000)
-    }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: aThousand.map((id) => ({ id })) } })), SimulatedTime.run), patience)
+    }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: aThousand.map((id) => ({ id })) } })), SimulatedTime.run),
+    patience)
 })

@@ -25,6 +25,14 @@ describe("the time that an import still takes", () => {
   })
 
   it("is formatted with few digits", () => {
-    expect([0, 400, 89_000, 90_000, 3_540_000, 3_600_000, 86_400_000].map(Pace.span)).toEqual(["0 s", "1 s", "89 s", "2 min", "59 min", "1 h 0 min", "24 h 0 min"])
+    expect([0, 400, 89_000, 90_000, 3_540_000, 3_600_000, 86_400_000].map(Pace.span)).toEqual([
+      "0 s",
+      "1 s",
+      "89 s",
+      "2 min",
+      "59 min",
+      "1 h 0 min",
+      "24 h 0 min"
+    ])
   })
 })

@@ -3,8 +3,8 @@
  * nothing it says has a key in it.
  */
 import { FileSystem } from "@effect/platform"
-import { SystemError } from "@effect/platform/Error"
 import { NodeContext } from "@effect/platform-node"
+import { SystemError } from "@effect/platform/Error"
 import { layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Either, Exit, Fiber, Option, Redacted } from "effect"
 import { dirname } from "node:path"
@@ -13,20 +13,27 @@ import * as Profiles from "../src/Profiles.js"
 import * as File from "../src/ProfilesFile.js"
 
 const secret = `key_${"s".repeat(36)}wxyz`
-const profile = (id: string, baseUrl = "https://host/open/v1"): Profiles.Profile => ({ baseUrl, apiKey: Redacted.make(secret), account: { id, username: `user-${id}` } })
+const profile = (id: string, baseUrl = "https://host/open/v1"): Profiles.Profile => ({
+  baseUrl,
+  apiKey: Redacted.make(secret),
+  account: { id, username: `user-${id}` }
+})
 const put = (name: string, id = name) => (profiles: Profiles.Profiles) => Profiles.put(profiles, name, profile(id))
 
 const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-profiles-" }))
 const file = Effect.map(folder, (folder) => `${folder}/plaza/config.json`)
 
-const modeOf = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.map(fs.stat(path), ({ mode }) => (mode & 0o777).toString(8)))
+const modeOf = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.map(fs.stat(path), ({ mode }) => (mode & 0o777).toString(8)))
 const namesIn = (path: string) => Effect.map(File.read(path), Profiles.names)
-const refusal = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) => Effect.map(Effect.flip(effect), ({ message }) => message)
+const refusal = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.map(Effect.flip(effect), ({ message }) => message)
 
 layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", (it) => {
   it.effect("is in XDG_CONFIG_HOME, or in .config of the home folder", () =>
     Effect.gen(function*() {
-      const at = (variables: Readonly<Record<string, string>>) => Effect.withConfigProvider(File.location, ConfigProvider.fromMap(new Map(Object.entries(variables))))
+      const at = (variables: Readonly<Record<string, string>>) =>
+        Effect.withConfigProvider(File.location, ConfigProvider.fromMap(new Map(Object.entries(variables))))
       expect(yield* at({ XDG_CONFIG_HOME: "/x/y", HOME: "/home/me" })).toBe("/x/y/plaza/config.json")
       expect(yield* at({ HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
       expect(yield* at({ XDG_CONFIG_HOME: "", HOME: "/home/me" })).toBe("/home/me/.config/plaza/config.json")
@@ -69,8 +76,13 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       const fs = yield* FileSystem.FileSystem
       const path = yield* file
       yield* File.update(path, put("a"))
-      const elsewhere: FileSystem.FileSystem = { ...fs, stat: (path) => Effect.map(fs.stat(path), (info) => ({ ...info, uid: Option.some(4_242_424) })) }
-      expect(yield* refusal(Effect.provideService(File.read(path), FileSystem.FileSystem, elsewhere))).toContain(`${path} belongs to another user`)
+      const elsewhere: FileSystem.FileSystem = {
+        ...fs,
+        stat: (path) => Effect.map(fs.stat(path), (info) => ({ ...info, uid: Option.some(4_242_424) }))
+      }
+      expect(yield* refusal(Effect.provideService(File.read(path), FileSystem.FileSystem, elsewhere))).toContain(
+        `${path} belongs to another user`
+      )
     }))
 
   it.scoped.each([
@@ -86,7 +98,9 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       const path = `${yield* folder}/config.json`
       yield* fs.writeFileString(path, text, { mode: 0o600 })
       const said = yield* refusal(File.read(path))
-      expect(said).toBe(`${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login`)
+      expect(said).toBe(
+        `${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login`
+      )
       expect(yield* refusal(File.update(path, put("b")))).toBe(said)
       expect(yield* fs.readFileString(path)).toBe(text)
     }))
@@ -110,7 +124,9 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       const [path, real] = [`${own}/config.json`, `${dotfiles}/plaza.json`]
       yield* fs.symlink(real, path)
       expect(yield* namesIn(path)).toEqual([])
-      expect(yield* refusal(File.update(path, put("a")))).toBe(`${path} is a link to ${real}, which isn't there: make that file, or remove the link`)
+      expect(yield* refusal(File.update(path, put("a")))).toBe(
+        `${path} is a link to ${real}, which isn't there: make that file, or remove the link`
+      )
       yield* fs.writeFileString(real, `{"version":1,"profiles":{}}`, { mode: 0o600 })
       yield* File.update(path, put("a"))
       expect(yield* fs.readLink(path)).toBe(real)
@@ -158,9 +174,17 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       yield* File.update(path, put("a"))
       const before = yield* fs.readFileString(path)
       expect(yield* refusal(File.update(path, put("a", "2")))).toContain("profile a is of account a, and this key is of account 2")
-      const reason = new SystemError({ module: "FileSystem", method: "rename", reason: "Unknown", pathOrDescriptor: path, description: "no space is left" })
+      const reason = new SystemError({
+        module: "FileSystem",
+        method: "rename",
+        reason: "Unknown",
+        pathOrDescriptor: path,
+        description: "no space is left"
+      })
       const full: FileSystem.FileSystem = { ...fs, rename: () => Effect.fail(reason) }
-      expect(yield* refusal(Effect.provideService(File.update(path, put("b")), FileSystem.FileSystem, full))).toBe(`${path} can't be written: no space is left`)
+      expect(yield* refusal(Effect.provideService(File.update(path, put("b")), FileSystem.FileSystem, full))).toBe(
+        `${path} can't be written: no space is left`
+      )
       expect(yield* fs.readDirectory(dirname(path))).toEqual(["config.json"])
       expect(yield* fs.readFileString(path)).toBe(before)
       yield* File.update(path, put("c"))
@@ -173,14 +197,16 @@ layer(NodeContext.layer)("profiles", (it) => {
     Effect.sync(() => {
       const both = Either.flatMap(put("a")(Profiles.none), put("b"))
       expect(Either.map(both, (all) => all.default)).toEqual(Either.right("a"))
-      expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "a")), (all) => [all.default, Profiles.names(all)])).toEqual(Either.right([undefined, ["b"]]))
+      expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "a")), (all) => [all.default, Profiles.names(all)])).toEqual(
+        Either.right([undefined, ["b"]])
+      )
       expect(Either.map(Either.flatMap(both, (all) => Profiles.remove(all, "b")), (all) => all.default)).toEqual(Either.right("a"))
       expect(Either.map(Either.flatMap(both, (all) => Profiles.use(all, "b")), (all) => all.default)).toEqual(Either.right("b"))
     }))
 
-  it.effect.each(["", "-x", "a b", "../x", "__proto__", "x".repeat(65), "a/b", "ä"])("can't be called %j", (name) =>
-    Effect.sync(() => expect(Either.isLeft(Profiles.nameOf(name))).toBe(true)))
+  it.effect.each(["", "-x", "a b", "../x", "__proto__", "x".repeat(65), "a/b", "ä"])("can't be called %j",
+    (name) => Effect.sync(() => expect(Either.isLeft(Profiles.nameOf(name))).toBe(true)))
 
-  it.effect.each(["constructor", "toString", "nobody"])("that nobody made is not there, even if it is called %s", (name) =>
-    Effect.sync(() => expect(Either.isLeft(Profiles.get(Profiles.none, name))).toBe(true)))
+  it.effect.each(["constructor", "toString", "nobody"])("that nobody made is not there, even if it is called %s",
+    (name) => Effect.sync(() => expect(Either.isLeft(Profiles.get(Profiles.none, name))).toBe(true)))
 })

@@ -53,14 +53,20 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       const second = yield* start([...argv, "--json"], options)
       const address: unknown = JSON.parse(yield* written(second, /\n/))
       expect(isAddress(address) ? address.apiKey : undefined).toBe(env.PLAZA_API_KEY)
-      const state = yield* Effect.promise(() => fetch(`${isAddress(address) ? address.controlUrl : ""}/state`).then((answer) => answer.text()))
+      const state = yield* Effect.promise(() =>
+        fetch(`${isAddress(address) ? address.controlUrl : ""}/state`).then((answer) => answer.text())
+      )
       expect(state).toContain(`"stock":77`)
       expect(state).toContain(`"id":"MARTINI"`)
       const page = yield* Effect.promise(() => fetch(isAddress(address) ? address.webUrl : "").then((answer) => answer.text()))
       expect(page).toContain("/settings/developers")
       const secondEnd = yield* Effect.fork(finished(second))
       yield* Effect.sync(() => second.kill("SIGTERM"))
-      expect(yield* secondEnd).toEqual({ code: 0, stdout: "", stderr: expect.stringMatching(/ until Ctrl-C\.\nIts pages are at http:\S+\/ for/) as unknown })
+      expect(yield* secondEnd).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: expect.stringMatching(/ until Ctrl-C\.\nIts pages are at http:\S+\/ for/) as unknown
+      })
     }))
 
   it.scoped("answers what is assumed, unless it is asked for the document only", () =>
@@ -89,7 +95,9 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
         Effect.gen(function*() {
           const running = yield* start(["sandbox", "start", "--port", "0", "--quiet", "--latitude", latitude], { cwd })
           const { PLAZA_API_KEY, PLAZA_BASE_URL } = exported(yield* written(running, /\n/))
-          const inForce: unknown = yield* Effect.promise(() => fetch(PLAZA_BASE_URL.replace("/open/v1", "/sandbox/latitude")).then((answer) => answer.json()))
+          const inForce: unknown = yield* Effect.promise(() =>
+            fetch(PLAZA_BASE_URL.replace("/open/v1", "/sandbox/latitude")).then((answer) => answer.json())
+          )
           return { PLAZA_API_KEY, inForce }
         })
       const set = yield* read("odd.json")
@@ -97,20 +105,34 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(set.inForce).toEqual({ ...Latitude.defaults, keyPrefix: "sk-live_", listOrder: "oldestFirst" })
       expect((yield* read("42")).inForce).toEqual(Latitude.fromSeed(42))
 
-      const ends = yield* Effect.forEach(["unknown.json", "wrong.json", "list.json", "missing.json", "1.5"], (latitude) =>
-        run(["sandbox", "start", "--port", "0", "--latitude", latitude], { cwd }))
+      const ends = yield* Effect.forEach(["unknown.json", "wrong.json", "list.json", "missing.json", "1.5"],
+        (latitude) => run(["sandbox", "start", "--port", "0", "--latitude", latitude], { cwd }))
       for (const { code, stderr, stdout } of ends) {
         expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
         expect(stderr).toMatch(/^plaza: .+\n$/)
       }
-      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(/unknown\.json.*"listLag" is not one of its fields\n.*wrong\.json.*"listOrder" must be one of newestFirst, oldestFirst, shuffled\n.*list\.json.*\n.*missing\.json.*\n.*1\.5.*\n/)
+      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(
+        /unknown\.json.*"listLag" is not one of its fields\n.*wrong\.json.*"listOrder" must be one of newestFirst, oldestFirst, shuffled\n.*list\.json.*\n.*missing\.json.*\n.*1\.5.*\n/
+      )
     }))
 
   it.scoped("listens on the address it is given, and answers for the hosts that are allowed only", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped({ prefix: "plaza-cli-" })
-      const running = yield* start(["sandbox", "start", "--port", "0", "--quiet", "--host", "0.0.0.0", "--allow-host", "sandbox", "--allow-host", "192.168.0.7"], { cwd })
+      const running = yield* start([
+        "sandbox",
+        "start",
+        "--port",
+        "0",
+        "--quiet",
+        "--host",
+        "0.0.0.0",
+        "--allow-host",
+        "sandbox",
+        "--allow-host",
+        "192.168.0.7"
+      ], { cwd })
       const env = exported(yield* written(running, /\n/))
       expect(yield* run(["me"], { cwd, env })).toMatchObject({ code: 0 })
       const { port } = new URL(env.PLAZA_BASE_URL)
@@ -138,7 +160,16 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       const port = new URL(exported(yield* written(running, /\n/)).PLAZA_BASE_URL).port
 
       const ends = yield* Effect.forEach(
-        [["--port", port], ["--port", "0", "--data", "notes.txt"], ["--port", "0", "--data", "no/such/folder/x.sqlite"], ["--port", "0", "--fixtures", "notes.txt"], ["--port", "70000"], ["--seed", "one"], ["--port", "0", "--assumptions", "misspelt.json"], ["--port", "0", "--assumptions", "wrong.json"]],
+        [
+          ["--port", port],
+          ["--port", "0", "--data", "notes.txt"],
+          ["--port", "0", "--data", "no/such/folder/x.sqlite"],
+          ["--port", "0", "--fixtures", "notes.txt"],
+          ["--port", "70000"],
+          ["--seed", "one"],
+          ["--port", "0", "--assumptions", "misspelt.json"],
+          ["--port", "0", "--assumptions", "wrong.json"]
+        ],
         (argv) => run(["sandbox", "start", ...argv], { cwd }),
         { concurrency: 2 }
       )
@@ -146,6 +177,10 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
         expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
         expect(stderr).toMatch(/^plaza: .+\n$/)
       }
-      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(new RegExp(`${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*fixtures notes\\.txt.*\n.*--port.*\n.*--seed.*\n.*"maxStok".*\n.*"maxStock".*\n`))
+      expect(ends.map(({ stderr }) => stderr).join("")).toMatch(
+        new RegExp(
+          `${port}.*\n.*notes\\.txt.*\n.*no/such/folder.*\n.*fixtures notes\\.txt.*\n.*--port.*\n.*--seed.*\n.*"maxStok".*\n.*"maxStock".*\n`
+        )
+      )
     }))
 })

@@ -6,7 +6,9 @@ import { Effect, Layer } from "effect"
 import { expect } from "vitest"
 import * as Terminal from "./support/Terminal.js"
 
-const echo: Terminal.Options = { program: ["/bin/sh", "-c", `stty -echo; printf 'word: '; read word; printf '\\n\\033[1mgot\\033[0m %s\\n' "\${#word}"`] }
+const echo: Terminal.Options = {
+  program: ["/bin/sh", "-c", `stty -echo; printf 'word: '; read word; printf '\\n\\033[1mgot\\033[0m %s\\n' "\${#word}"`]
+}
 
 layer(Layer.empty, { excludeTestServices: true })("the terminal of the tests", (it) => {
   it.scoped("shows what a person sees, with its styles, and takes keys that nobody sees", () =>

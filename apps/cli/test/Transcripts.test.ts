@@ -15,7 +15,11 @@ import * as Transcript from "./support/Transcript.js"
 const session = (typed: string, columns: number, env: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function*() {
     const ended = yield* Terminal.run(typed.split(" ").slice(1), { columns, env: { ...yield* environment, ...env } })
-    return Transcript.written({ typed: [...Object.entries(env).map(([name, value]) => `${name}=${value}`), typed].join(" "), columns, ...ended })
+    return Transcript.written({
+      typed: [...Object.entries(env).map(([name, value]) => `${name}=${value}`), typed].join(" "),
+      columns,
+      ...ended
+    })
   })
 
 const interrupt = "\u0003"
@@ -23,7 +27,8 @@ const interrupt = "\u0003"
 layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServices: true })("at a terminal", (it) => {
   it.effect("help fits the window", () =>
     Effect.gen(function*() {
-      Transcript.compare("help", yield* session("plaza posts --help", 60), yield* session("plaza posts list --help", 60), yield* session("plaza posts list --help", 120))
+      Transcript.compare("help", yield* session("plaza posts --help", 60), yield* session("plaza posts list --help", 60),
+        yield* session("plaza posts list --help", 120))
     }))
 
   it.effect("a table fits the window, with a head in bold unless colours are not wanted", () =>
@@ -39,7 +44,8 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
 
   it.effect("a failure is printed in lines that fit the window", () =>
     Effect.gen(function*() {
-      Transcript.compare("failure", yield* session("plaza psots list", 60), yield* session("plaza orders ship 500001 --carrier DHL", 60), yield* session("plaza me --nonsense", 60))
+      Transcript.compare("failure", yield* session("plaza psots list", 60), yield* session("plaza orders ship 500001 --carrier DHL", 60),
+        yield* session("plaza me --nonsense", 60))
     }))
 
   it.scoped("a bar shows how far an upload is, and Ctrl-C takes it away and ends at once", () =>
@@ -56,7 +62,8 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       const ended = yield* terminal.ended
       yield* sandbox.clearFaults
       const typed = "plaza media upload mugs.jpg"
-      Transcript.compare("upload", Transcript.written({ typed, columns, screen: bar, code: "not there yet" }), Transcript.written({ typed: `${typed}, then Ctrl-C`, columns, ...ended }))
+      Transcript.compare("upload", Transcript.written({ typed, columns, screen: bar, code: "not there yet" }),
+        Transcript.written({ typed: `${typed}, then Ctrl-C`, columns, ...ended }))
     }))
 
   it.scoped("the sandbox prints what leads to it, and ends well by Ctrl-C", () =>
@@ -66,7 +73,8 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       yield* terminal.shows(/PLAZA_API_KEY=/)
       yield* terminal.type(interrupt)
       const ended = yield* terminal.ended
-      Transcript.compare("sandbox", Transcript.written({ typed: "plaza sandbox start --port 0, then Ctrl-C", columns, ...ended }, { port: /(?<=127\.0\.0\.1:)\d+/ }))
+      Transcript.compare("sandbox",
+        Transcript.written({ typed: "plaza sandbox start --port 0, then Ctrl-C", columns, ...ended }, { port: /(?<=127\.0\.0\.1:)\d+/ }))
     }))
 
   it.scoped("a key is asked for, and is nowhere on the screen or in what came from the program", () =>
@@ -80,6 +88,10 @@ layer(Layer.merge(Sandbox.layerServer(), NodeContext.layer), { excludeTestServic
       yield* terminal.type(`${Redacted.value(apiKey)}\r`)
       const ended = yield* terminal.ended
       expect(yield* terminal.raw).not.toContain(Redacted.value(apiKey).slice(-8))
-      Transcript.compare("login", Transcript.written({ typed: "plaza auth login --base-url <url>", columns, ...ended }, { url: baseUrl, port: /(?<=127\.0\.0\.1:)\d+/, home }))
+      Transcript.compare("login", Transcript.written({ typed: "plaza auth login --base-url <url>", columns, ...ended }, {
+        url: baseUrl,
+        port: /(?<=127\.0\.0\.1:)\d+/,
+        home
+      }))
     }))
 })

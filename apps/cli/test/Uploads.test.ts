@@ -67,7 +67,10 @@ describe("files", () => {
       expect(result.advice.replaceAll(`${folder}/`, "")).toMatch(new RegExp(
         `^large.png was not uploaded. Nor was larger.png \\(.+\\). Nothing was posted. Uploaded already, to be used with --media-id: ${a} \\(a.png\\), ${b} \\(b.png\\).$`
       ))
-      expect(result).toMatchObject({ cause: { _tag: "PayloadTooLarge" }, details: { uploaded: [{ mediaId: a }, { mediaId: b }], failed: [{}, {}], left: [] } })
+      expect(result).toMatchObject({
+        cause: { _tag: "PayloadTooLarge" },
+        details: { uploaded: [{ mediaId: a }, { mediaId: b }], failed: [{}, {}], left: [] }
+      })
     }).pipe(Effect.provide(world)))
 
   it.scoped("are not tried any more once a key or a quota stands in the way of all of them", () =>

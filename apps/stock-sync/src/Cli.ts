@@ -20,15 +20,16 @@ import { name, version } from "./version.js"
 const withOutput = (options: { readonly json: boolean; readonly quiet: boolean }) =>
   Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options)))
 
-const described = (summary: string, ...examples: ReadonlyArray<string>) =>
-  Command.withDescription(Help.about(summary, ...examples))
+const described = (summary: string, ...examples: ReadonlyArray<string>) => Command.withDescription(Help.about(summary, ...examples))
 
 const { concurrency, json, ledger, quiet } = Settings
 const { sourceIncludesSales } = SyncSettings
 
 const snapshot = { ...SourceSettings.options, ...SnapshotSettings.options, ledger }
 
-const resolveIntake = (options: Parameters<typeof SourceSettings.resolveSource>[0] & Parameters<typeof SnapshotSettings.resolveSnapshot>[0]) =>
+const resolveIntake = (
+  options: Parameters<typeof SourceSettings.resolveSource>[0] & Parameters<typeof SnapshotSettings.resolveSnapshot>[0]
+) =>
   Effect.gen(function*() {
     const { maxBadRows, ...source } = yield* SourceSettings.resolveSource(options)
     const { negative, ...policy } = yield* SnapshotSettings.resolveSnapshot(options)
@@ -37,10 +38,16 @@ const resolveIntake = (options: Parameters<typeof SourceSettings.resolveSource>[
 
 const sending = { ...snapshot, ...LedgerSettings.options, ...SyncSettings.sendOptions, concurrency }
 
-const resolveSending = (options: Parameters<typeof resolveIntake>[0] & Parameters<typeof LedgerSettings.resolveLedgerSettings>[0] & Parameters<typeof SyncSettings.resolveSend>[0] & {
-  readonly concurrency: Settings.Given
-  readonly ledger: Settings.Given
-}) =>
+const resolveSending = (
+  options:
+    & Parameters<typeof resolveIntake>[0]
+    & Parameters<typeof LedgerSettings.resolveLedgerSettings>[0]
+    & Parameters<typeof SyncSettings.resolveSend>[0]
+    & {
+      readonly concurrency: Settings.Given
+      readonly ledger: Settings.Given
+    }
+) =>
   Effect.gen(function*() {
     return {
       ...yield* resolveIntake(options),
@@ -116,7 +123,9 @@ const retry = Command.make("retry", { products, ledger, config, json, quiet }, (
     "retry MUG-BLUE-350 \"CAP/RED L\""
   ))
 
-const snapshotNumber = Args.integer({ name: "snapshot" }).pipe(Args.withDescription("The number of the held snapshot, as `status` shows it."))
+const snapshotNumber = Args.integer({ name: "snapshot" }).pipe(
+  Args.withDescription("The number of the held snapshot, as `status` shows it.")
+)
 
 const confirm = Command.make("confirm", { snapshotNumber, ledger, config, json, quiet }, (options) =>
   Effect.gen(function*() {

@@ -27,7 +27,14 @@ const underConfig = <A, E, R>({ env = {}, file }: Given, read: Effect.Effect<A, 
     ConfigProvider.fromMap(new Map(Object.entries(env)), { pathDelim: "_" })
   )
 
-const none = { poll: Option.none(), reassertShare: Option.none(), reassertAfter: Option.none(), productsPath: Option.none(), reconcileEvery: Option.none(), sourceIncludesSales: false }
+const none = {
+  poll: Option.none(),
+  reassertShare: Option.none(),
+  reassertAfter: Option.none(),
+  productsPath: Option.none(),
+  reconcileEvery: Option.none(),
+  sourceIncludesSales: false
+}
 
 const poll = (given: Given, option: Option.Option<string> = Option.none()) =>
   underConfig(given, Effect.map(SyncSettings.resolveSync({ ...none, poll: option }), ({ poll }) => Duration.format(poll)))
@@ -50,13 +57,16 @@ describe("the config file", () => {
         // A blank variable is not set.
         expect(yield* poll({ file, env: { STOCK_SYNC_POLL: "" } })).toBe("30s")
         expect(yield* poll({ env: { STOCK_SYNC_CONFIG: file } })).toBe("30s")
-      })))
+      })
+    ))
 
   it.effect("is TOML or JSON, with texts, numbers and booleans", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
-        yield* write(`${folder}/sync.toml`, "# comment\nconcurrency = 3\nreassert-share = 0.05\nsource-includes-sales = true\nrate-limit = 60\nallow-insecure-http = true\nbase-url = \"https://shop.example/open/v1\"\n")
-        yield* write(`${folder}/sync.json`, "{ \"concurrency\": 3, \"reassert-share\": \"5%\", \"source-includes-sales\": true, \"rate-limit\": 60, \"allow-insecure-http\": true, \"base-url\": \"https://shop.example/open/v1\" }")
+        yield* write(`${folder}/sync.toml`,
+          "# comment\nconcurrency = 3\nreassert-share = 0.05\nsource-includes-sales = true\nrate-limit = 60\nallow-insecure-http = true\nbase-url = \"https://shop.example/open/v1\"\n")
+        yield* write(`${folder}/sync.json`,
+          "{ \"concurrency\": 3, \"reassert-share\": \"5%\", \"source-includes-sales\": true, \"rate-limit\": 60, \"allow-insecure-http\": true, \"base-url\": \"https://shop.example/open/v1\" }")
         for (const file of [`${folder}/sync.toml`, `${folder}/sync.json`]) {
           const read = Effect.all([
             Settings.resolveConcurrency(Option.none()),
@@ -67,7 +77,8 @@ describe("the config file", () => {
           ])
           expect(yield* underConfig({ file }, read)).toEqual([3, [0.05, true], 60, true, "https://shop.example/open/v1"])
         }
-      })))
+      })
+    ))
 
   it.effect("names the key's file, unless the environment has a key", () =>
     inFolder((folder) =>
@@ -76,8 +87,11 @@ describe("the config file", () => {
         yield* write(`${folder}/key`, "key_of_the_file\n")
         yield* write(file, `api-key-file = "${folder}/key"\n`)
         expect(yield* underConfig({ file }, string("PLAZA_API_KEY"))).toBe("key_of_the_file")
-        expect(yield* underConfig({ file, env: { PLAZA_API_KEY: "key_of_the_environment" } }, string("PLAZA_API_KEY"))).toBe("key_of_the_environment")
-      })))
+        expect(yield* underConfig({ file, env: { PLAZA_API_KEY: "key_of_the_environment" } }, string("PLAZA_API_KEY"))).toBe(
+          "key_of_the_environment"
+        )
+      })
+    ))
 
   it.effect("has paths as they are, relative to the working directory", () =>
     inFolder((folder) =>
@@ -85,23 +99,40 @@ describe("the config file", () => {
         const file = `${folder}/sync.toml`
         yield* write(file, "ledger = \"data/ledger.sqlite\"\n")
         expect(yield* underConfig({ file }, Settings.resolveLedger(Option.none()))).toBe("data/ledger.sqlite")
-      })))
+      })
+    ))
 
   it.effect("is refused in one sentence that says what to change", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
         const cases: ReadonlyArray<readonly [name: string, content: string, message: string]> = [
           ["a.toml", "pol = \"30s\"", "pol in the config file FILE is not a setting: did you mean poll?"],
-          ["b.toml", "colour = 1", "colour in the config file FILE is not a setting: remove it, or see plaza-stock-sync run --help for the names"],
+          [
+            "b.toml",
+            "colour = 1",
+            "colour in the config file FILE is not a setting: remove it, or see plaza-stock-sync run --help for the names"
+          ],
           ["c.toml", "poll = [\"30s\"]", "poll in the config file FILE is a list: it must be a text, a number, true or false"],
           ["d.json", "{ \"poll\": null }", "poll in the config file FILE is null: it must be a text, a number, true or false"],
           ["e.toml", "[poll]\nevery = 1", "poll in the config file FILE is a table: it must be a text, a number, true or false"],
           ["f.toml", "poll = 1979-05-27", "poll in the config file FILE is a date: it must be a text, a number, true or false"],
           ["g.toml", "poll = 30", "\"30\" is not a duration such as 30s: change poll in the config file FILE"],
           ["h.toml", "poll = true", "\"true\" is not a duration such as 30s: change poll in the config file FILE"],
-          ["i.toml", "api-key = \"key_s3cret\"", "api-key can't be set in the config file FILE: put the key into a file of its own, and name that as api-key-file or by PLAZA_API_KEY_FILE"],
-          ["j.toml", "webhook-secret = \"whsec_s3cret\"", "webhook-secret can't be set in the config file FILE: put the secret into a file of its own, and name that as webhook-secret-file"],
-          ["k.toml", "source-authorization = \"Bearer s3cret\"", "source-authorization can't be set in the config file FILE: set STOCK_SYNC_SOURCE_AUTHORIZATION"],
+          [
+            "i.toml",
+            "api-key = \"key_s3cret\"",
+            "api-key can't be set in the config file FILE: put the key into a file of its own, and name that as api-key-file or by PLAZA_API_KEY_FILE"
+          ],
+          [
+            "j.toml",
+            "webhook-secret = \"whsec_s3cret\"",
+            "webhook-secret can't be set in the config file FILE: put the secret into a file of its own, and name that as webhook-secret-file"
+          ],
+          [
+            "k.toml",
+            "source-authorization = \"Bearer s3cret\"",
+            "source-authorization can't be set in the config file FILE: set STOCK_SYNC_SOURCE_AUTHORIZATION"
+          ],
           ["l.toml", "json = true", "json can't be set in the config file FILE: give --json on the command line"],
           ["m.toml", "a = 1\nledger = \"s3cret", "the config file FILE is not valid TOML: see line 2"],
           ["n.json", "{\n\"poll\": \"30s\"\n\"ledger\": \"s3cret\"}", "the config file FILE is not valid JSON: see line 3"],
@@ -115,7 +146,8 @@ describe("the config file", () => {
         }
         const file = `${folder}/missing.toml`
         expect(yield* messageOf(poll({ file }))).toBe(`the config file ${file} does not exist: correct --config or STOCK_SYNC_CONFIG`)
-      })))
+      })
+    ))
 
   it.effect("is named where the client refuses a value of it", () =>
     inFolder((folder) =>
@@ -126,8 +158,11 @@ describe("the config file", () => {
         expect(yield* messageOf(underConfig({ file }, limit))).toMatch(/^rate-limit in the config file .*\/sync\.toml can't be used: /)
         const env = { PLAZA_RATE_LIMIT: "more" }
         expect(yield* messageOf(underConfig({ file, env }, limit))).not.toContain("sync.toml")
-        expect(yield* messageOf(poll({ file }, Option.some("later")))).toBe("\"later\" is not a duration such as 30s: change --poll or STOCK_SYNC_POLL")
-      })))
+        expect(yield* messageOf(poll({ file }, Option.some("later")))).toBe(
+          "\"later\" is not a duration such as 30s: change --poll or STOCK_SYNC_POLL"
+        )
+      })
+    ))
 })
 
 describe("a misspelt variable", () => {
@@ -136,8 +171,12 @@ describe("a misspelt variable", () => {
   it.effect("is refused with the one that was probably meant", () =>
     Effect.provide(Effect.gen(function*() {
       expect(yield* run({ STOCK_SYNC_POL: "30s" })).toBe("STOCK_SYNC_POL is not a setting: did you mean STOCK_SYNC_POLL?")
-      expect(yield* run({ STOCK_SYNC_SOURCE_TIMOUT: "" })).toBe("STOCK_SYNC_SOURCE_TIMOUT is not a setting: did you mean STOCK_SYNC_SOURCE_TIMEOUT?")
-      expect(yield* run({ STOCK_SYNC_COLOUR: "red" })).toBe("STOCK_SYNC_COLOUR is not a setting: unset it, or see plaza-stock-sync run --help for the names")
+      expect(yield* run({ STOCK_SYNC_SOURCE_TIMOUT: "" })).toBe(
+        "STOCK_SYNC_SOURCE_TIMOUT is not a setting: did you mean STOCK_SYNC_SOURCE_TIMEOUT?"
+      )
+      expect(yield* run({ STOCK_SYNC_COLOUR: "red" })).toBe(
+        "STOCK_SYNC_COLOUR is not a setting: unset it, or see plaza-stock-sync run --help for the names"
+      )
     }), NodeContext.layer))
 
   it.effect("is none of those that some command knows, that are reserved, or that Kubernetes sets for a service", () =>
@@ -151,7 +190,16 @@ describe("a misspelt variable", () => {
         STOCK_SYNC_PORT_80_TCP_ADDR: "10.0.0.1",
         STOCK_SYNC_REDIS_PORT: "tcp://10.0.0.2:6379"
       }
-      expect(yield* run({ ...known, ...kubernetes, STOCK_SYNC_FLEET_DATABASE: "postgres://db", STOCK_SYNCER: "x", PLAZA_COLOUR: "x", PATH: "/bin" })).toBe("accepted")
+      expect(
+        yield* run({
+          ...known,
+          ...kubernetes,
+          STOCK_SYNC_FLEET_DATABASE: "postgres://db",
+          STOCK_SYNCER: "x",
+          PLAZA_COLOUR: "x",
+          PATH: "/bin"
+        })
+      ).toBe("accepted")
     }), NodeContext.layer))
 
   it("is looked for in one list, which has every variable that the help names", () => {
@@ -159,6 +207,7 @@ describe("a misspelt variable", () => {
     const named = pages.flatMap(({ options }) => options.flatMap(({ said }) => said.match(/STOCK_SYNC_[A-Z_]+/g) ?? []))
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter((variable) => !variables.has(variable))).toEqual([])
-    for (const { name, options } of pages) expect([name, options.some(({ said }) => said.includes("[STOCK_SYNC_CONFIG]"))]).toEqual([name, true])
+    for (const { name, options } of pages)
+      expect([name, options.some(({ said }) => said.includes("[STOCK_SYNC_CONFIG]"))]).toEqual([name, true])
   })
 })

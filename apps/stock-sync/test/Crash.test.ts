@@ -56,9 +56,9 @@ describe("the changing source", () => {
 })
 
 describe("killed again and again while the source changes, the service fails and writes land late", () => {
-  it.live(`${kills} times with a ledger in a file, it sends nothing older after newer, states nothing untrue and ends equal to the source`, () =>
-    crash(kills, "ledger.sqlite"), atMost(kills))
+  it.live(`${kills} times with a ledger in a file, it sends nothing older after newer, states nothing untrue and ends equal to the source`,
+    () => crash(kills, "ledger.sqlite"), atMost(kills))
 
-  it.live(`${fewer} times with a ledger in a Postgres, the same`, () =>
-    Effect.scoped(Effect.flatMap(Postgres.scoped, ({ url }) => crash(fewer, `${url}?schema=crashes`))), atMost(fewer))
+  it.live(`${fewer} times with a ledger in a Postgres, the same`,
+    () => Effect.scoped(Effect.flatMap(Postgres.scoped, ({ url }) => crash(fewer, `${url}?schema=crashes`))), atMost(fewer))
 })

@@ -19,7 +19,9 @@ const watching = read("docs/stock-sync-watching.md")
 
 /** The cells of every table row of a text, the header's rule left out. */
 const rowsOf = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
-  text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("|--")).map((line) => line.slice(1, -1).split("|").map((cell) => cell.trim()))
+  text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("|--")).map((line) =>
+    line.slice(1, -1).split("|").map((cell) => cell.trim())
+  )
 
 const section = (text: string, title: string) => {
   const [, rest = ""] = text.split(`\n## ${title}\n`)
@@ -41,13 +43,19 @@ const optionRows = rowsOf(section(guide, "Options")).filter(([name = ""]) => nam
 
 /** The options of a group of the guide, by the line above its table. */
 const groupOf = (title: string) =>
-  rowsOf((section(guide, "Options").split(`**${title}**`)[1] ?? "").split("\n**")[0] ?? "").flatMap(([name = ""]) => name.startsWith("`--") ? [plain(name)] : [])
+  rowsOf((section(guide, "Options").split(`**${title}**`)[1] ?? "").split("\n**")[0] ?? "").flatMap(([name = ""]) =>
+    name.startsWith("`--") ? [plain(name)] : []
+  )
 
 const optionsOf = (command: string) =>
-  (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name.split(" ")[0] ?? "").filter((name) => name !== "--help")
+  (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name.split(" ")[0] ?? "").filter((name) =>
+    name !== "--help"
+  )
 
 describe("the options of docs/stock-sync.md", () => {
-  const known = new Map(commands.flatMap(({ options }) => options.map(({ name, said }) => [name.split(" ")[0] ?? "", helpOf(said)] as const)))
+  const known = new Map(
+    commands.flatMap(({ options }) => options.map(({ name, said }) => [name.split(" ")[0] ?? "", helpOf(said)] as const))
+  )
 
   it("are those of the help, each once, with its variable and its default", () => {
     const documented = optionRows.map(([name = ""]) => plain(name))
@@ -55,8 +63,14 @@ describe("the options of docs/stock-sync.md", () => {
     for (const [name = "", variable = "", standard = ""] of optionRows) {
       const help = known.get(plain(name))
       // Without a default the option is required; --json and --quiet have neither.
-      const isDefault = help?.variable === undefined || (help.standard === undefined ? standard.startsWith("required") : plain(standard) === help.standard)
-      expect({ name, variable: plain(variable), standard, isDefault }).toEqual({ name, variable: help?.variable ?? "", standard, isDefault: true })
+      const isDefault = help?.variable === undefined ||
+        (help.standard === undefined ? standard.startsWith("required") : plain(standard) === help.standard)
+      expect({ name, variable: plain(variable), standard, isDefault }).toEqual({
+        name,
+        variable: help?.variable ?? "",
+        standard,
+        isDefault: true
+      })
     }
     expect(section(guide, "Options")).toContain(`\`--limit\` (default: ${known.get("--limit")?.standard})`)
   })
@@ -133,8 +147,11 @@ const exported = Effect.gen(function*() {
 }).pipe(Effect.provide(layerState))
 
 const documentedMetrics = () =>
-  new Map(rowsOf(section(watching, "Metrics")).filter(([name = ""]) => name.startsWith("`")).flatMap(([names = "", labels = ""]) =>
-    codes(names).map((name) => [name.startsWith("plaza_") ? name : `plaza_stock_sync_${name}`, new Set(codes(labels))] as const)))
+  new Map(
+    rowsOf(section(watching, "Metrics")).filter(([name = ""]) => name.startsWith("`")).flatMap(([names = "", labels = ""]) =>
+      codes(names).map((name) => [name.startsWith("plaza_") ? name : `plaza_stock_sync_${name}`, new Set(codes(labels))] as const)
+    )
+  )
 
 const sorted = (metrics: ReadonlyMap<string, ReadonlySet<string>>) =>
   Array.from(metrics, ([name, labels]) => [name, ...labels].join(" ")).toSorted()
@@ -143,7 +160,8 @@ describe("the metrics of docs/stock-sync-watching.md", () => {
   it.effect("are those of the program, with their labels", () =>
     Effect.gen(function*() {
       const metrics = yield* exported
-      const declared = Array.from(read("apps/stock-sync/src/observability/Metrics.ts").matchAll(/(?:gauge|counter|named)\("(\w+)"/g), ([, name = ""]) => `plaza_stock_sync_${name}`)
+      const declared = Array.from(read("apps/stock-sync/src/observability/Metrics.ts").matchAll(/(?:gauge|counter|named)\("(\w+)"/g),
+        ([, name = ""]) => `plaza_stock_sync_${name}`)
       expect(declared.length).toBeGreaterThan(20)
       expect(declared.filter((name) => !metrics.has(name) && !metrics.has(`${name}_total`))).toEqual([])
       expect(sorted(documentedMetrics())).toEqual(sorted(metrics))
@@ -152,13 +170,18 @@ describe("the metrics of docs/stock-sync-watching.md", () => {
   it.effect("are all that the dashboard and the alerts ask for, by labels that they have", () =>
     Effect.gen(function*() {
       const metrics = yield* exported
-      const queries = [...expressions(parse(read("apps/stock-sync/ops/alerts.yaml"))), ...expressions(JSON.parse(read("apps/stock-sync/ops/grafana-dashboard.json")))]
+      const queries = [
+        ...expressions(parse(read("apps/stock-sync/ops/alerts.yaml"))),
+        ...expressions(JSON.parse(read("apps/stock-sync/ops/grafana-dashboard.json")))
+      ]
       expect(queries.length).toBeGreaterThan(30)
       for (const query of queries) {
         for (const [, name = "", selector = ""] of query.matchAll(/(plaza_\w+)(?:\{([^}]*)\})?/g)) {
           const metric = name.replace(/_bucket$/, "")
           const labels = Array.from(selector.matchAll(/(\w+)\s*[=!]/g), ([, label = ""]) => label).filter((label) => label !== "instance")
-          const grouped = Array.from(query.matchAll(/by \(([^)]*)\)/g), ([, list = ""]) => list.split(/, */)).flat().filter((label) => label !== "instance" && label !== "le")
+          const grouped = Array.from(query.matchAll(/by \(([^)]*)\)/g), ([, list = ""]) => list.split(/, */)).flat().filter((label) =>
+            label !== "instance" && label !== "le"
+          )
           expect([query, metrics.has(metric)]).toEqual([query, true])
           expect([query, [...labels, ...grouped].filter((label) => metrics.get(metric)?.has(label) !== true)]).toEqual([query, []])
         }
@@ -179,8 +202,14 @@ const legend = (text: unknown): ReadonlyArray<string> =>
 describe("the log events of docs/stock-sync-watching.md", () => {
   it("are those of the program", () => {
     const folder = new URL("../src/observability/", import.meta.url)
-    const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n").replaceAll(/Notification\.\w+/g, "")
-    const written = sources.match(/(?:line\(.*|log\(.*|logInfo\(|logError\()"[a-z]+\.[a-z]+"/g)?.flatMap((call) => call.match(/"[a-z]+\.[a-z]+"/g) ?? []) ?? []
+    const sources = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n").replaceAll(
+      /Notification\.\w+/g,
+      ""
+    )
+    const written =
+      sources.match(/(?:line\(.*|log\(.*|logInfo\(|logError\()"[a-z]+\.[a-z]+"/g)?.flatMap((call) =>
+        call.match(/"[a-z]+\.[a-z]+"/g) ?? []
+      ) ?? []
     const events = new Set([...written.map((text) => text.slice(1, -1)), ...outcomes.map((outcome) => `product.${outcome}`)])
     const names = rowsOf(section(watching, "Log")).filter(([name = ""]) => name.startsWith("`")).flatMap(([names = ""]) => codes(names))
     expect(names.toSorted()).toEqual(Array.from(events).toSorted())
@@ -189,7 +218,9 @@ describe("the log events of docs/stock-sync-watching.md", () => {
 
 describe("the events of the webhook in docs/stock-sync-watching.md", () => {
   it("are those of the program", () => {
-    const types = new Set(Array.from(read("apps/stock-sync/src/observability/Notification.ts").matchAll(/type: "([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type))
+    const types = new Set(
+      Array.from(read("apps/stock-sync/src/observability/Notification.ts").matchAll(/type: "([a-z]+\.[a-z]+)"/g), ([, type = ""]) => type)
+    )
     const names = rowsOf(section(watching, "Webhook")).filter(([name = ""]) => name.startsWith("`")).map(([name = ""]) => plain(name))
     expect(names.toSorted()).toEqual(Array.from(types).toSorted())
   })

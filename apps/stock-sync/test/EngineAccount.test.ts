@@ -3,15 +3,34 @@ import { describe, expect, it } from "@effect/vitest"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Effect, Fiber, Option } from "effect"
 import type { Account } from "../src/ledger/Ledger.js"
-import { fault, faultsEnd, forEver, type MemoryLedger, once, patches, products, requestsOf, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import {
+  fault,
+  faultsEnd,
+  forEver,
+  type MemoryLedger,
+  once,
+  patches,
+  products,
+  requestsOf,
+  simulated,
+  source,
+  started,
+  stockOf
+} from "./support/simulation.js"
 
 const wanted = products(20, () => 5)
 const ids = Object.keys(wanted)
 const keyFingerprint = "0123456789abcdef"
 
-const me = (status: number, more: Partial<Extract<Fault, { readonly kind: "status" }>> = {}): Fault =>
-  ({ kind: "status", when: "before", path: "/me", times: forEver, status, ...more })
+const me = (status: number, more: Partial<Extract<Fault, { readonly kind: "status" }>> = {}): Fault => ({
+  kind: "status",
+  when: "before",
+  path: "/me",
+  times: forEver,
+  status,
+  ...more
+})
 const shows = (profile: unknown): Fault => me(200, { body: JSON.stringify(profile), contentType: "application/json" })
 
 /** `GET /me` does not show whose key it is, and never will. */
@@ -54,7 +73,9 @@ describe("an engine whose response to GET /me", () => {
         })))
   }
 
-  for (const [name, asked] of [["is 500", me(500)], ["never comes", { kind: "drop", when: "before", path: "/me", times: forEver }]] as const) {
+  for (
+    const [name, asked] of [["is 500", me(500)], ["never comes", { kind: "drop", when: "before", path: "/me", times: forEver }]] as const
+  ) {
     it.live(`${name} starts with a ledger of the same address and key`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
@@ -71,7 +92,10 @@ describe("an engine whose response to GET /me", () => {
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* fault(asked)
-          expect(yield* once(memory, wanted)).toMatchObject({ ended: { _tag: "Open", state: { reason: "ServiceFault" } }, counts: { pending: 0 } })
+          expect(yield* once(memory, wanted)).toMatchObject({
+            ended: { _tag: "Open", state: { reason: "ServiceFault" } },
+            counts: { pending: 0 }
+          })
           const { state } = yield* started((yield* source(wanted)).service, memory.ledger)
           yield* Effect.sleep("10 minutes")
           expect((yield* state).account).toMatchObject({ _tag: "Trouble" })
@@ -91,7 +115,10 @@ describe("a base address without GET /me", () => {
         yield* fault(me(404))
         const { fiber } = yield* started((yield* source(wanted)).service, memory.ledger)
         expect(yield* Effect.flip(Fiber.join(fiber))).toMatchObject({ _tag: "WrongAddress", exitCode: 2 })
-        expect(yield* Effect.flip(once(memory, wanted))).toMatchObject({ _tag: "WrongAddress", message: expect.stringContaining("PLAZA_BASE_URL") as string })
+        expect(yield* Effect.flip(once(memory, wanted))).toMatchObject({
+          _tag: "WrongAddress",
+          message: expect.stringContaining("PLAZA_BASE_URL") as string
+        })
         expect(yield* patches).toEqual([])
         expect(yield* boundTo(memory)).toBeUndefined()
       })))
@@ -106,7 +133,12 @@ describe("a base address without GET /me", () => {
 })
 
 describe("three refused products", () => {
-  const unhelpful = [...withoutId, ["is 500", me(500)], ["never comes", { kind: "drop", when: "before", path: "/me", times: forEver }]] as const
+  const unhelpful = [...withoutId, ["is 500", me(500)], ["never comes", {
+    kind: "drop",
+    when: "before",
+    path: "/me",
+    times: forEver
+  }]] as const
   for (const [name, asked] of unhelpful) {
     it.live(`keep no other product waiting where the response to GET /me ${name}`, () =>
       simulated(wanted, (memory) =>
@@ -143,10 +175,12 @@ describe("a ledger", () => {
     Effect.map(refusedFor({ id: "4711" }), (message) => expect(message).toContain("belongs to account 4711")))
 
   it.live("of another address is refused, with the command that adopts it", () =>
-    Effect.map(refusedFor({ baseUrl: "https://elsewhere.example/open/v1" }), (message) => expect(message).toContain("plaza-stock-sync adopt")))
+    Effect.map(refusedFor({ baseUrl: "https://elsewhere.example/open/v1" }), (message) =>
+      expect(message).toContain("plaza-stock-sync adopt")))
 
   it.live("of another key is refused where GET /me does not show that it is the same account", () =>
-    Effect.map(refusedFor({ keyFingerprint: "fedcba9876543210" }, me(403, { code: "INSUFFICIENT_SCOPE" })), (message) => expect(message).toContain("plaza-stock-sync adopt")))
+    Effect.map(refusedFor({ keyFingerprint: "fedcba9876543210" }, me(403, { code: "INSUFFICIENT_SCOPE" })), (message) =>
+      expect(message).toContain("plaza-stock-sync adopt")))
 
   it.live("of another key of the same account is used", () =>
     simulated(wanted, (memory) =>

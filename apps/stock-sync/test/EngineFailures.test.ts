@@ -2,8 +2,21 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { anyStock, fault, faultsEnd, forEver, patches, products, requestsOf, type Settings, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import {
+  anyStock,
+  fault,
+  faultsEnd,
+  forEver,
+  patches,
+  products,
+  requestsOf,
+  type Settings,
+  simulated,
+  source,
+  started,
+  stockOf
+} from "./support/simulation.js"
 
 const wanted = products(30, () => 5)
 const next = products(30, () => 6)
@@ -12,8 +25,10 @@ const ids = Object.keys(wanted)
 const requests = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests)
 
 /** Everything is settled, and the test changes what it likes. */
-const settled = <A, E, R>(test: (engine: Effect.Effect.Success<ReturnType<typeof settling>>) => Effect.Effect<A, E, R>, settings?: Settings) =>
-  simulated(wanted, ({ ledger }) => Effect.flatMap(settling(ledger, settings), test))
+const settled = <A, E, R>(
+  test: (engine: Effect.Effect.Success<ReturnType<typeof settling>>) => Effect.Effect<A, E, R>,
+  settings?: Settings
+) => simulated(wanted, ({ ledger }) => Effect.flatMap(settling(ledger, settings), test))
 
 const settling = (ledger: Parameters<typeof started>[1], settings?: Settings) =>
   Effect.gen(function*() {
@@ -25,15 +40,17 @@ const settling = (ledger: Parameters<typeof started>[1], settings?: Settings) =>
   })
 
 describe("a service that refuses everything", () => {
-  for (const [status, code, tag, everywhere] of [
-    [401, "INVALID_API_KEY", "InvalidApiKey", true],
-    [403, "DEVELOPER_ACCESS_REVOKED", "DeveloperAccessRevoked", true],
-    [403, "PROFILE_INCOMPLETE", "ProfileIncomplete", false],
-    [403, "INSUFFICIENT_SCOPE", "InsufficientScope", false],
-    [403, "STORE_BLOCKED", "StoreBlocked", false],
-    [403, "SOMETHING_NEW", "UnrecognizedError", false],
-    [409, "CONFLICT", "UnrecognizedError", false]
-  ] as const) {
+  for (
+    const [status, code, tag, everywhere] of [
+      [401, "INVALID_API_KEY", "InvalidApiKey", true],
+      [403, "DEVELOPER_ACCESS_REVOKED", "DeveloperAccessRevoked", true],
+      [403, "PROFILE_INCOMPLETE", "ProfileIncomplete", false],
+      [403, "INSUFFICIENT_SCOPE", "InsufficientScope", false],
+      [403, "STORE_BLOCKED", "StoreBlocked", false],
+      [403, "SOMETHING_NEW", "UnrecognizedError", false],
+      [409, "CONFLICT", "UnrecognizedError", false]
+    ] as const
+  ) {
     it.live(`with ${code} is asked less and less often, and gets everything within 6 minutes after it relents`, () =>
       settled(({ account, feed }) =>
         Effect.gen(function*() {
@@ -49,7 +66,8 @@ describe("a service that refuses everything", () => {
           yield* Effect.sleep("6 minutes")
           expect(yield* account).toMatchObject({ _tag: "Running" })
           expect(yield* held(...ids)).toEqual(next)
-        })))
+        })
+      ))
 
     for (const count of [1, 2]) {
       it.live(`with ${code} is asked a few times an hour for a catalogue of ${count}, which heals within 6 minutes, too`, () => {
@@ -89,11 +107,13 @@ describe("a service that refuses everything", () => {
 })
 
 describe("a service that fails", () => {
-  for (const [name, asked] of [
-    ["answers 503", { kind: "status", when: "before", status: 503 }],
-    ["loses every connection before the request", { kind: "drop", when: "before" }],
-    ["carries out everything and responds with nothing", { kind: "drop", when: "after" }]
-  ] as const) {
+  for (
+    const [name, asked] of [
+      ["answers 503", { kind: "status", when: "before", status: 503 }],
+      ["loses every connection before the request", { kind: "drop", when: "before" }],
+      ["carries out everything and responds with nothing", { kind: "drop", when: "after" }]
+    ] as const
+  ) {
     it.live(`and ${name} gets about one request a minute for an hour, and everything soon after`, () =>
       settled(({ account, feed }) =>
         Effect.gen(function*() {
@@ -109,7 +129,8 @@ describe("a service that fails", () => {
           yield* Effect.sleep("70 seconds")
           expect(yield* account).toMatchObject({ _tag: "Running" })
           expect(yield* held(...ids)).toEqual(next)
-        })))
+        })
+      ))
   }
 
   it.live("gets a sold-out product with the first request that it accepts again", () =>
@@ -123,7 +144,8 @@ describe("a service that fails", () => {
         const before = (yield* patches).length
         yield* Effect.sleep("70 seconds")
         expect((yield* patches)[before]?.id).toBe("P0029")
-      })))
+      })
+    ))
 
   it.live("gets a value again that may have been carried out, once", () =>
     settled(({ feed, ledger }) =>
@@ -134,7 +156,8 @@ describe("a service that fails", () => {
         yield* Effect.sleep("5 minutes")
         expect((yield* patches).slice(before).map(({ id }) => id)).toEqual(["P0003", "P0003"])
         expect(yield* ledger.counts).toMatchObject({ settled: 30, doubtful: 0 })
-      })))
+      })
+    ))
 })
 
 describe("a quota", () => {
@@ -153,7 +176,8 @@ describe("a quota", () => {
         yield* Effect.sleep("62 minutes")
         expect(yield* account).toMatchObject({ _tag: "Running" })
         expect(yield* held(...ids)).toEqual(next)
-      })))
+      })
+    ))
 
   it.live("without Retry-After is waited for a minute", () =>
     settled(({ account, feed }) =>
@@ -166,7 +190,8 @@ describe("a quota", () => {
         yield* Effect.sleep("20 seconds")
         expect(yield* account).toMatchObject({ _tag: "Running" })
         expect(yield* held(...ids)).toEqual(next)
-      })))
+      })
+    ))
 
   it.live("of the day ends at midnight of the service", () =>
     simulated(wanted, ({ ledger }) =>

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Random } from "effect"
-import { anyStock, commitsOf, entryOf, fault, faultsEnd, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import { anyStock, commitsOf, entryOf, fault, faultsEnd, products, simulated, source, started, stockOf } from "./support/simulation.js"
 
 const wanted = products(20, () => 5)
 const ids = Object.keys(wanted)
@@ -125,7 +125,8 @@ describe("a write that lands late", () => {
             yield* fault({ kind: "drop", when: "before", path: anyStock, rate: 0.1 })
             yield* fault({ kind: "status", when: "after", status: 503, path: anyStock, rate: 0.1 })
             const changed = yield* Effect.forEach(ids, (id) =>
-              Effect.map(Effect.all([Random.next, Random.next]), ([first, second]) => first < 0.3 ? [[id, second < 0.2 ? 0 : 10 + change]] as const : []))
+              Effect.map(Effect.all([Random.next, Random.next]), ([first, second]) =>
+                first < 0.3 ? [[id, second < 0.2 ? 0 : 10 + change]] as const : []))
             now = { ...now, ...Object.fromEntries(changed.flat()) }
             yield* feed.set(now)
             yield* Effect.sleep(Duration.millis(yield* Random.nextIntBetween(50, 20_000)))

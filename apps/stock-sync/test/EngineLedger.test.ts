@@ -2,14 +2,29 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Ref } from "effect"
 import { Ledger, LedgerFault, LedgerInUse } from "../src/ledger/Ledger.js"
-import { entryOf, faultsEnd, type MemoryLedger, memoryLedger, once, patches, products, respondsAfter, simulated, source, started } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import {
+  entryOf,
+  faultsEnd,
+  type MemoryLedger,
+  memoryLedger,
+  once,
+  patches,
+  products,
+  respondsAfter,
+  simulated,
+  source,
+  started
+} from "./support/simulation.js"
 
 const wanted = products(30, () => 5)
 const next = products(30, () => 6)
 const ids = Object.keys(wanted)
 const full = new LedgerFault({ path: "ledger", message: "the ledger ledger can't be written because the disk is full" })
-const removed = new LedgerFault({ path: "ledger", message: "the ledger ledger or its lock file was removed or replaced while it was in use" })
+const removed = new LedgerFault({
+  path: "ledger",
+  message: "the ledger ledger or its lock file was removed or replaced while it was in use"
+})
 const inUse = new LedgerInUse({ path: "ledger", message: "another plaza-stock-sync works with the ledger" })
 
 interface Broken {
@@ -23,8 +38,9 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
     const broken = yield* Ref.make<Broken>({ operations: [], opening: undefined })
     const opened = yield* Ref.make(0)
     const unless = <A, E, R>(operation: keyof Ledger["Type"], effect: Effect.Effect<A, E, R>) =>
-      Effect.flatMap(Ref.get(broken), ({ operations }): Effect.Effect<A, E | LedgerFault, R> =>
-        operations.includes(operation) ? Effect.fail(operation === "check" ? removed : full) : effect)
+      Effect.flatMap(Ref.get(broken),
+        ({ operations }): Effect.Effect<A, E | LedgerFault, R> =>
+          operations.includes(operation) ? Effect.fail(operation === "check" ? removed : full) : effect)
     const service: Ledger["Type"] = {
       ...ledger,
       check: unless("check", ledger.check),
@@ -61,7 +77,10 @@ describe("a ledger that fails under a running engine", () => {
           yield* breaking.breaks(operation)
           yield* feed.set(next)
           yield* Effect.sleep("1 hour")
-          expect((yield* state).errors[0]).toMatchObject({ about: "ledger", message: operation === "check" ? removed.message : full.message })
+          expect((yield* state).errors[0]).toMatchObject({
+            about: "ledger",
+            message: operation === "check" ? removed.message : full.message
+          })
           expect(yield* breaking.opened).toBeLessThan(90)
           if (operation === "check") expect(yield* patches).toHaveLength(30)
           yield* breaking.heals
@@ -110,7 +129,8 @@ describe("a ledger that is replaced under a running engine", () => {
           const current = yield* Ref.make({ ledger: first.ledger, isRemoved: false })
           const layer = Layer.effect(Ledger, Effect.map(Ref.get(current), ({ ledger }) => ({
             ...ledger,
-            check: Effect.flatMap(Ref.get(current), ({ isRemoved }) => isRemoved && ledger === first.ledger ? Effect.fail(removed) : Effect.void)
+            check: Effect.flatMap(Ref.get(current), ({ isRemoved }) =>
+              isRemoved && ledger === first.ledger ? Effect.fail(removed) : Effect.void)
           })))
           const feed = yield* source(wanted)
           yield* started(feed.service, first.ledger, { ledger: layer })

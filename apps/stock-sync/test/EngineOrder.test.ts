@@ -1,8 +1,8 @@
 /** In which order the engine sends, how often, and with which value, judged by what reaches the service. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { latency, patches, products, respondsAfter, simulated, source, started } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import { latency, patches, products, respondsAfter, simulated, source, started } from "./support/simulation.js"
 
 describe("the engine", () => {
   it.live("brings every product to the wanted stock and follows each change of the source", () => {

@@ -2,8 +2,21 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Fault } from "@plaza/sandbox"
 import { Effect, Option, Stream } from "effect"
-import { entryOf, fault, faultsEnd, forEver, mismatch, once, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import {
+  entryOf,
+  fault,
+  faultsEnd,
+  forEver,
+  mismatch,
+  once,
+  patches,
+  products,
+  simulated,
+  source,
+  started,
+  stockOf
+} from "./support/simulation.js"
 
 /** Without a status: the response shows another stock than the one sent. */
 type Poison = readonly [name: string, status?: number, code?: string]
@@ -49,7 +62,8 @@ describe("products that the service refuses or fails for", () => {
             yield* Effect.sleep("25 seconds")
             expect((yield* state).account).toMatchObject({ _tag: "Running" })
             // A product that is tried at this moment is neither.
-            for (const id of bad) expect([poison[1] === 500 ? "doubtful" : "quarantined", "sending"]).toContain((yield* entryOf(ledger, id)).state)
+            for (const id of bad)
+              expect([poison[1] === 500 ? "doubtful" : "quarantined", "sending"]).toContain((yield* entryOf(ledger, id)).state)
             yield* Effect.sleep(poison[1] === 500 ? "30 minutes" : "4 hours")
             for (const id of bad) {
               const between = gaps(yield* timesOf(id))
@@ -59,7 +73,8 @@ describe("products that the service refuses or fails for", () => {
               expect(longest).toBeGreaterThan(poison[1] === 500 ? 5 * 60_000 : 40 * 60_000)
               expect(between.length).toBeLessThan(15)
             }
-            for (const id of good) expect(yield* timesOf(id)).toHaveLength(1)
+            for (const id of good)
+              expect(yield* timesOf(id)).toHaveLength(1)
             yield* faultsEnd
             yield* Effect.sleep(poison[1] === 500 ? "16 minutes" : "5 hours")
             expect(yield* ledger.counts).toMatchObject({ settled: 10 + count })
@@ -184,8 +199,17 @@ describe("products that the service refuses or fails for", () => {
         yield* fault(mismatch("P0000", 2, forEver))
         const { state } = yield* started((yield* source(wanted)).service, ledger)
         yield* Effect.sleep("1 minute")
-        expect(yield* entryOf(ledger, "P0000")).toMatchObject({ state: "quarantined", wanted: 0, confirmed: 2, attempts: 2, refusal: { tag: "StockMismatch" } })
-        expect((yield* state).errors.map(({ productId, tag }) => [productId, tag])).toEqual([["P0000", "StockMismatch"], ["P0000", "StockMismatch"]])
+        expect(yield* entryOf(ledger, "P0000")).toMatchObject({
+          state: "quarantined",
+          wanted: 0,
+          confirmed: 2,
+          attempts: 2,
+          refusal: { tag: "StockMismatch" }
+        })
+        expect((yield* state).errors.map(({ productId, tag }) => [productId, tag])).toEqual([["P0000", "StockMismatch"], [
+          "P0000",
+          "StockMismatch"
+        ]])
         const history = yield* Stream.runCollect(ledger.history(Option.some("P0000")))
         expect(Array.from(history, ({ code, outcome, value }) => [value, outcome, code])).toEqual([
           [0, "quarantined", "StockMismatch"],

@@ -5,8 +5,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
-import { anyStock, fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import { anyStock, fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { settable } from "./support/wallClock.js"
 
 const wanted = products(60, () => 5)

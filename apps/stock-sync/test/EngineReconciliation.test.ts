@@ -2,16 +2,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Duration, Effect, Queue } from "effect"
-import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import { fault, faultsEnd, forEver, patches, products, simulated, source, started, stockOf } from "./support/simulation.js"
 
 const wanted = products(250, () => 5)
 const ids = Object.keys(wanted)
 const reconcile = { path: "/store/products", every: Duration.minutes(30) }
 const reassert = { share: 0.1, after: Duration.minutes(1) }
 const settings = { reconcile, reassert, sourceIncludesSales: true }
-const lists = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), (records) =>
-  records.filter(({ method, path }) => method === "GET" && path.endsWith("/store/products")))
+const lists = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests),
+  (records) => records.filter(({ method, path }) => method === "GET" && path.endsWith("/store/products")))
 
 describe("an engine that reads the store's products", () => {
   it.live("sends those again that others changed, and nothing else", () =>

@@ -4,8 +4,21 @@ import { ProductId } from "@plaza/domain"
 import { SourceRefused } from "@plaza/rows/Refused"
 import { Effect, Either } from "effect"
 import { SourceUnreachable } from "../src/source/Source.js"
-import { anyStock, entryOf, fault, faultsEnd, forEver, once, onceFrom, patches, products, simulated, source, started } from "./support/simulation.js"
 import { held } from "./support/sandbox.js"
+import {
+  anyStock,
+  entryOf,
+  fault,
+  faultsEnd,
+  forEver,
+  once,
+  onceFrom,
+  patches,
+  products,
+  simulated,
+  source,
+  started
+} from "./support/simulation.js"
 
 const wanted = products(60, () => 5)
 const next = products(60, () => 6)
@@ -93,7 +106,11 @@ describe("a source that", () => {
       Effect.gen(function*() {
         const { ledger } = memory
         yield* once(memory, wanted)
-        expect(yield* once(memory, soldOut)).toMatchObject({ confirmed: 0, unchanged: 60, source: { _tag: "Left", left: { _tag: "SnapshotHeld" } } })
+        expect(yield* once(memory, soldOut)).toMatchObject({
+          confirmed: 0,
+          unchanged: 60,
+          source: { _tag: "Left", left: { _tag: "SnapshotHeld" } }
+        })
         yield* ledger.confirmHeld(1)
         expect(yield* once(memory, soldOut)).toMatchObject({ confirmed: 40, source: { _tag: "Right" } })
         expect(yield* held(...ids)).toEqual(soldOut)

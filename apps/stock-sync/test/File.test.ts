@@ -8,16 +8,24 @@ import { Deferred, Duration, Effect, Fiber, Option, Stream } from "effect"
 import * as File from "../src/source/File.js"
 import { all, containing, good } from "./support/reading.js"
 
-const columns = { idColumn: "productId", stockColumn: "stock", poll: Duration.minutes(10), settle: Duration.zero, unfinishedWait: Duration.zero }
+const columns = {
+  idColumn: "productId",
+  stockColumn: "stock",
+  poll: Duration.minutes(10),
+  settle: Duration.zero,
+  unfinishedWait: Duration.zero
+}
 const text = (stock: number) => `productId,stock\nA,${stock}\n`
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
 
 const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), (folder) => test(`${folder}/stock.csv`)).pipe(
-    Effect.scoped,
-    Effect.provide(NodeContext.layer)
-  )
-const opened = (path: string, taken: Option.Option<string> = Option.none()) => Effect.flatMap(File.make({ ...columns, path }), (source) => source.open(taken))
+  Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), (folder) => test(`${folder}/stock.csv`))
+    .pipe(
+      Effect.scoped,
+      Effect.provide(NodeContext.layer)
+    )
+const opened = (path: string, taken: Option.Option<string> = Option.none()) =>
+  Effect.flatMap(File.make({ ...columns, path }), (source) => source.open(taken))
 const snapshotOf = (path: string) => Effect.map(opened(path), Option.getOrThrow)
 
 describe("a file", () => {
@@ -30,7 +38,8 @@ describe("a file", () => {
         expect(yield* opened(path, first.version)).toEqual(Option.none())
         yield* write(path, text(10))
         expect(yield* opened(path, first.version)).toMatchObject({ _tag: "Some" })
-      })))
+      })
+    ))
 
   it.live("is another one when it was replaced by one of the same size and time", () =>
     inFolder((path) =>
@@ -44,15 +53,22 @@ describe("a file", () => {
         yield* files.utimes(`${path}.new`, moment, moment)
         yield* files.rename(`${path}.new`, path)
         expect(yield* opened(path, version)).toMatchObject({ _tag: "Some" })
-      })))
+      })
+    ))
 
-  for (const [ending, content] of [["json", `[{"productId":"A","stock":1}]`], ["NDJSON", `{"productId":"A","stock":1}`], ["jsonl", `{"productId":"A","stock":1}`]] as const) {
+  for (
+    const [ending, content] of [["json", `[{"productId":"A","stock":1}]`], ["NDJSON", `{"productId":"A","stock":1}`], [
+      "jsonl",
+      `{"productId":"A","stock":1}`
+    ]] as const
+  ) {
     it.live(`is read as its ending says, .${ending}`, () =>
       inFolder((path) =>
         Effect.gen(function*() {
           yield* write(`${path}.${ending}`, content)
           expect(yield* all((yield* snapshotOf(`${path}.${ending}`)).rows)).toEqual([good(1, "A", 1)])
-        })))
+        })
+      ))
   }
 
   it.live("is refused whole when it changes while it is read", () =>
@@ -69,7 +85,8 @@ describe("a file", () => {
         yield* write(path, text(1))
         yield* Deferred.succeed(goOn, undefined)
         expect(yield* Fiber.join(reading)).toMatchObject({ message: containing("nothing of it was taken") })
-      })))
+      })
+    ))
 
   it.live("that isn't there, or is a folder, is refused with what to do", () =>
     inFolder((path) =>
@@ -77,7 +94,8 @@ describe("a file", () => {
         expect(yield* Effect.flip(opened(path))).toMatchObject({ _tag: "SourceRefused", message: containing("there is no such file") })
         const { rows } = yield* snapshotOf(path.replace("/stock.csv", ""))
         expect(yield* Effect.flip(all(rows))).toMatchObject({ message: containing("it is a folder") })
-      })))
+      })
+    ))
 })
 
 describe("word of a change", () => {
@@ -98,8 +116,11 @@ describe("word of a change", () => {
     inFolder((path) =>
       Effect.zipRight(
         write(path, text(1)),
-        comesAfter(path, Effect.flatMap(FileSystem.FileSystem, (files) => Effect.zipRight(write(`${path}~`, text(10 ** ++stock)), files.rename(`${path}~`, path))))
-      )))
+        comesAfter(path,
+          Effect.flatMap(FileSystem.FileSystem,
+            (files) => Effect.zipRight(write(`${path}~`, text(10 ** ++stock)), files.rename(`${path}~`, path))))
+      )
+    ))
 
   it.live("comes when it appears", () => inFolder((path) => comesAfter(path, Effect.suspend(() => write(path, text(10 ** ++stock))))))
 })

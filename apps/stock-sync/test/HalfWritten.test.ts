@@ -158,10 +158,12 @@ describe("a last line without its line end", () => {
       expect(yield* Fiber.poll(second)).toMatchObject(result([good(2, "SKU-1", 1)]))
     }))
 
-  for (const [name, path, content] of [
-    ["of NDJSON", "/in/stock.ndjson", `{"productId":"A","stock":1}`],
-    ["of CSV in UTF-16 without end", "/in/stock.csv", Buffer.from("\uFEFFproductId,stock\nA,1", "utf16le")]
-  ] as const) {
+  for (
+    const [name, path, content] of [
+      ["of NDJSON", "/in/stock.ndjson", `{"productId":"A","stock":1}`],
+      ["of CSV in UTF-16 without end", "/in/stock.csv", Buffer.from("\uFEFFproductId,stock\nA,1", "utf16le")]
+    ] as const
+  ) {
     it.scoped(`is waited for in ${name}`, () =>
       Effect.gen(function*() {
         const { reading, write } = yield* world({ path })
@@ -172,13 +174,15 @@ describe("a last line without its line end", () => {
       }))
   }
 
-  for (const [name, path, content] of [
-    ["a JSON document", "/in/stock.json", `[{"productId":"A","stock":1}]`],
-    ["a compressed file", "/in/stock.csv", gzipSync(whole)],
-    ["a file that ends in CRLF", "/in/stock.csv", whole.replaceAll("\n", "\r\n")],
-    ["a file in UTF-16", "/in/stock.csv", Buffer.from(`\uFEFF${whole}`, "utf16le")],
-    ["a file of many lines", "/in/stock.csv", whole]
-  ] as const) {
+  for (
+    const [name, path, content] of [
+      ["a JSON document", "/in/stock.json", `[{"productId":"A","stock":1}]`],
+      ["a compressed file", "/in/stock.csv", gzipSync(whole)],
+      ["a file that ends in CRLF", "/in/stock.csv", whole.replaceAll("\n", "\r\n")],
+      ["a file in UTF-16", "/in/stock.csv", Buffer.from(`\uFEFF${whole}`, "utf16le")],
+      ["a file of many lines", "/in/stock.csv", whole]
+    ] as const
+  ) {
     it.scoped(`is not missing in ${name}`, () =>
       Effect.gen(function*() {
         const { path: _, source, write } = yield* world({ path })

@@ -14,7 +14,8 @@ describe("the last hour", () => {
   })
 
   it("has sends a minute over the minute before each point, whatever the distance of the points", () => {
-    const seen = of(point(0), point(10_000, { sends: 20 }), point(60_000, { sends: 60 }), point(70_000, { sends: 80 }), point(250_000, { sends: 260 }))
+    const seen = of(point(0), point(10_000, { sends: 20 }), point(60_000, { sends: 60 }), point(70_000, { sends: 80 }),
+      point(250_000, { sends: 260 }))
     expect(History.rates(seen)).toEqual([
       { at: 10_000, perMinute: 20 },
       { at: 60_000, perMinute: 60 },

@@ -3,9 +3,9 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { gzipSync } from "node:zlib"
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
 import { DateTime, Duration, Effect, Fiber, Option, Redacted, Stream, TestClock } from "effect"
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http"
+import { gzipSync } from "node:zlib"
 import * as Http from "../src/source/Http.js"
 import * as Open from "../src/source/Open.js"
 import { all, containing, good } from "./support/reading.js"
@@ -64,11 +64,13 @@ describe("an address", () => {
       expect(asked[0]).not.toHaveProperty("traceparent")
     }))
 
-  for (const [header, value, asking] of [
-    ["etag", "\"v1\"", "if-none-match"],
-    ["etag", "W/\"v1\"", "if-none-match"],
-    ["last-modified", "Wed, 21 Oct 2026 07:28:00 GMT", "if-modified-since"]
-  ] as const) {
+  for (
+    const [header, value, asking] of [
+      ["etag", "\"v1\"", "if-none-match"],
+      ["etag", "W/\"v1\"", "if-none-match"],
+      ["last-modified", "Wed, 21 Oct 2026 07:28:00 GMT", "if-modified-since"]
+    ] as const
+  ) {
     it.scoped(`is asked only for what is newer than ${header} ${value}`, () =>
       Effect.gen(function*() {
         let now: string = value
@@ -94,12 +96,14 @@ describe("an address", () => {
       expect(yield* open(Option.none())).toMatchObject({ value: { version: Option.none() } })
     }))
 
-  for (const [type, body] of [
-    ["application/json", `[{"productId":"A","stock":1}]`],
-    ["application/vnd.shop.v2+json; charset=utf-8", `{"data":[{"productId":"A","stock":1}]}`],
-    ["application/x-ndjson", `{"productId":"A","stock":1}`],
-    ["application/jsonl", `{"productId":"A","stock":1}`]
-  ] as const) {
+  for (
+    const [type, body] of [
+      ["application/json", `[{"productId":"A","stock":1}]`],
+      ["application/vnd.shop.v2+json; charset=utf-8", `{"data":[{"productId":"A","stock":1}]}`],
+      ["application/x-ndjson", `{"productId":"A","stock":1}`],
+      ["application/jsonl", `{"productId":"A","stock":1}`]
+    ] as const
+  ) {
     it.scoped(`is read as its content type says, ${type}`, () =>
       Effect.gen(function*() {
         const { address } = yield* serving((response) => response.setHeader("content-type", type).end(body))
@@ -110,7 +114,10 @@ describe("an address", () => {
   it.scoped("is read as its ending says where its content type says nothing, and as it was told in any case", () =>
     Effect.gen(function*() {
       const { address } = yield* serving((response, _, path) =>
-        response.setHeader("content-type", path.startsWith("/stock.json") ? "application/octet-stream" : "text/csv").end(`[{"productId":"A","stock":1}]`))
+        response.setHeader("content-type", path.startsWith("/stock.json") ? "application/octet-stream" : "text/csv").end(
+          `[{"productId":"A","stock":1}]`
+        )
+      )
       expect(yield* taken(address.replace(".csv", ".json?key=1"))).toEqual([good(1, "A", 1)])
       expect(yield* taken(address, { format: "json" })).toEqual([good(1, "A", 1)])
     }))
@@ -119,7 +126,10 @@ describe("an address", () => {
     Effect.gen(function*() {
       const other = yield* serving((response) => response.end(csv))
       const { address, asked } = yield* serving((response, _, path) =>
-        path === "/moved" ? response.writeHead(302, { location: other.address }).end() : response.writeHead(307, { location: "/moved" }).end())
+        path === "/moved"
+          ? response.writeHead(302, { location: other.address }).end()
+          : response.writeHead(307, { location: "/moved" }).end()
+      )
       expect(yield* taken(address, { authorization: Redacted.make("Bearer secret") })).toEqual([good(2, "A", 1)])
       expect(asked).toMatchObject([{ authorization: "Bearer secret" }, { authorization: "Bearer secret" }])
       expect(other.asked[0]).not.toHaveProperty("authorization")
@@ -138,76 +148,104 @@ describe("an address", () => {
       expect(asked).toHaveLength(4)
     }))
 
-  for (const [name, answer, tag, message, times] of [
-    ["that answers 500 for good", (response) => response.writeHead(500).end(), "SourceUnreachable", "it responded 500", 4],
-    ["that hangs up for good", (response) => response.socket?.destroy(), "SourceUnreachable", "the connection failed", 4],
-    ["that never answers", () => undefined, "SourceUnreachable", "no response for 30s", 4],
-    ["that doesn't know it", (response) => response.writeHead(404).end(csv), "SourceRefused", "it responded 404", 1],
-    ["that refuses the key", (response) => response.writeHead(401).end(csv), "SourceRefused", "STOCK_SYNC_SOURCE_AUTHORIZATION", 1],
-    ["that has nothing to say", (response) => response.writeHead(204).end(), "SourceRefused", "it responded 204", 1],
-    ["that gives a part", (response) => response.writeHead(206).end(csv), "SourceRefused", "it responded 206", 1],
-    ["that says unchanged without being asked", (response) => response.writeHead(304).end(), "SourceRefused", "it responded 304", 1],
-    ["that redirects in circles", (response) => response.writeHead(302, { location: "/again" }).end(), "SourceRefused", "over and over", 6],
-    ["that compresses in another way", (response) => response.setHeader("content-encoding", "br").end(csv), "SourceRefused", "it sends br", 1],
-    ["that sends no gzip as gzip", (response) => response.setHeader("content-encoding", "gzip").end(csv), "SourceUnreachable", "cut short", 1],
-    [
-      "that sends half of its gzip",
-      (response) => response.setHeader("content-encoding", "gzip").end(gzipSync(csv).subarray(0, -9)),
-      "SourceUnreachable",
-      "cut short",
-      1
-    ],
-    [
-      "that promises more than its gzip",
-      (response) => {
-        response.setHeader("content-encoding", "gzip").setHeader("content-length", "500").write(gzipSync(csv), () => response.socket?.end())
-      },
-      "SourceUnreachable",
-      "cut short",
-      1
-    ],
-    [
-      "that ends its chunks without the last one",
-      (response) => {
-        response.write(`${csv}B,2\n`, () => response.socket?.end())
-      },
-      "SourceUnreachable",
-      "cut short",
-      1
-    ],
-    [
-      "that promises more than it sends",
-      (response) => {
-        response.setHeader("content-length", "500").write(`${csv}B,2\n`, () => response.socket?.end())
-      },
-      "SourceUnreachable",
-      "cut short",
-      1
-    ],
-    [
-      "that breaks off between two pieces",
-      (response) => {
-        response.write(`${csv}B,2\n`, () => response.socket?.destroy())
-      },
-      "SourceUnreachable",
-      "cut short",
-      1
-    ],
-    ["that falls silent on its way", (response) => void response.write(`${csv}B,2\n`), "SourceUnreachable", "no response for 30s", 1]
-  ] satisfies ReadonlyArray<readonly [string, Answer, string, string, number]>) {
+  for (
+    const [name, answer, tag, message, times] of [
+      ["that answers 500 for good", (response) => response.writeHead(500).end(), "SourceUnreachable", "it responded 500", 4],
+      ["that hangs up for good", (response) => response.socket?.destroy(), "SourceUnreachable", "the connection failed", 4],
+      ["that never answers", () => undefined, "SourceUnreachable", "no response for 30s", 4],
+      ["that doesn't know it", (response) => response.writeHead(404).end(csv), "SourceRefused", "it responded 404", 1],
+      ["that refuses the key", (response) => response.writeHead(401).end(csv), "SourceRefused", "STOCK_SYNC_SOURCE_AUTHORIZATION", 1],
+      ["that has nothing to say", (response) => response.writeHead(204).end(), "SourceRefused", "it responded 204", 1],
+      ["that gives a part", (response) => response.writeHead(206).end(csv), "SourceRefused", "it responded 206", 1],
+      ["that says unchanged without being asked", (response) => response.writeHead(304).end(), "SourceRefused", "it responded 304", 1],
+      [
+        "that redirects in circles",
+        (response) => response.writeHead(302, { location: "/again" }).end(),
+        "SourceRefused",
+        "over and over",
+        6
+      ],
+      [
+        "that compresses in another way",
+        (response) => response.setHeader("content-encoding", "br").end(csv),
+        "SourceRefused",
+        "it sends br",
+        1
+      ],
+      [
+        "that sends no gzip as gzip",
+        (response) => response.setHeader("content-encoding", "gzip").end(csv),
+        "SourceUnreachable",
+        "cut short",
+        1
+      ],
+      [
+        "that sends half of its gzip",
+        (response) => response.setHeader("content-encoding", "gzip").end(gzipSync(csv).subarray(0, -9)),
+        "SourceUnreachable",
+        "cut short",
+        1
+      ],
+      [
+        "that promises more than its gzip",
+        (response) => {
+          response.setHeader("content-encoding", "gzip").setHeader("content-length", "500").write(gzipSync(csv),
+            () => response.socket?.end())
+        },
+        "SourceUnreachable",
+        "cut short",
+        1
+      ],
+      [
+        "that ends its chunks without the last one",
+        (response) => {
+          response.write(`${csv}B,2\n`, () => response.socket?.end())
+        },
+        "SourceUnreachable",
+        "cut short",
+        1
+      ],
+      [
+        "that promises more than it sends",
+        (response) => {
+          response.setHeader("content-length", "500").write(`${csv}B,2\n`, () => response.socket?.end())
+        },
+        "SourceUnreachable",
+        "cut short",
+        1
+      ],
+      [
+        "that breaks off between two pieces",
+        (response) => {
+          response.write(`${csv}B,2\n`, () => response.socket?.destroy())
+        },
+        "SourceUnreachable",
+        "cut short",
+        1
+      ],
+      ["that falls silent on its way", (response) => void response.write(`${csv}B,2\n`), "SourceUnreachable", "no response for 30s", 1]
+    ] satisfies ReadonlyArray<readonly [string, Answer, string, string, number]>
+  ) {
     it.scoped(`refuses the whole of an address ${name}`, () =>
       Effect.gen(function*() {
         const { address, asked } = yield* serving(answer)
         // Long enough for a busy machine, unless it is what the test waits for.
         const timeout = message.startsWith("no response") ? Duration.seconds(30) : Duration.hours(1)
-        const error = yield* hurried(Effect.flip(taken(`${address}?signature=secret`, { authorization: Redacted.make("Bearer secret"), timeout })))
+        const error = yield* hurried(
+          Effect.flip(taken(`${address}?signature=secret`, { authorization: Redacted.make("Bearer secret"), timeout }))
+        )
         expect(error).toMatchObject({ _tag: tag, message: containing(message), source: address })
         expect(error.message).not.toContain("secret")
         expect(asked).toHaveLength(times)
       }))
   }
 
-  for (const [source, message] of [["http://user:secret@127.0.0.1/", "STOCK_SYNC_SOURCE_AUTHORIZATION"], ["http://", "this is no address"], ["https://127.0.0.1:99999/x", "this is no address"]] as const) {
+  for (
+    const [source, message] of [["http://user:secret@127.0.0.1/", "STOCK_SYNC_SOURCE_AUTHORIZATION"], ["http://", "this is no address"], [
+      "https://127.0.0.1:99999/x",
+      "this is no address"
+    ]] as const
+  ) {
     it.scoped(`${source.replace("secret", "…")} is refused before anything is asked`, () =>
       Effect.map(Effect.flip(Http.makeOnNode({ ...options, source })), (error) => {
         expect(error.message).toContain(message)
@@ -230,11 +268,13 @@ describe("an address", () => {
       expect(other.asked[0]).not.toHaveProperty("x-api-key")
     }))
 
-  for (const [name, wait, seconds] of [
-    ["in seconds", () => "45", 45],
-    // The date is one of the server's clock.
-    ["as a date", () => "Wed, 21 Oct 2026 07:28:45 GMT", 45]
-  ] as const) {
+  for (
+    const [name, wait, seconds] of [
+      ["in seconds", () => "45", 45],
+      // The date is one of the server's clock.
+      ["as a date", () => "Wed, 21 Oct 2026 07:28:45 GMT", 45]
+    ] as const
+  ) {
     it.scoped(`that asks for a pause ${name} gets it`, () =>
       Effect.gen(function*() {
         const at: Array<number> = []
@@ -253,7 +293,10 @@ describe("an address", () => {
     Effect.gen(function*() {
       const { address, asked } = yield* serving((response) => response.writeHead(429, { "retry-after": "3600" }).end())
       const error = yield* Effect.flip(taken(address))
-      expect(error).toMatchObject({ _tag: "SourceUnreachable", message: containing("it responded 429 and asks to come back after 1970-01-01T01:00:00.000Z") })
+      expect(error).toMatchObject({
+        _tag: "SourceUnreachable",
+        message: containing("it responded 429 and asks to come back after 1970-01-01T01:00:00.000Z")
+      })
       expect(error).toMatchObject({ retryAt: DateTime.unsafeMake(3_600_000) })
       expect(asked).toHaveLength(1)
     }))

@@ -2,8 +2,8 @@
  * An address whose rows come in pages.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http"
 import { Duration, Effect, Option, Redacted } from "effect"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import * as Http from "../src/source/Http.js"
 import * as NextPage from "../src/source/http/NextPage.js"
 import { all, containing, good } from "./support/reading.js"
@@ -53,14 +53,26 @@ describe("a body with next_cursor", () => {
   it.scoped("is followed beside the other parameters, and its items are numbered as one list", () =>
     Effect.gen(function*() {
       const { asked, origin } = yield* serving((url, response) => json(response, bodies[url.searchParams.get("cursor") ?? ""]))
-      expect(yield* read(`${origin}/stock?limit=2&sign=a%2Fb`)).toEqual([good(1, "A", 1), good(2, "B", 2), good(3, "C", 3), good(4, "D", 4)])
-      expect(asked).toEqual(["/stock?limit=2&sign=a%2Fb", "/stock?limit=2&sign=a%2Fb&cursor=b%2F%2B%201", "/stock?limit=2&sign=a%2Fb&cursor=c"])
+      expect(yield* read(`${origin}/stock?limit=2&sign=a%2Fb`)).toEqual([
+        good(1, "A", 1),
+        good(2, "B", 2),
+        good(3, "C", 3),
+        good(4, "D", 4)
+      ])
+      expect(asked).toEqual([
+        "/stock?limit=2&sign=a%2Fb",
+        "/stock?limit=2&sign=a%2Fb&cursor=b%2F%2B%201",
+        "/stock?limit=2&sign=a%2Fb&cursor=c"
+      ])
     }))
 
   it.scoped("may end with an empty page", () =>
     Effect.gen(function*() {
       const { origin } = yield* serving((url, response) =>
-        json(response, url.searchParams.has("cursor") ? { result: { rows: [] }, next_cursor: null } : { result: { rows: [item("A", 1)] }, next_cursor: "b" }))
+        json(response, url.searchParams.has("cursor")
+          ? { result: { rows: [] }, next_cursor: null }
+          : { result: { rows: [item("A", 1)] }, next_cursor: "b" })
+      )
       expect(yield* read(`${origin}/stock`, { items: "result.rows" })).toEqual([good(1, "A", 1)])
     }))
 
@@ -68,32 +80,47 @@ describe("a body with next_cursor", () => {
     it.scoped(`may end with a page ${rest.length === 0 ? "without outer items" : "whose outer items hold none"}`, () =>
       Effect.gen(function*() {
         const { origin } = yield* serving((url, response) =>
-          json(response, url.searchParams.has("cursor") ? { products: rest, next_cursor: null } : { products: [{ variants: [item("A", 1)] }], next_cursor: "b" }))
+          json(response, url.searchParams.has("cursor")
+            ? { products: rest, next_cursor: null }
+            : { products: [{ variants: [item("A", 1)] }], next_cursor: "b" })
+        )
         expect(yield* read(`${origin}/stock`, { items: "products.variants" })).toEqual([good(1, "A", 1)])
       }))
   }
 
-  for (const [name, second, message] of [
-    ["says next to nothing", (response) => json(response, { error: "try again" }), "one of its pages holds no array of items"],
-    ["is not there", (response) => response.writeHead(404).end(), "it responded 404"],
-    ["is no JSON", (response) => response.setHeader("content-type", "application/json").end("<html>"), "it is an HTML page"],
-    ["is cut short", (response) => response.end(`{"data":[{"productId":"C","stock":1},`), "cut short"],
-    ["is only a part", (response) => response.writeHead(206).end(`{"data":[]}`), "it responded 206"]
-  ] satisfies ReadonlyArray<readonly [string, (response: ServerResponse) => unknown, string]>) {
+  for (
+    const [name, second, message] of [
+      ["says next to nothing", (response) => json(response, { error: "try again" }), "one of its pages holds no array of items"],
+      ["is not there", (response) => response.writeHead(404).end(), "it responded 404"],
+      ["is no JSON", (response) => response.setHeader("content-type", "application/json").end("<html>"), "it is an HTML page"],
+      ["is cut short", (response) => response.end(`{"data":[{"productId":"C","stock":1},`), "cut short"],
+      ["is only a part", (response) => response.writeHead(206).end(`{"data":[]}`), "it responded 206"]
+    ] satisfies ReadonlyArray<readonly [string, (response: ServerResponse) => unknown, string]>
+  ) {
     it.scoped(`takes nothing if the second page ${name}`, () =>
       Effect.gen(function*() {
         const { origin } = yield* serving((url, response) =>
-          url.searchParams.has("cursor") ? void second(response) : json(response, { data: [item("A", 1)], next_cursor: "b" }))
+          url.searchParams.has("cursor") ? void second(response) : json(response, { data: [item("A", 1)], next_cursor: "b" })
+        )
         expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({ message: containing(message) })
       }))
   }
 
-  for (const [name, next] of [["the same cursor again", () => "b"], ["the cursors of two pages in turn", (now: string | null) => (now === "b" ? "c" : "b")]] as const) {
+  for (
+    const [name, next] of [["the same cursor again", () => "b"], [
+      "the cursors of two pages in turn",
+      (now: string | null) => (now === "b" ? "c" : "b")
+    ]] as const
+  ) {
     it.scoped(`is refused if it names ${name}`, () =>
       Effect.gen(function*() {
         const { asked, origin } = yield* serving((url, response) =>
-          json(response, { data: [item("A", 1)], next_cursor: next(url.searchParams.get("cursor")) }))
-        expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({ _tag: "SourceRefused", message: containing("its pages lead in a circle") })
+          json(response, { data: [item("A", 1)], next_cursor: next(url.searchParams.get("cursor")) })
+        )
+        expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({
+          _tag: "SourceRefused",
+          message: containing("its pages lead in a circle")
+        })
         expect(asked.length).toBeLessThan(4)
       }))
   }
@@ -141,21 +168,28 @@ describe("a link to the next page", () => {
   it.scoped("to another origin is refused, and nothing is asked there", () =>
     Effect.gen(function*() {
       const other = yield* serving((_, response) => response.end("productId,stock\nB,2\n"))
-      const { origin } = yield* serving((_, response) => response.setHeader("link", `<${other.origin}/stock>; rel=next`).end("productId,stock\nA,1\n"))
-      expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({ _tag: "SourceRefused", message: containing("is at another origin") })
+      const { origin } = yield* serving((_, response) =>
+        response.setHeader("link", `<${other.origin}/stock>; rel=next`).end("productId,stock\nA,1\n")
+      )
+      expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({
+        _tag: "SourceRefused",
+        message: containing("is at another origin")
+      })
       expect(other.asked).toEqual([])
     }))
 
-  for (const [value, target] of [
-    ["<https://a.example/?p=2>; rel=\"next\"", "https://a.example/?p=2"],
-    ["</2>;rel=next", "/2"],
-    ["</1>; rel=prev, </2>; rel=NEXT; type=\"a/b\"", "/2"],
-    ["</2,3;4>; rel=\"prev next\"", "/2,3;4"],
-    ["</1>; title=\"<x>; rel=next\"; rel=prev", undefined],
-    ["</1>; rel=\"nextpage\"", undefined],
-    ["</1>", undefined],
-    ["", undefined]
-  ] as const) {
+  for (
+    const [value, target] of [
+      ["<https://a.example/?p=2>; rel=\"next\"", "https://a.example/?p=2"],
+      ["</2>;rel=next", "/2"],
+      ["</1>; rel=prev, </2>; rel=NEXT; type=\"a/b\"", "/2"],
+      ["</2,3;4>; rel=\"prev next\"", "/2,3;4"],
+      ["</1>; title=\"<x>; rel=next\"; rel=prev", undefined],
+      ["</1>; rel=\"nextpage\"", undefined],
+      ["</1>", undefined],
+      ["", undefined]
+    ] as const
+  ) {
     it(`is ${target ?? "not"} in ${value === "" ? "nothing" : value}`, () => {
       expect(NextPage.ofLink(value)).toBe(target)
     })

@@ -1,26 +1,41 @@
 /** Ledgers in SQLite files: what holds for every ledger, who may use a file, and messages about files that can't be used. */
-import { FileSystem, Path } from "@effect/platform"
 import { Reactivity } from "@effect/experimental"
+import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { SqlClient, Statement } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Duration, Effect, Either, Layer, Option, Stream, TestClock } from "effect"
-import { Ledger, type LedgerFault } from "../src/ledger/Ledger.js"
 import * as Access from "../src/ledger/Access.js"
+import { Ledger, type LedgerFault } from "../src/ledger/Ledger.js"
 import * as LedgerSqlite from "../src/ledger/Sqlite.js"
-import * as Statements from "../src/ledger/Statements.js"
 import { faultOf } from "../src/ledger/SqliteErrors.js"
+import * as Statements from "../src/ledger/Statements.js"
 import { guard } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
 import { model } from "./support/ledger/model.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { bad, collect, fail, freshFile, id, intake, options, policy, queueOf, receive, row, settle, take, using } from "./support/ledger/using.js"
 import { users } from "./support/ledger/users.js"
+import {
+  bad,
+  collect,
+  fail,
+  freshFile,
+  id,
+  intake,
+  options,
+  policy,
+  queueOf,
+  receive,
+  row,
+  settle,
+  take,
+  using
+} from "./support/ledger/using.js"
 
 snapshots(freshFile, 20)
 sends(freshFile, 20)
@@ -52,7 +67,8 @@ describe("who may use a file", () => {
             }
           }).pipe(Effect.provide(NodeContext.layer)))
         yield* using(`${path}.link`, () => Effect.void)
-      })))
+      })
+    ))
 
   it.effect("a copy leaves the file as it is, byte for byte", () =>
     inFolder((path) =>
@@ -67,7 +83,8 @@ describe("who may use a file", () => {
           expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "C" }])
         }).pipe(Effect.provide(LedgerSqlite.layerCopy(path, options)))
         expect(Buffer.compare(yield* files.readFile(path), before)).toBe(0)
-      })))
+      })
+    ))
 
   it.effect("a copy of no ledger begins empty and makes no file", () =>
     inFolder((path) =>
@@ -78,7 +95,8 @@ describe("who may use a file", () => {
           expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
         }).pipe(Effect.provide(LedgerSqlite.layerCopy(path, options)))
         expect(yield* (yield* FileSystem.FileSystem).exists(path)).toBe(false)
-      })))
+      })
+    ))
 })
 
 describe("a worker", () => {
@@ -103,7 +121,8 @@ describe("a worker", () => {
               for (const _ of [1, 2]) {
                 expect((yield* Effect.flip(ledger.check)).message).toContain("or its lock file was removed or replaced while it was in use")
               }
-            })))))
+            })))
+      ))
   }
 })
 
@@ -124,14 +143,16 @@ describe("files it can't use", () => {
         expect(yield* refusedBy(`${path}/none/x.sqlite`, "work")).toContain(`the folder "${path}/none" is not there`)
         yield* (yield* FileSystem.FileSystem).writeFileString(path, "x")
         expect(yield* refusedBy(`${path}/x.sqlite`, "work")).toContain("is no folder")
-      })))
+      })
+    ))
 
   it.effect("says that a folder is one", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* (yield* FileSystem.FileSystem).makeDirectory(path)
         for (const how of ["work", "look", "copy"] as const) expect(yield* refusedBy(path, how)).toContain("is a folder")
-      })))
+      })
+    ))
 
   it.effect("says that there is nothing to look at yet", () =>
     inFolder((path) => Effect.map(refusedBy(path, "look"), (message) => expect(message).toContain("once"))))
@@ -144,7 +165,8 @@ describe("files it can't use", () => {
         yield* files.writeFileString(path, text)
         for (const how of ["work", "look", "copy"] as const) expect(yield* refusedBy(path, how)).toContain("is not a ledger")
         expect(yield* files.readFileString(path)).toBe(text)
-      })))
+      })
+    ))
 
   it.effect("refuses the database of another program, and one of a later version", () =>
     inFolder((path) =>
@@ -159,26 +181,30 @@ describe("files it can't use", () => {
         changed.exec("PRAGMA user_version = 99")
         changed.close()
         for (const how of ["work", "look", "copy"] as const) expect(yield* refusedBy(later, how)).toContain("later version")
-      })))
+      })
+    ))
 
   it.effect("says that a damaged file is damaged", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
-        yield* using(path, (ledger) => ledger.receive(intake(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))), policy))
+        yield* using(path,
+          (ledger) => ledger.receive(intake(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))), policy))
         const bytes = yield* files.readFile(path)
         yield* files.writeFile(path, bytes.fill(0x5a, 4096))
         const error = yield* Effect.flip(using(path, (ledger) => receive(ledger, row("A", 1))))
         expect(error._tag).toBe("LedgerFault")
         expect(error.message).toContain("is damaged")
-      })))
+      })
+    ))
 
   it.effect("begins anew in a file of no bytes, as a crash at the first start leaves it", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* (yield* FileSystem.FileSystem).writeFileString(path, "")
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
-      })))
+      })
+    ))
 })
 
 describe("statements around a request", () => {
@@ -196,7 +222,11 @@ describe("statements around a request", () => {
               return connection.execute(statement, params, transform)
             }
           }
-          const sql = yield* SqlClient.make({ acquirer: Effect.succeed(recorded), compiler: Statement.makeCompilerSqlite(), spanAttributes: [] })
+          const sql = yield* SqlClient.make({
+            acquirer: Effect.succeed(recorded),
+            compiler: Statement.makeCompilerSqlite(),
+            spanAttributes: []
+          })
           const ledger = Statements.make(Access.make(sql, path, faultOf(path)), options)
           const products = Array.from({ length: 30 }, (_, index) => row(`P${index}`, index))
           yield* receive(ledger, ...products)
@@ -214,7 +244,8 @@ describe("statements around a request", () => {
           yield* ledger.nextDue(Option.none())
           yield* ledger.requests
           yield* ledger.noteRequest
-          for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.all]) yield* Stream.runDrain<unknown, LedgerFault, never>(stream)
+          for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.all])
+            yield* Stream.runDrain<unknown, LedgerFault, never>(stream)
           yield* ledger.retryNow
           yield* ledger.release(Option.none())
           yield* ledger.clockChanged(5_000)
@@ -227,7 +258,8 @@ describe("statements around a request", () => {
             expect({ statement, scans }).toEqual({ statement, scans: [] })
           }
         }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
-      })))
+      })
+    ))
 })
 
 describe("a file that can't be written for a while", () => {
@@ -252,7 +284,8 @@ describe("a file that can't be written for a while", () => {
             expect(yield* ledger.receive(snapshot(20_000), policy)).toMatchObject({ changed: 18_000 })
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
           }))
-      })))
+      })
+    ))
 
   it.effect("says that another program writes it, and goes on when that has ended", () =>
     inFolder((path) =>
@@ -260,7 +293,12 @@ describe("a file that can't be written for a while", () => {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
         const other = new Sqlite(path)
         other.exec("BEGIN IMMEDIATE")
-        for (const write of [(ledger: Ledger["Type"]) => Effect.asVoid(take(ledger)), (ledger: Ledger["Type"]) => Effect.asVoid(receive(ledger, row("A", 2)))]) {
+        for (
+          const write of [
+            (ledger: Ledger["Type"]) => Effect.asVoid(take(ledger)),
+            (ledger: Ledger["Type"]) => Effect.asVoid(receive(ledger, row("A", 2)))
+          ]
+        ) {
           yield* Effect.gen(function*() {
             const sql = yield* SqliteClient.make({ filename: path })
             yield* sql`PRAGMA busy_timeout = 0`
@@ -275,7 +313,8 @@ describe("a file that can't be written for a while", () => {
             yield* receive(ledger, row("A", 2))
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", to: 2 }])
           }))
-      })))
+      })
+    ))
 
   it.effect("is waited for once: from then on it fails at once, until it is opened anew", () =>
     inFolder((path) =>
@@ -292,7 +331,8 @@ describe("a file that can't be written for a while", () => {
             expect(yield* Effect.flip(ledger.counts)).toBe(first)
           }))
         yield* using(path, (ledger) => settle(ledger, "A"))
-      })))
+      })
+    ))
 
   it.effect("says so where it is noticed at the commit, too", () =>
     Effect.gen(function*() {

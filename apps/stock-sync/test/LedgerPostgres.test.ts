@@ -2,16 +2,16 @@
 import { Reactivity } from "@effect/experimental"
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import * as Postgres from "@plaza/testing/Postgres"
 import { guard } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
 import { model } from "./support/ledger/model.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { queueOf, receive, row, stateOf, take, using } from "./support/ledger/using.js"
 import { users } from "./support/ledger/users.js"
+import { queueOf, receive, row, stateOf, take, using } from "./support/ledger/using.js"
 
 const scope = Effect.runSync(Scope.make())
 let server = ""
@@ -35,13 +35,15 @@ describe("databases it can't use", () => {
   it.effect("are named without the password, with what to do", () =>
     Effect.gen(function*() {
       const nobody = server.replace("plaza@", "nobody:hunter2@")
-      for (const [place, says] of [
-        ["postgres://host:port/database", "can't be read"],
-        [`${server}?schema=Shop%20One`, "can't have this schema"],
-        [nobody, "refuses the user or the password"],
-        [server.replace(/\/postgres$/, "/none"), "make the database"],
-        ["postgres://plaza:hunter2@127.0.0.1:1/x", "can't be reached"]
-      ] as const) {
+      for (
+        const [place, says] of [
+          ["postgres://host:port/database", "can't be read"],
+          [`${server}?schema=Shop%20One`, "can't have this schema"],
+          [nobody, "refuses the user or the password"],
+          [server.replace(/\/postgres$/, "/none"), "make the database"],
+          ["postgres://plaza:hunter2@127.0.0.1:1/x", "can't be reached"]
+        ] as const
+      ) {
         const error = yield* refused(place)
         expect(error).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
         expect(error.message).toContain(says)

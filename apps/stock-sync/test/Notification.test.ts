@@ -18,13 +18,21 @@ const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuaranti
   failure: outcome === "confirmed" ? undefined : missing
 })
 const figures = { soldOut: 60, fell: 0, rose: 0, missing: 1, catalogue: 100, zeroed: 0 }
-const held = (number: number): Happening => ({ _tag: "SourceHeld", rows: 100, held: { number, figures, since: 0, at: 0, confirmed: false }, failure: failure() })
+const held = (number: number): Happening => ({
+  _tag: "SourceHeld",
+  rows: 100,
+  held: { number, figures, since: 0, at: 0, confirmed: false },
+  failure: failure()
+})
 const taken: Happening = {
   _tag: "SourceTaken",
   rows: 100,
   received: { rows: 100, changed: 2, rejected: 0, negative: 0, figures, goneSpared: false }
 }
-const paused = (nextProbe: number): Happening => ({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe } })
+const paused = (nextProbe: number): Happening => ({
+  _tag: "AccountIs",
+  account: { _tag: "Paused", since: 0, failure: failure(), nextProbe }
+})
 const running: Happening = { _tag: "AccountIs", account: { _tag: "Running", since: 0 } }
 
 /** What is notified of these events, one a second. */
@@ -42,7 +50,10 @@ const typesOf = (...happenings: ReadonlyArray<Happening>) => notified(...happeni
 
 describe("a notification", () => {
   it("is of a product when it is quarantined, and when it is accepted again", () => {
-    expect(notified(sent("A", "confirmed"), sent("A", "quarantined"), sent("B", "confirmed"), sent("A", "confirmed", true), sent("A", "confirmed"))).toEqual([
+    expect(
+      notified(sent("A", "confirmed"), sent("A", "quarantined"), sent("B", "confirmed"), sent("A", "confirmed", true),
+        sent("A", "confirmed"))
+    ).toEqual([
       {
         type: "product.quarantined",
         at: 1_000,
@@ -55,7 +66,10 @@ describe("a notification", () => {
   })
 
   it("is not repeated while a product is refused", () => {
-    expect(typesOf(sent("A", "quarantined"), sent("A", "quarantined", true), sent("A", "confirmed", true))).toEqual(["product.quarantined", "product.healed"])
+    expect(typesOf(sent("A", "quarantined"), sent("A", "quarantined", true), sent("A", "confirmed", true))).toEqual([
+      "product.quarantined",
+      "product.healed"
+    ])
   })
 
   it("is of a product that an earlier process had quarantined, when it is accepted", () => {
@@ -71,10 +85,11 @@ describe("a notification", () => {
   })
 
   it("is of a paused account once, and of its end", () => {
-    expect(notified(running, paused(1), paused(2), { _tag: "AccountIs", account: { _tag: "Starting", since: 0 } }, running, running)).toEqual([
-      { type: "account.paused", at: 1_000, account: owner, code: "INVALID_API_KEY", message: "the key is revoked" },
-      { type: "account.healed", at: 4_000, account: owner }
-    ])
+    expect(notified(running, paused(1), paused(2), { _tag: "AccountIs", account: { _tag: "Starting", since: 0 } }, running, running))
+      .toEqual([
+        { type: "account.paused", at: 1_000, account: owner, code: "INVALID_API_KEY", message: "the key is revoked" },
+        { type: "account.healed", at: 4_000, account: owner }
+      ])
   })
 
   it("names the account once it is known", () => {
@@ -84,10 +99,13 @@ describe("a notification", () => {
 
 describe("notifications that wait", () => {
   const add = (notifications: ReadonlyArray<Notification.Notification>) =>
-    notifications.reduce<{ readonly waiting: ReadonlyArray<Notification.Notification>; readonly dropped: number }>(({ dropped, waiting }, next) => {
-      const added = Notification.add(waiting, next)
-      return { waiting: added.waiting, dropped: dropped + added.dropped }
-    }, { waiting: [], dropped: 0 })
+    notifications.reduce<{ readonly waiting: ReadonlyArray<Notification.Notification>; readonly dropped: number }>(
+      ({ dropped, waiting }, next) => {
+        const added = Notification.add(waiting, next)
+        return { waiting: added.waiting, dropped: dropped + added.dropped }
+      },
+      { waiting: [], dropped: 0 }
+    )
 
   it("are one delivery with the first products and the number of the rest", () => {
     const { dropped, waiting } = add(notified(...Array.from({ length: 120 }, (_, index) => sent(`P${index}`, "quarantined"))))
@@ -100,13 +118,22 @@ describe("notifications that wait", () => {
     })
   })
 
-  const some = FastCheck.array(FastCheck.constantFrom("product.quarantined", "product.healed", "account.healed" as const), { maxLength: 400 })
+  const some = FastCheck.array(FastCheck.constantFrom("product.quarantined", "product.healed", "account.healed" as const), {
+    maxLength: 400
+  })
 
   it.prop("lose no product and no event but those that are counted as dropped, and keep their order", [some], ([types]) => {
     const all = types.map((type, at): Notification.Notification =>
       type === "account.healed"
         ? { type, at, account: owner }
-        : { type: type === "product.healed" ? type : "product.quarantined", at, account: owner, products: [{ productId: id(`P${at}`), value: 0 }], more: 0 })
+        : {
+          type: type === "product.healed" ? type : "product.quarantined",
+          at,
+          account: owner,
+          products: [{ productId: id(`P${at}`), value: 0 }],
+          more: 0
+        }
+    )
     const { dropped, waiting } = add(all)
     expect(waiting.length).toBeLessThanOrEqual(Notification.mostWaiting)
     const events = waiting.reduce((sum, each) => sum + ("more" in each ? each.products.length + each.more : 1), 0)

@@ -4,8 +4,8 @@ import { Ledger, LedgerFault } from "../src/ledger/Ledger.js"
 import { Lookout } from "../src/observability/Monitor.js"
 import type { Standing } from "../src/sync/WorkerState.js"
 import { failure, happens, held, heldInLedger, layer, ledgerOpens, metric, ready, received, request, sent } from "./support/monitored.js"
-import { settable } from "./support/wallClock.js"
 import { ledgerPath } from "./support/sandbox.js"
+import { settable } from "./support/wallClock.js"
 
 /** The monitor samples again. */
 const later = TestClock.adjust("10 seconds")
@@ -33,7 +33,10 @@ describe("readiness", () => {
       yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
       expect(yield* reasons).toEqual(["accountPaused"])
       yield* happens({ _tag: "AccountIs", account: { _tag: "Quota", since: 0, failure: failure({ tag: "RateLimited" }), until: 60_000 } })
-      yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: failure({ about: "ledger", message: "the disk is full" }), nextTry: 1_000 } })
+      yield* happens({
+        _tag: "LedgerIs",
+        ledger: { _tag: "Failing", since: 0, failure: failure({ about: "ledger", message: "the disk is full" }), nextTry: 1_000 }
+      })
       expect(yield* reasons).toEqual(["accountQuota", "ledgerFailing"])
       yield* happens({ _tag: "AccountIs", account: { _tag: "Trouble", since: 0, failure: failure(), nextTry: 1_000 } })
       yield* ledgerOpens
@@ -54,7 +57,10 @@ describe("readiness", () => {
   it.effect("is kept while a source fails for a short time, and lost when it stays away", () =>
     monitored(Effect.gen(function*() {
       yield* ready()
-      const fails = happens({ _tag: "SourceFailed", failure: failure({ about: "source", tag: "SourceUnreachable", message: "there is no file stock.csv" }) })
+      const fails = happens({
+        _tag: "SourceFailed",
+        failure: failure({ about: "source", tag: "SourceUnreachable", message: "there is no file stock.csv" })
+      })
       yield* fails
       yield* TestClock.adjust("5 minutes")
       expect(yield* reasons).toEqual([])
@@ -121,7 +127,8 @@ describe("metrics", () => {
       const count = Effect.map(metric("plaza_stock_sync_stock_mismatches_total"), (value) => value ?? 0)
       yield* ready({ A: 0 })
       const before = yield* count
-      yield* sent("quarantined", failure({ about: "product", tag: "StockMismatch", code: undefined, message: "the service responded with a stock of 2" }))
+      yield* sent("quarantined",
+        failure({ about: "product", tag: "StockMismatch", code: undefined, message: "the service responded with a stock of 2" }))
       yield* later
       expect((yield* count) - before).toBe(1)
     })))
@@ -324,11 +331,20 @@ describe("the log", () => {
           yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe } })
         }
         yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
-        yield* happens({ _tag: "AccountIs", account: { _tag: "Quota", since: 0, failure: failure({ code: "RATE_LIMITED" }), until: 86_400_000 } })
+        yield* happens({
+          _tag: "AccountIs",
+          account: { _tag: "Quota", since: 0, failure: failure({ code: "RATE_LIMITED" }), until: 86_400_000 }
+        })
         yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
-        yield* happens({ _tag: "AccountIs", account: { _tag: "Trouble", since: 0, failure: failure({ code: undefined, tag: "ConnectionLost" }), nextTry: 1_000 } })
+        yield* happens({
+          _tag: "AccountIs",
+          account: { _tag: "Trouble", since: 0, failure: failure({ code: undefined, tag: "ConnectionLost" }), nextTry: 1_000 }
+        })
         yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
-        const ledgerFails = happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: failure({ message: "the disk is full" }), nextTry: 1_000 } })
+        const ledgerFails = happens({
+          _tag: "LedgerIs",
+          ledger: { _tag: "Failing", since: 0, failure: failure({ message: "the disk is full" }), nextTry: 1_000 }
+        })
         yield* Effect.zipRight(ledgerFails, ledgerFails)
         yield* ledgerOpens
         const fails = happens({ _tag: "SourceFailed", failure: failure({ about: "source", message: "there is no file" }) })
@@ -349,7 +365,9 @@ describe("the log", () => {
       Effect.sync(() => {
         // Fields have no order.
         const told = lines.map((line) =>
-          line.replace(/^.* level=(\w+) fiber=\S+ message=/, "$1 ").replace(/(?: [a-zA-Z]+=(?:"[^"]*"|\S+))+$/, (fields) => Array.from(fields.matchAll(/ [a-zA-Z]+=(?:"[^"]*"|\S+)/g), ([field]) => field).sort().join("")))
+          line.replace(/^.* level=(\w+) fiber=\S+ message=/, "$1 ").replace(/(?: [a-zA-Z]+=(?:"[^"]*"|\S+))+$/, (fields) =>
+            Array.from(fields.matchAll(/ [a-zA-Z]+=(?:"[^"]*"|\S+)/g), ([field]) => field).sort().join(""))
+        )
         expect(told).toEqual([
           expect.stringMatching(/^INFO ledger\.opened ledger=\S+$/),
           "INFO account.known account=acc_1 address=https://shop.example/open/v1",

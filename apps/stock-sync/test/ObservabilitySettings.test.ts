@@ -7,14 +7,20 @@ const none = { webhook: Option.none(), port: Option.none(), host: Option.none(),
 
 const resolved = (options: Partial<Parameters<typeof resolveSeen>[0]>, variables: Readonly<Record<string, string>> = {}) =>
   Effect.provide(
-    Effect.withConfigProvider(resolveSeen({ ...none, ...options }), ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })),
+    Effect.withConfigProvider(resolveSeen({ ...none, ...options }),
+      ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })),
     NodeContext.layer
   )
 
 describe("the settings of observability", () => {
   it.effect("are a log of text by default, and nothing else", () =>
     Effect.gen(function*() {
-      expect(yield* resolved({})).toEqual({ logs: { format: "text", level: LogLevel.Info }, server: Option.none(), webhook: Option.none(), otlp: Option.none() })
+      expect(yield* resolved({})).toEqual({
+        logs: { format: "text", level: LogLevel.Info },
+        server: Option.none(),
+        webhook: Option.none(),
+        otlp: Option.none()
+      })
     }))
 
   it.effect("listen on this machine alone, unless another address is given", () =>
@@ -32,12 +38,14 @@ describe("the settings of observability", () => {
 
   it.effect("are refused with the option and the variable to change", () =>
     Effect.gen(function*() {
-      for (const [variable, flag, value] of [
-        ["STOCK_SYNC_PORT", "--port", "65536"],
-        ["STOCK_SYNC_PORT", "--port", "http"],
-        ["STOCK_SYNC_LOG_FORMAT", "--log-format", "xml"],
-        ["STOCK_SYNC_LOG_LEVEL", "--log-level", "loud"]
-      ] as const) {
+      for (
+        const [variable, flag, value] of [
+          ["STOCK_SYNC_PORT", "--port", "65536"],
+          ["STOCK_SYNC_PORT", "--port", "http"],
+          ["STOCK_SYNC_LOG_FORMAT", "--log-format", "xml"],
+          ["STOCK_SYNC_LOG_LEVEL", "--log-level", "loud"]
+        ] as const
+      ) {
         const refused = yield* Effect.either(resolved({}, { [variable]: value }))
         const message = Either.match(refused, { onLeft: ({ message }) => message, onRight: () => "taken" })
         for (const part of [variable, flag, value]) expect(message).toContain(part)
@@ -66,8 +74,9 @@ describe("the settings of the webhook", () => {
   it.effect("take any long text for a secret, and base64 behind whsec_", () =>
     Effect.gen(function*() {
       const bytes = (written: string) =>
-        Effect.map(given({ STOCK_SYNC_WEBHOOK: url, STOCK_SYNC_WEBHOOK_SECRET: written }), ({ webhook }) =>
-          Option.getOrUndefined(Option.map(webhook, (settings) => Buffer.from(Redacted.value(settings.secret)).toString())))
+        Effect.map(given({ STOCK_SYNC_WEBHOOK: url, STOCK_SYNC_WEBHOOK_SECRET: written }),
+          ({ webhook }) =>
+            Option.getOrUndefined(Option.map(webhook, (settings) => Buffer.from(Redacted.value(settings.secret)).toString())))
       expect(yield* bytes(secret)).toBe("an example secret of 24 b.")
       expect(yield* bytes("a long text, chosen by a shopkeeper")).toBe("a long text, chosen by a shopkeeper")
     }))
@@ -77,7 +86,10 @@ describe("the settings of the webhook", () => {
       const wrong: ReadonlyArray<readonly [env: Readonly<Record<string, string>>, message: RegExp]> = [
         [{ STOCK_SYNC_WEBHOOK: url }, /needs a secret.*STOCK_SYNC_WEBHOOK_SECRET or STOCK_SYNC_WEBHOOK_SECRET_FILE/],
         [{ STOCK_SYNC_WEBHOOK: url, STOCK_SYNC_WEBHOOK_SECRET: "s3cret" }, /^STOCK_SYNC_WEBHOOK_SECRET must be at least 16 characters/],
-        [{ STOCK_SYNC_WEBHOOK: url, STOCK_SYNC_WEBHOOK_SECRET: `whsec_${"s3cret!".repeat(8)}` }, /^STOCK_SYNC_WEBHOOK_SECRET must be at least 16 characters/],
+        [
+          { STOCK_SYNC_WEBHOOK: url, STOCK_SYNC_WEBHOOK_SECRET: `whsec_${"s3cret!".repeat(8)}` },
+          /^STOCK_SYNC_WEBHOOK_SECRET must be at least 16 characters/
+        ],
         [{ STOCK_SYNC_WEBHOOK: "hooks/t0ken", STOCK_SYNC_WEBHOOK_SECRET: secret }, /must be an address.*--webhook or STOCK_SYNC_WEBHOOK/],
         [{ STOCK_SYNC_WEBHOOK: "ftp://hooks.example/t0ken", STOCK_SYNC_WEBHOOK_SECRET: secret }, /must begin with https/],
         [{ STOCK_SYNC_WEBHOOK: "https://user:t0ken@hooks.example/", STOCK_SYNC_WEBHOOK_SECRET: secret }, /user name or a password/],

@@ -11,7 +11,8 @@ import { account, type Running, start } from "./support/program.js"
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
 /** In an empty folder, beside a shop with a socket. */
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
-  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)), layer)
+  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
+    layer)
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
 
 /** Looks until it is so; the test's own time ends a wait for what never comes. */
@@ -43,8 +44,12 @@ describe("a program that runs", () => {
         const running = yield* start(["run", "--source", "stock.csv"], { cwd, env })
         const url = yield* address(running)
         expect(yield* ask(`${url}/healthz`)).toEqual({ status: 200, body: "ok\n" })
-        expect(yield* until(ask(`${url}/readyz`), ({ status }) => status === 200)).toEqual({ status: 200, body: "{\"ready\":true,\"reasons\":[]}\n" })
-        const { body } = yield* until(ask(`${url}/metrics`), (answer) => answer.body.includes("plaza_stock_sync_products{state=\"quarantined\"} 1"))
+        expect(yield* until(ask(`${url}/readyz`), ({ status }) => status === 200)).toEqual({
+          status: 200,
+          body: "{\"ready\":true,\"reasons\":[]}\n"
+        })
+        const { body } = yield* until(ask(`${url}/metrics`), (answer) =>
+          answer.body.includes("plaza_stock_sync_products{state=\"quarantined\"} 1"))
         expect(body).toContain("\nplaza_stock_sync_sends_total{outcome=\"confirmed\"} 2\n")
         expect(body).toContain("\nplaza_stock_sync_rejected_rows 1\n")
         const exported = exportedIn(body)
@@ -63,9 +68,12 @@ describe("a program that runs", () => {
         const ended = yield* running.ended
         expect(ended).toMatchObject({ status: 0, stdout: "" })
         const lines = yield* Effect.forEach(ended.stderr.trim().split("\n"), (line) => Schema.decodeUnknown(Line)(line))
-        expect(lines.map(({ message }) => message)).toEqual(expect.arrayContaining(["page.listening", "account.running", "snapshot.accepted", "worker.stopping"]))
+        expect(lines.map(({ message }) => message)).toEqual(
+          expect.arrayContaining(["page.listening", "account.running", "snapshot.accepted", "worker.stopping"])
+        )
         expect(lines.filter(({ logLevel }) => logLevel === "DEBUG")).toEqual([])
-      })))
+      })
+    ))
 
   it.live("goes on where the collector that the environment names isn't there, and says nothing on a socket that it wasn't told of", () =>
     inFolder((cwd) =>
@@ -80,7 +88,8 @@ describe("a program that runs", () => {
         expect(running.stderr()).not.toContain("page.listening")
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(0)
-      })))
+      })
+    ))
 })
 
 describe("the alerts", () => {
@@ -101,7 +110,19 @@ describe("the alerts", () => {
     const { groups } = Schema.decodeUnknownSync(Rules, { onExcessProperty: "error" })(parse(shipped("alerts.yaml")))
     const rules = groups.flatMap(({ rules }) => rules)
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
-    for (const part of ["ready == 0", "paused", "quota", "trouble", "source_last_read", "snapshot_held", "soldOut", "quarantined", "ledger_faults"]) {
+    for (
+      const part of [
+        "ready == 0",
+        "paused",
+        "quota",
+        "trouble",
+        "source_last_read",
+        "snapshot_held",
+        "soldOut",
+        "quarantined",
+        "ledger_faults"
+      ]
+    ) {
       expect(rules.filter(({ expr }) => expr.includes(part)).length).toBeGreaterThan(0)
     }
   })
@@ -122,7 +143,8 @@ describe("the dashboard", () => {
     const { panels } = Schema.decodeUnknownSync(Dashboard)(shipped("grafana-dashboard.json"))
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const places = panels.flatMap(({ gridPos: { h, w, x, y } }) =>
-      Array.from({ length: w * h }, (_, index) => `${x + index % w},${y + Math.floor(index / w)}`))
+      Array.from({ length: w * h }, (_, index) => `${x + index % w},${y + Math.floor(index / w)}`)
+    )
     expect(new Set(places).size).toBe(places.length)
     for (const { gridPos: { w, x }, targets } of panels) {
       expect(x + w).toBeLessThanOrEqual(24)

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Clock, Duration, Effect, Fiber } from "effect"
+import { arrived, held } from "./support/sandbox.js"
 import {
   anyStock,
   commitsOf,
@@ -19,7 +20,6 @@ import {
   unsettled,
   type Wanted
 } from "./support/simulation.js"
-import { arrived, held } from "./support/sandbox.js"
 
 const ids = ["MUG-BLUE-250", "MUG-BLUE-350", "MUG-BLUE-500", "007", "CAP/RED L", "Ä-7", "SET #3", "50%-OFF-BOX", "BOX?MYSTERY"]
 const wanted: Wanted = Object.fromEntries(ids.map((id, index) => [id, index * 3]))
@@ -43,16 +43,20 @@ describe("once", () => {
         expect(yield* held(...ids)).toEqual(wanted)
         expect(yield* once(memory, wanted)).toMatchObject({ ...everything, confirmed: 0, unchanged: ids.length })
         expect(yield* arrived).toHaveLength(ids.length)
-      })))
+      })
+    ))
 
   it.live("sends what is sold out first, then what falls, what is back, and the rest", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* once(memory, { "MUG-BLUE-250": 5, "MUG-BLUE-350": 5, "MUG-BLUE-500": 0, "007": 5, "Ä-7": 5 })
         const before = (yield* arrived).length
-        yield* once(memory, { "MUG-BLUE-250": 9, "MUG-BLUE-500": 3, "MUG-BLUE-350": 2, "SET #3": 4, "CAP/RED L": 0, "007": 0, "Ä-7": 5 }, { concurrency: 1 })
+        yield* once(memory, { "MUG-BLUE-250": 9, "MUG-BLUE-500": 3, "MUG-BLUE-350": 2, "SET #3": 4, "CAP/RED L": 0, "007": 0, "Ä-7": 5 }, {
+          concurrency: 1
+        })
         expect((yield* arrived).slice(before)).toEqual(["007", "CAP/RED L", "MUG-BLUE-350", "MUG-BLUE-500", "MUG-BLUE-250", "SET #3"])
-      })))
+      })
+    ))
 
   it.live("has no more products in flight than its concurrency, and none of them twice", () =>
     simulated((memory) =>
@@ -65,7 +69,8 @@ describe("once", () => {
         expect(new Set(yield* arrived).size).toBe(3)
         yield* Fiber.join(running)
         expect(yield* arrived).toHaveLength(ids.length)
-      })))
+      })
+    ))
 
   it.live("takes a response without a body for a confirmation", () =>
     simulated((memory) =>
@@ -73,7 +78,8 @@ describe("once", () => {
         yield* fault({ kind: "status", when: "after", status: 204, body: "", method: "PATCH", times: ids.length })
         expect(yield* once(memory, wanted)).toMatchObject(everything)
         expect(yield* held(...ids)).toEqual(wanted)
-      })))
+      })
+    ))
 
   it.live("15 times in a row stays within the rate limit of the key", () => {
     const changing = (run: number) => products(30, () => run)
@@ -112,7 +118,8 @@ describe("faults on the way", () => {
           expect(yield* once(memory, wanted)).toMatchObject(everything)
           expect(yield* held(...ids)).toEqual(wanted)
           expect(yield* unsettled(memory.ledger)).toEqual([])
-        })))
+        })
+      ))
   }
 
   it.live("a product that always fails stays doubtful with the reason after five attempts, and the next run sends it alone", () =>
@@ -122,16 +129,24 @@ describe("faults on the way", () => {
         const { result, seconds } = yield* timed(once(memory, wanted))
         expect(result).toMatchObject({ confirmed: ids.length - 1, counts: { doubtful: 1 }, ended: { _tag: "Idle" } })
         expect(seconds).toBeLessThan(60)
-        expect(yield* unsettled(memory.ledger)).toMatchObject([{ productId: "007", state: "doubtful", attempts: 5, refusal: { tag: "InternalError" } }])
+        expect(yield* unsettled(memory.ledger)).toMatchObject([{
+          productId: "007",
+          state: "doubtful",
+          attempts: 5,
+          refusal: { tag: "InternalError" }
+        }])
         yield* faultsEnd
         const before = (yield* arrived).length
         expect(yield* once(memory, wanted)).toMatchObject({ confirmed: 1, unchanged: ids.length - 1 })
         expect((yield* arrived).slice(before)).toEqual(["007"])
-      })))
+      })
+    ))
 })
 
 describe("a write that lands after its response was given up", () => {
-  const late = (millis: number) => Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) => setLatitude({ lateCommitMillis: millis, lateCommitStatuses: [500, 502, 503, 504] }))
+  const late = (millis: number) =>
+    Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) =>
+      setLatitude({ lateCommitMillis: millis, lateCommitStatuses: [500, 502, 503, 504] }))
 
   it.live("with the same value is not waited for: no other value can come", () =>
     simulated((memory) =>
@@ -143,7 +158,8 @@ describe("a write that lands after its response was given up", () => {
         expect(seconds).toBeLessThan(10)
         yield* Effect.sleep("1 minute")
         expect(yield* held(...ids)).toEqual(wanted)
-      })))
+      })
+    ))
 
   it.live("after the process was killed is overwritten before the next run ends", () =>
     simulated((memory) =>
@@ -163,7 +179,8 @@ describe("a write that lands after its response was given up", () => {
         expect(seconds).toBeLessThan(75)
         expect(yield* commitsOf("007")).toEqual([9, 7, 70, 7])
         expect(yield* held("007")).toEqual({ "007": 7 })
-      })))
+      })
+    ))
 
   it.live("of an earlier run is overwritten although the source went back to the confirmed value", () =>
     simulated((memory) =>
@@ -175,7 +192,8 @@ describe("a write that lands after its response was given up", () => {
         expect(yield* once(memory, wanted)).toMatchObject({ counts: { settled: ids.length } })
         yield* Effect.sleep("5 minutes")
         expect(yield* held("007")).toEqual({ "007": 9 })
-      })))
+      })
+    ))
 
   it.live("of several products with several values each leaves nothing different when the run ends", () =>
     simulated((memory) =>
@@ -190,7 +208,8 @@ describe("a write that lands after its response was given up", () => {
         expect(yield* held(...ids)).toEqual(wanted)
         yield* Effect.sleep("10 minutes")
         expect(yield* held(...ids)).toEqual(wanted)
-      })))
+      })
+    ))
 })
 
 describe("refusals of one product", () => {
@@ -199,7 +218,11 @@ describe("refusals of one product", () => {
       simulated((memory) =>
         Effect.gen(function*() {
           yield* fault({ kind: "status", when: "before", status, code, path: stockOf("007"), times: 1 })
-          expect(yield* once(memory, wanted)).toMatchObject({ confirmed: ids.length - 1, counts: { quarantined: 1 }, ended: { _tag: "Idle" } })
+          expect(yield* once(memory, wanted)).toMatchObject({
+            confirmed: ids.length - 1,
+            counts: { quarantined: 1 },
+            ended: { _tag: "Idle" }
+          })
           expect(yield* unsettled(memory.ledger)).toMatchObject([{ productId: "007", refusal: { code } }])
           expect(yield* once(memory, wanted)).toMatchObject({ confirmed: 0, unchanged: ids.length - 1, counts: { quarantined: 1 } })
           expect(yield* once(memory, { ...wanted, "007": 77 })).toMatchObject({ confirmed: 1, counts: { quarantined: 0 } })
@@ -208,7 +231,8 @@ describe("refusals of one product", () => {
           yield* once(memory, wanted)
           yield* Effect.sleep("1 minute")
           expect(yield* once(memory, wanted)).toMatchObject({ confirmed: 1, counts: { quarantined: 0 } })
-        })))
+        })
+      ))
   }
 
   for (const [status, code] of [[403, "SOMETHING_NEW"], [403, "STORE_BLOCKED"], [409, "CONFLICT"], [401, "INVALID_API_KEY"]] as const) {
@@ -223,7 +247,8 @@ describe("refusals of one product", () => {
           yield* fault({ kind: "status", when: "before", status, code, path: stockOf("Ä-7"), times: 1 })
           expect(yield* once(memory, { ...wanted, "Ä-7": 77 })).toMatchObject({ confirmed: 1, counts: { quarantined: 1 } })
           expect(yield* held("Ä-7")).toEqual({ "Ä-7": 77 })
-        })))
+        })
+      ))
   }
 
   it.live("by the sandbox itself: a product that nobody has, and a value over its limit", () =>
@@ -231,7 +256,8 @@ describe("refusals of one product", () => {
       Effect.gen(function*() {
         const result = yield* once(memory, { ...wanted, "NO SUCH": 4, "007": Number.MAX_SAFE_INTEGER })
         expect(result).toMatchObject({ confirmed: ids.length - 1, counts: { quarantined: 2 } })
-      })))
+      })
+    ))
 
   it.live("because the response shows another stock: sent once more, then quarantined and never counted as confirmed", () =>
     simulated((memory) =>
@@ -240,20 +266,31 @@ describe("refusals of one product", () => {
         expect(yield* once(memory, wanted)).toMatchObject(everything)
         expect((yield* arrived).filter((id) => id === "007")).toHaveLength(2)
         yield* fault(mismatch("007", 2, forEver))
-        expect(yield* once(memory, { ...wanted, "007": 5 })).toMatchObject({ confirmed: 0, counts: { quarantined: 1, settled: ids.length - 1 } })
-        expect(yield* entryOf(memory.ledger, "007")).toMatchObject({ state: "quarantined", wanted: 5, confirmed: 2, refusal: { tag: "StockMismatch", value: 5 } })
-      })))
+        expect(yield* once(memory, { ...wanted, "007": 5 })).toMatchObject({
+          confirmed: 0,
+          counts: { quarantined: 1, settled: ids.length - 1 }
+        })
+        expect(yield* entryOf(memory.ledger, "007")).toMatchObject({
+          state: "quarantined",
+          wanted: 5,
+          confirmed: 2,
+          refusal: { tag: "StockMismatch", value: 5 }
+        })
+      })
+    ))
 })
 
 describe("refusals of everything", () => {
-  for (const [status, code] of [
-    [401, "INVALID_API_KEY"],
-    [403, "INSUFFICIENT_SCOPE"],
-    [403, "DEVELOPER_ACCESS_REVOKED"],
-    [403, "PROFILE_INCOMPLETE"],
-    [403, "STORE_BLOCKED"],
-    [403, "SOMETHING_NEW"]
-  ] as const) {
+  for (
+    const [status, code] of [
+      [401, "INVALID_API_KEY"],
+      [403, "INSUFFICIENT_SCOPE"],
+      [403, "DEVELOPER_ACCESS_REVOKED"],
+      [403, "PROFILE_INCOMPLETE"],
+      [403, "STORE_BLOCKED"],
+      [403, "SOMETHING_NEW"]
+    ] as const
+  ) {
     for (const everywhere of [false, true]) {
       it.live(`${code} (${status}) of ${everywhere ? "every request" : "every product"} ends the run soon, and nothing is lost`, () =>
         simulated((memory) =>
@@ -269,7 +306,8 @@ describe("refusals of everything", () => {
             yield* faultsEnd
             expect(yield* once(memory, wanted)).toMatchObject({ counts: { settled: ids.length }, ended: { _tag: "Idle" } })
             expect(yield* held(...ids)).toEqual(wanted)
-          })))
+          })
+        ))
     }
   }
 
@@ -283,26 +321,34 @@ describe("refusals of everything", () => {
           expect(result).toMatchObject({ ended: { _tag: "Open", state: { reason: "RateLimited" } } })
           expect(result.counts.pending).toBeGreaterThan(50)
         }
-      })))
+      })
+    ))
 
   it.live("a key that is refused by GET /me ends the run before the source is read", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "before", status: 401, path: "/me", times: forEver })
         const { result, seconds } = yield* timed(once(memory, wanted))
-        expect(result).toMatchObject({ ended: { _tag: "Open", state: { failure: { _tag: "InvalidApiKey" } } }, source: undefined, counts: { pending: 0, settled: 0 } })
+        expect(result).toMatchObject({
+          ended: { _tag: "Open", state: { failure: { _tag: "InvalidApiKey" } } },
+          source: undefined,
+          counts: { pending: 0, settled: 0 }
+        })
         expect(seconds).toBeLessThan(10)
         expect(yield* arrived).toEqual([])
-      })))
+      })
+    ))
 })
 
 describe("a service that fails", () => {
   const many = products(60, () => 1)
-  for (const [name, asked] of [
-    ["answers 503", { kind: "status", when: "before", status: 503 }],
-    ["closes every connection", { kind: "drop", when: "before" }],
-    ["answers with unknown refusals", { kind: "status", when: "before", status: 418 }]
-  ] as const) {
+  for (
+    const [name, asked] of [
+      ["answers 503", { kind: "status", when: "before", status: 503 }],
+      ["closes every connection", { kind: "drop", when: "before" }],
+      ["answers with unknown refusals", { kind: "status", when: "before", status: 418 }]
+    ] as const
+  ) {
     it.live(`and ${name} ends the run after a few products`, () =>
       simulatedWith(many, (memory) =>
         Effect.gen(function*() {
@@ -347,7 +393,8 @@ describe("a stop", () => {
         yield* faultsEnd
         expect(yield* once(memory, wanted)).toMatchObject({ confirmed: ids.length - 2, unchanged: 2 })
         expect(yield* held(...ids)).toEqual(wanted)
-      })))
+      })
+    ))
 
   it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
     simulated((memory) =>
@@ -359,5 +406,6 @@ describe("a stop", () => {
         yield* faultsEnd
         expect(yield* once(memory, wanted)).toMatchObject({ source: { _tag: "Right" } })
         expect(yield* held(...ids)).toEqual(wanted)
-      })))
+      })
+    ))
 })

@@ -6,8 +6,8 @@ import { Config, ConfigProvider, Effect, Either, LogLevel, Option, Redacted, Sch
 import * as Http from "node:http"
 import * as OtlpSettings from "../src/observability/OtlpSettings.js"
 import { version } from "../src/version.js"
-import { observed } from "./support/observed.js"
 import { failure, happens } from "./support/monitored.js"
+import { observed } from "./support/observed.js"
 import { sandboxAndClient } from "./support/sandbox.js"
 
 interface Received {
@@ -60,7 +60,8 @@ const exported = (variables: Readonly<Record<string, string>>) =>
     const { received, url } = yield* collector
     const otlp = Option.getOrThrow(yield* settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: url, ...variables }))
     const seen = observed({ otlp, logs: { format: "json", level: LogLevel.Debug } })
-    const key = yield* Effect.withConfigProvider(Effect.scoped(Effect.provide(work, seen)), ConfigProvider.fromMap(new Map([["STILL_READ", "yes"]])))
+    const key = yield* Effect.withConfigProvider(Effect.scoped(Effect.provide(work, seen)),
+      ConfigProvider.fromMap(new Map([["STILL_READ", "yes"]])))
     return { key, received }
   }))
 
@@ -68,7 +69,9 @@ const Text = Schema.Struct({ stringValue: Schema.String })
 const Resource = Schema.Struct({ attributes: Schema.Array(Schema.Struct({ key: Schema.String, value: Schema.Unknown })) })
 const Named = Schema.Struct({ name: Schema.String })
 const Traces = Schema.parseJson(Schema.Struct({
-  resourceSpans: Schema.Array(Schema.Struct({ resource: Resource, scopeSpans: Schema.Array(Schema.Struct({ spans: Schema.Array(Named) })) }))
+  resourceSpans: Schema.Array(
+    Schema.Struct({ resource: Resource, scopeSpans: Schema.Array(Schema.Struct({ spans: Schema.Array(Named) })) })
+  )
 }))
 const Metrics = Schema.parseJson(Schema.Struct({
   resourceMetrics: Schema.Array(Schema.Struct({ scopeMetrics: Schema.Array(Schema.Struct({ metrics: Schema.Array(Named) })) }))
@@ -133,21 +136,31 @@ describe("the standard variables", () => {
   it.effect("have the defaults of the standard, and ours for the name", () =>
     Effect.gen(function*() {
       const settings = Option.getOrThrow(yield* settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318/" }))
-      expect(settings).toMatchObject({ endpoint: "http://localhost:4318", protocol: "http/protobuf", serviceName: "plaza-stock-sync", attributes: {} })
-      const named = yield* settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318", OTEL_RESOURCE_ATTRIBUTES: "service.name=of-the-attributes" })
+      expect(settings).toMatchObject({
+        endpoint: "http://localhost:4318",
+        protocol: "http/protobuf",
+        serviceName: "plaza-stock-sync",
+        attributes: {}
+      })
+      const named = yield* settingsOf({
+        OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318",
+        OTEL_RESOURCE_ATTRIBUTES: "service.name=of-the-attributes"
+      })
       expect(Option.getOrThrow(named).serviceName).toBe("of-the-attributes")
     }))
 
   it.effect("are named where they can't be used, without what they hold", () =>
     Effect.gen(function*() {
       const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://localhost:4318" }
-      for (const [name, value] of [
-        ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
-        ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
-        ["OTEL_EXPORTER_OTLP_HEADERS", "authorization"],
-        ["OTEL_EXPORTER_OTLP_HEADERS", "authorization=%E0%A4%A"],
-        ["OTEL_METRIC_EXPORT_INTERVAL", "soon"]
-      ] as const) {
+      for (
+        const [name, value] of [
+          ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+          ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+          ["OTEL_EXPORTER_OTLP_HEADERS", "authorization"],
+          ["OTEL_EXPORTER_OTLP_HEADERS", "authorization=%E0%A4%A"],
+          ["OTEL_METRIC_EXPORT_INTERVAL", "soon"]
+        ] as const
+      ) {
         const refused = yield* Effect.either(settingsOf({ ...endpoint, [name]: value }))
         const message = Either.match(refused, { onLeft: ({ message }) => message, onRight: () => "taken" })
         expect(message).toContain(name)

@@ -5,7 +5,9 @@ import { Duration, FastCheck } from "effect"
 import * as DropGuard from "../src/sync/DropGuard.js"
 
 const stock = FastCheck.oneof(FastCheck.constant(0), FastCheck.nat({ max: 5 }))
-const doubt = FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), { nil: undefined })
+const doubt = FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), {
+  nil: undefined
+})
 const knowledge: FastCheck.Arbitrary<StockPriority.Knowledge> = FastCheck.record({
   wanted: stock,
   confirmed: FastCheck.option(stock, { nil: undefined }),
@@ -23,11 +25,13 @@ describe("the priority of a product", () => {
 
   it.prop("is never lower than falling where the service may show more than is wanted", [knowledge], ([one]) => {
     const same = one.doubt?.lowest === one.wanted && one.doubt.highest === one.wanted
-    if (!same && Math.max(one.confirmed ?? 0, one.doubt?.highest ?? 0) > one.wanted) expect(["soldOut", "falling"]).toContain(StockPriority.of(one))
+    if (!same && Math.max(one.confirmed ?? 0, one.doubt?.highest ?? 0) > one.wanted)
+      expect(["soldOut", "falling"]).toContain(StockPriority.of(one))
   })
 
   it("counts what may have arrived", () => {
-    const of = (wanted: number, confirmed: number | undefined, doubted: number) => StockPriority.of({ wanted, confirmed, doubt: { lowest: doubted, highest: doubted } })
+    const of = (wanted: number, confirmed: number | undefined, doubted: number) =>
+      StockPriority.of({ wanted, confirmed, doubt: { lowest: doubted, highest: doubted } })
     expect(of(0, 0, 4)).toBe("soldOut")
     expect(of(3, 2, 9)).toBe("falling")
     expect(of(3, 3, 0)).toBe("backInStock")

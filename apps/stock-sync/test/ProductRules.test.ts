@@ -39,13 +39,20 @@ describe("an adjusted stock", () => {
   })
 
   it("falls when the stock falls, or stays", () => {
-    expect(counterexample(FastCheck.property(pieces, pieces, adjustment, (one, other, by) =>
-      ProductRules.adjust(Math.min(one, other), by) <= ProductRules.adjust(Math.max(one, other), by)))).toBeNull()
+    expect(
+      counterexample(
+        FastCheck.property(pieces, pieces, adjustment,
+          (one, other, by) => ProductRules.adjust(Math.min(one, other), by) <= ProductRules.adjust(Math.max(one, other), by))
+      )
+    ).toBeNull()
   })
 })
 
 const row = (productId: string, stock: number): Row => ({ _tag: "Good", line: 2, productId: ProductId.make(productId), stock })
-const rulesOf = (products: Readonly<Record<string, Partial<ProductRules.ProductRule>>>, more: Partial<ProductRules.ProductRules> = {}): ProductRules.ProductRules => ({
+const rulesOf = (
+  products: Readonly<Record<string, Partial<ProductRules.ProductRule>>>,
+  more: Partial<ProductRules.ProductRules> = {}
+): ProductRules.ProductRules => ({
   all: {},
   unmapped: "pass",
   products: new Map(Object.entries(products).map(([id, rule]) => [id, { exclude: false, ...rule }])),
@@ -95,26 +102,38 @@ describe("a rules file", () => {
         ["A", { productId: undefined, buffer: undefined, max: 3, exclude: true }],
         ["B", { productId: undefined, buffer: undefined, max: undefined, exclude: false }]
       ])
-      expect((yield* read("id,productId,buffer\nSKU-1, P1 ,2\n")).get("SKU-1")).toEqual({ productId: "P1", buffer: 2, max: undefined, exclude: false })
+      expect((yield* read("id,productId,buffer\nSKU-1, P1 ,2\n")).get("SKU-1")).toEqual({
+        productId: "P1",
+        buffer: 2,
+        max: undefined,
+        exclude: false
+      })
       expect((yield* read("id\n")).size).toBe(0)
-      for (const [text, exclude] of [["true", true], ["Yes", true], ["1", true], ["false", false], ["NO", false], ["0", false], ["", false]] as const) {
+      for (
+        const [text, exclude] of [["true", true], ["Yes", true], ["1", true], ["false", false], ["NO", false], ["0", false], [
+          "",
+          false
+        ]] as const
+      ) {
         expect((yield* read(`id,exclude\nA,${text}\n`)).get("A")).toMatchObject({ exclude })
       }
     }))
 
-  for (const [name, text, message] of [
-    ["nothing in it", "", "rules.csv: it is empty"],
-    ["no id", "productId,max\nA,1\n", "there is no column \"id\""],
-    ["a column that it doesn't know", "id,excluded\nA,yes\n", "rules.csv, line 1: unknown column \"excluded\""],
-    ["a buffer that is no number", "id,buffer\nA,1\nB,-1\n", "rules.csv, line 3: buffer \"-1\" is not a whole number"],
-    ["a max that is no whole number", "id,max\nA,1.5\n", "rules.csv, line 2: max \"1.5\" is not a whole number"],
-    ["an exclude that is neither", "id,exclude\nA,maybe\n", "rules.csv, line 2: exclude \"maybe\""],
-    ["an empty id", "id,max\n ,1\n", "rules.csv, line 2: id is empty"],
-    ["an id that can't be sent", "id,productId\nA,..\n", "rules.csv, line 2: productId \"..\" can't be sent"],
-    ["a product twice", "id,max\nA,1\nB,1\nA,2\n", "rules.csv, line 4: \"A\" is on an earlier line"],
-    ["a row of another width", "id,max\nA\n", "rules.csv, line 2: it has 1 column"],
-    ["an open quote", "id,max\n\"A,1\n", "rules.csv, line 2: a quote opens here"]
-  ] as const) {
+  for (
+    const [name, text, message] of [
+      ["nothing in it", "", "rules.csv: it is empty"],
+      ["no id", "productId,max\nA,1\n", "there is no column \"id\""],
+      ["a column that it doesn't know", "id,excluded\nA,yes\n", "rules.csv, line 1: unknown column \"excluded\""],
+      ["a buffer that is no number", "id,buffer\nA,1\nB,-1\n", "rules.csv, line 3: buffer \"-1\" is not a whole number"],
+      ["a max that is no whole number", "id,max\nA,1.5\n", "rules.csv, line 2: max \"1.5\" is not a whole number"],
+      ["an exclude that is neither", "id,exclude\nA,maybe\n", "rules.csv, line 2: exclude \"maybe\""],
+      ["an empty id", "id,max\n ,1\n", "rules.csv, line 2: id is empty"],
+      ["an id that can't be sent", "id,productId\nA,..\n", "rules.csv, line 2: productId \"..\" can't be sent"],
+      ["a product twice", "id,max\nA,1\nB,1\nA,2\n", "rules.csv, line 4: \"A\" is on an earlier line"],
+      ["a row of another width", "id,max\nA\n", "rules.csv, line 2: it has 1 column"],
+      ["an open quote", "id,max\n\"A,1\n", "rules.csv, line 2: a quote opens here"]
+    ] as const
+  ) {
     it.effect(`is refused with ${name}, with line and reason`, () =>
       Effect.gen(function*() {
         expect(yield* Effect.flip(read(text))).toMatchObject({ _tag: "SourceRefused", message: containing(message) })
@@ -161,11 +180,20 @@ describe("a source with rules", () => {
     Effect.gen(function*() {
       const { open, write } = yield* world()
       yield* write("/stock.csv", "productId,stock\nA,5\n")
-      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({ _tag: "SourceRefused", message: containing("/rules.csv: there is no such file. Name another rules file with --rules") })
+      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({
+        _tag: "SourceRefused",
+        message: containing("/rules.csv: there is no such file. Name another rules file with --rules")
+      })
       yield* write("/rules.csv", "id,max\nA,many\n")
-      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({ _tag: "SourceRefused", message: containing("/rules.csv, line 2: max \"many\"") })
+      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({
+        _tag: "SourceRefused",
+        message: containing("/rules.csv, line 2: max \"many\"")
+      })
       yield* write("/rules.csv", "id,max\nA,1")
-      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({ _tag: "SourceUnreachable", message: containing("/rules.csv: its last line has no line end") })
+      expect(yield* Effect.flip(open(Option.none()))).toMatchObject({
+        _tag: "SourceUnreachable",
+        message: containing("/rules.csv: its last line has no line end")
+      })
     }))
 
   it.scoped("takes nothing if the rules change while it is read", () =>
@@ -175,7 +203,10 @@ describe("a source with rules", () => {
       yield* write("/rules.csv", "id,max\nA,1\n")
       const { rows } = Option.getOrThrow(yield* open(Option.none()))
       yield* write("/rules.csv", "id,max\nA,20\n")
-      expect(yield* Effect.flip(all(rows))).toMatchObject({ _tag: "SourceUnreachable", message: containing("/rules.csv was changed while it was read") })
+      expect(yield* Effect.flip(all(rows))).toMatchObject({
+        _tag: "SourceUnreachable",
+        message: containing("/rules.csv was changed while it was read")
+      })
     }))
 
   it.scoped("makes rows without a mapping bad rows, which say why", () =>
@@ -184,7 +215,12 @@ describe("a source with rules", () => {
       yield* write("/stock.csv", "productId,stock\nA,5\nB,5\n")
       yield* write("/rules.csv", "id\nA\n")
       const fiber = yield* Effect.fork(rowsOf(yield* open(Option.none())))
-      expect(yield* Fiber.join(fiber)).toEqual([good(2, "A", 5), { _tag: "Bad", line: 3, productId: undefined, reason: containing("\"B\" is not in the rules") }])
+      expect(yield* Fiber.join(fiber)).toEqual([good(2, "A", 5), {
+        _tag: "Bad",
+        line: 3,
+        productId: undefined,
+        reason: containing("\"B\" is not in the rules")
+      }])
     }))
 
   it.scoped("needs no file for rules that hold for all", () =>

@@ -12,7 +12,8 @@ import { account, run, start } from "./support/program.js"
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
 
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
-  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)), layer)
+  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
+    layer)
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
 
 /** The bodies that are posted to an address of this machine. */
@@ -35,7 +36,8 @@ const receiver = Effect.acquireRelease(
   ({ close }) => Effect.sync(close)
 )
 
-const until = (isSo: () => boolean): Effect.Effect<void> => Effect.suspend(() => isSo() ? Effect.void : Effect.delay(until(isSo), "50 millis"))
+const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => isSo() ? Effect.void : Effect.delay(until(isSo), "50 millis"))
 
 describe("a program with its settings in files", () => {
   it.live("sends with the key of a file, and leaves the environment stronger than the config file", () =>
@@ -44,14 +46,16 @@ describe("a program with its settings in files", () => {
         const { PLAZA_API_KEY, PLAZA_BASE_URL } = yield* account
         yield* write(`${cwd}/stock.csv`, "productId,stock\n007,3\n")
         yield* write(`${cwd}/key`, `${PLAZA_API_KEY}\n`)
-        yield* write(`${cwd}/sync.toml`, `source = "stock.csv"\nledger = "sub.sqlite"\nbase-url = "${PLAZA_BASE_URL}"\napi-key-file = "key"\ntimeout = "10s"\n`)
+        yield* write(`${cwd}/sync.toml`,
+          `source = "stock.csv"\nledger = "sub.sqlite"\nbase-url = "${PLAZA_BASE_URL}"\napi-key-file = "key"\ntimeout = "10s"\n`)
         const once = yield* run(["once", "--config", "sync.toml", "--json"], { cwd })
         expect(once).toMatchObject({ status: 0, stderr: "" })
         expect(once.stdout).toContain("\"confirmed\":1")
         expect(yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.exists(`${cwd}/sub.sqlite`))).toBe(true)
         const other = yield* run(["status", "--config", "sync.toml", "--json"], { cwd, env: { STOCK_SYNC_LEDGER: "none.sqlite" } })
         expect(`${other.stdout}${other.stderr}`).toContain("none.sqlite")
-      })))
+      })
+    ))
 
   it.live("ends with 2 and one sentence for a misspelt variable and for a key's file that can't be read", () =>
     inFolder((cwd) =>
@@ -69,7 +73,8 @@ describe("a program with its settings in files", () => {
         })
         // No key is needed, and none is read.
         expect((yield* run(["plan", "--source", "stock.csv"], { cwd, env })).status).toBe(0)
-      })))
+      })
+    ))
 
   it.live("posts to its webhook what it can't send, and ends on SIGTERM as always", () =>
     inFolder((cwd) =>
@@ -77,7 +82,8 @@ describe("a program with its settings in files", () => {
         const { bodies, url } = yield* receiver
         yield* write(`${cwd}/stock.csv`, "productId,stock\nNO-SUCH-PRODUCT,1\n")
         yield* write(`${cwd}/secret`, `whsec_${Buffer.from("an example secret of 24 b.").toString("base64")}\n`)
-        yield* write(`${cwd}/sync.json`, JSON.stringify({ source: "stock.csv", webhook: url, "webhook-secret-file": "secret", "log-level": "debug" }))
+        yield* write(`${cwd}/sync.json`,
+          JSON.stringify({ source: "stock.csv", webhook: url, "webhook-secret-file": "secret", "log-level": "debug" }))
         const running = yield* start(["run", "--config", "sync.json"], { cwd, env: yield* account })
         yield* until(() => bodies.length > 0)
         expect(JSON.parse(bodies[0] ?? "")).toMatchObject({
@@ -89,5 +95,6 @@ describe("a program with its settings in files", () => {
         const { status, stderr } = yield* running.ended
         expect(status).toBe(0)
         expect(stderr).not.toContain("/hook")
-      })))
+      })
+    ))
 })

@@ -4,7 +4,9 @@ import { FastCheck } from "effect"
 import * as RejectedRowLimit from "../src/sync/RejectedRowLimit.js"
 
 const { exceeded, sentence } = RejectedRowLimit
-const counts = FastCheck.integer({ min: 1, max: 10_000 }).chain((all) => FastCheck.record({ all: FastCheck.constant(all), rejected: FastCheck.integer({ min: 0, max: all }) }))
+const counts = FastCheck.integer({ min: 1, max: 10_000 }).chain((all) =>
+  FastCheck.record({ all: FastCheck.constant(all), rejected: FastCheck.integer({ min: 0, max: all }) })
+)
 const first = { line: 4, reason: "stock is empty" }
 
 describe("the limit of rejected rows", () => {
@@ -22,8 +24,10 @@ describe("the limit of rejected rows", () => {
   })
 
   it("is exceeded by a snapshot without a good row, whatever the share", () => {
-    FastCheck.assert(FastCheck.property(FastCheck.option(FastCheck.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }), FastCheck.integer({ min: 1, max: 1_000 }), (share, all) =>
-      exceeded(share, { all, rejected: all })))
+    FastCheck.assert(
+      FastCheck.property(FastCheck.option(FastCheck.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+        FastCheck.integer({ min: 1, max: 1_000 }), (share, all) => exceeded(share, { all, rejected: all }))
+    )
     expect(exceeded(undefined, { all: 0, rejected: 0 })).toBe(false)
   })
 

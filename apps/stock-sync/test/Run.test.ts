@@ -9,9 +9,11 @@ import { arrived, held } from "./support/sandbox.js"
 
 const layer = Layer.merge(NodeContext.layer, Sandbox.layerServer())
 const inFolder = <A, E, R>(test: (folder: string) => Effect.Effect<A, E, R>) =>
-  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)), layer)
+  Effect.provide(Effect.scoped(Effect.flatMap(Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()), test)),
+    layer)
 const write = (path: string, content: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(path, content))
-const csv = (wanted: Readonly<Record<string, number>>) => `productId,stock\n${Object.entries(wanted).map(([id, stock]) => `${id},${stock}\n`).join("")}`
+const csv = (wanted: Readonly<Record<string, number>>) =>
+  `productId,stock\n${Object.entries(wanted).map(([id, stock]) => `${id},${stock}\n`).join("")}`
 const wanted = { "MUG-BLUE-250": 4, "MUG-BLUE-350": 1, "007": 0, "Ä-7": 1 }
 
 /** Looks until it is so; the test's own time ends a wait for what never comes. */
@@ -33,7 +35,8 @@ describe("run", () => {
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(0)
         expect(yield* arrived).toHaveLength(6)
-      })))
+      })
+    ))
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     it.live(`waits for requests in flight at ${signal}, begins none, and ends with 0`, () =>
@@ -49,10 +52,13 @@ describe("run", () => {
           expect((yield* running.ended).status).toBe(0)
           expect(yield* arrived).toHaveLength(2)
           yield* clearFaults
-          expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { settled: 2, pending: 2, sending: 0, doubtful: 0 } })
+          expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({
+            counts: { settled: 2, pending: 2, sending: 0, doubtful: 0 }
+          })
           expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 0 })
           expect(yield* arrived).toHaveLength(4)
-        })))
+        })
+      ))
   }
 
   it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
@@ -67,7 +73,8 @@ describe("run", () => {
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(0)
         expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({ counts: { doubtful: 4, sending: 0 } })
-      })))
+      })
+    ))
 
   it.live("sends what retry releases beside it, and refuses a second process", () =>
     inFolder((cwd) =>
@@ -83,7 +90,8 @@ describe("run", () => {
         expect(second.stderr).toContain("nother plaza-stock-sync works with the ledger")
         expect(yield* run(["retry", "007"], { cwd })).toMatchObject({ status: 0 })
         yield* until(holds({ "007": 9 }))
-      })))
+      })
+    ))
 
   it.live("reports a ledger that was removed, makes a new one, and admits no second worker", () =>
     inFolder((cwd) =>
@@ -93,7 +101,8 @@ describe("run", () => {
         const env = yield* account
         const running = yield* start(["run", "--source", "stock.csv"], { cwd, env })
         yield* until(holds(wanted))
-        yield* Effect.forEach(yield* files.readDirectory(cwd), (name) => name.startsWith("plaza-stock-sync.sqlite") ? files.remove(`${cwd}/${name}`) : Effect.void)
+        yield* Effect.forEach(yield* files.readDirectory(cwd), (name) =>
+          name.startsWith("plaza-stock-sync.sqlite") ? files.remove(`${cwd}/${name}`) : Effect.void)
         const next = { ...wanted, "007": 5 }
         yield* write(`${cwd}/stock.csv`, csv(next))
         yield* until(Effect.sync(() => running.stderr().includes("removed or replaced")))
@@ -103,14 +112,21 @@ describe("run", () => {
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({ status: 2 })
         yield* running.kill("SIGTERM")
         expect((yield* running.ended).status).toBe(0)
-      })))
+      })
+    ))
 
-  for (const [name, args, complaint] of [
-    ["standard input", ["--source", "-"], "use once"],
-    ["a share that is none", ["--source", "stock.csv", "--reassert-share", "lots"], "--reassert-share or STOCK_SYNC_REASSERT_SHARE"],
-    ["a path that is none", ["--source", "stock.csv", "--products-path", "store/products"], "--products-path or STOCK_SYNC_PRODUCTS_PATH"],
-    ["a time that is none", ["--source", "stock.csv", "--stop-within", "soon"], "--stop-within or STOCK_SYNC_STOP_WITHIN"]
-  ] as const) {
+  for (
+    const [name, args, complaint] of [
+      ["standard input", ["--source", "-"], "use once"],
+      ["a share that is none", ["--source", "stock.csv", "--reassert-share", "lots"], "--reassert-share or STOCK_SYNC_REASSERT_SHARE"],
+      [
+        "a path that is none",
+        ["--source", "stock.csv", "--products-path", "store/products"],
+        "--products-path or STOCK_SYNC_PRODUCTS_PATH"
+      ],
+      ["a time that is none", ["--source", "stock.csv", "--stop-within", "soon"], "--stop-within or STOCK_SYNC_STOP_WITHIN"]
+    ] as const
+  ) {
     it.live(`refuses ${name} in a sentence, and leaves no ledger behind`, () =>
       inFolder((cwd) =>
         Effect.gen(function*() {
@@ -119,6 +135,7 @@ describe("run", () => {
           expect(ended.stderr).toContain(complaint)
           const files = yield* FileSystem.FileSystem
           expect(yield* files.readDirectory(cwd)).toEqual([])
-        })))
+        })
+      ))
   }
 })

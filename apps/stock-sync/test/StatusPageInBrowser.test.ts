@@ -15,7 +15,9 @@ const patience = 120_000
 
 /** What the page is about, for half an hour in which something happens all the time. */
 const busy = Effect.gen(function*() {
-  const stocks = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`MUG-${String(index).padStart(3, "0")}`, index % 3 === 0 ? 0 : index]))
+  const stocks = Object.fromEntries(
+    Array.from({ length: 900 }, (_, index) => [`MUG-${String(index).padStart(3, "0")}`, index % 3 === 0 ? 0 : index])
+  )
   yield* ledgerOpens
   yield* happens({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_4711", keyFingerprint: "0123456789abcdef" } })
   yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
@@ -25,16 +27,30 @@ const busy = Effect.gen(function*() {
     yield* happens({ _tag: "SourceUnchanged" })
     yield* Effect.replicateEffect(sent("confirmed"), minute % 17)
     if (minute % 10 === 0) yield* sent("quarantined")
-    if (minute % 25 === 0) yield* sent("doubtful", failure({ about: "service", tag: "ConnectionLost", code: undefined, message: "the connection was lost" }))
+    if (minute % 25 === 0)
+      yield* sent("doubtful", failure({ about: "service", tag: "ConnectionLost", code: undefined, message: "the connection was lost" }))
   }
   yield* TestClock.adjust("10 seconds")
 })
 
 /** Everything that can be wrong at a time. */
 const wrong = Effect.gen(function*() {
-  yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure({ message: "This key was revoked." }), nextProbe: 60_000 } })
-  yield* happens({ _tag: "SourceHeld", rows: 900, held, failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" }) })
-  const full = failure({ about: "ledger", tag: "LedgerFault", code: undefined, message: "the disk of the ledger /var/lib/stock/ledger.sqlite is full" })
+  yield* happens({
+    _tag: "AccountIs",
+    account: { _tag: "Paused", since: 0, failure: failure({ message: "This key was revoked." }), nextProbe: 60_000 }
+  })
+  yield* happens({
+    _tag: "SourceHeld",
+    rows: 900,
+    held,
+    failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" })
+  })
+  const full = failure({
+    about: "ledger",
+    tag: "LedgerFault",
+    code: undefined,
+    message: "the disk of the ledger /var/lib/stock/ledger.sqlite is full"
+  })
   yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: full, nextTry: 4_000_000 } })
 })
 
@@ -49,7 +65,10 @@ const monitored = <A, E, R>(use: (url: string) => Effect.Effect<A, E, R>) =>
 const steps = (run: () => Promise<void>) => Effect.promise(run)
 
 const focused = (page: Page) =>
-  page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? ((document.activeElement?.id ?? "") || (document.activeElement?.textContent ?? "").trim()))
+  page.evaluate(() =>
+    document.activeElement?.getAttribute("aria-label") ??
+      ((document.activeElement?.id ?? "") || (document.activeElement?.textContent ?? "").trim())
+  )
 
 describe.skipIf(Browser.missing !== undefined)("the status page in a browser", () => {
   suite(Browser.layer)((it) => {
@@ -76,7 +95,8 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
               await page.goto(url)
               await Browser.check(page, "wrong")
             })
-          })), patience)
+          })
+        ), patience)
     }
 
     it.scoped("tells everything without scripts, to a screen reader as well", () =>
@@ -98,7 +118,8 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
             }
             assert.include(await page.getByRole("rowheader", { name: "Sold out" }).locator("..").innerText(), "min")
           })
-        })), patience)
+        })
+      ), patience)
 
     it.scoped("is walked through by keyboard, and the focus can be seen all the way", () =>
       monitored((url) =>
@@ -107,58 +128,66 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
           const page = yield* Browser.visit()
           yield* steps(async () => {
             await page.goto(url)
-            for (const stop of [
-              "Skip to the content",
-              "Refresh",
-              "follow",
-              "Waiting, table",
-              "The same as a table",
-              "Quarantined products, table",
-              "Rows rejected or changed, table",
-              "Last errors, table",
-              "/healthz"
-            ]) {
+            for (
+              const stop of [
+                "Skip to the content",
+                "Refresh",
+                "follow",
+                "Waiting, table",
+                "The same as a table",
+                "Quarantined products, table",
+                "Rows rejected or changed, table",
+                "Last errors, table",
+                "/healthz"
+              ]
+            ) {
               await page.keyboard.press("Tab")
               assert.strictEqual(await focused(page), stop)
-              assert.strictEqual(await page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle), "solid")
+              assert.strictEqual(
+                await page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle),
+                "solid"
+              )
             }
           })
-        })), patience)
+        })
+      ), patience)
 
-    it.scoped("follows what happens without losing the reader's place, says when nobody answers, and stops on request", () =>
-      monitored((url) =>
-        Effect.gen(function*() {
-          yield* ready()
-          const page = yield* Browser.visit()
-          const follow = page.getByRole("button", { name: "Follow" })
-          yield* steps(async () => {
-            // Its time stands still but for what the test lets pass.
-            await page.clock.install()
-            await page.goto(url)
-            await page.locator("summary").click()
-            await page.getByText("It does its work.").waitFor()
+    it.scoped("follows what happens without losing the reader's place, says when nobody answers, and stops on request",
+      () =>
+        monitored((url) =>
+          Effect.gen(function*() {
+            yield* ready()
+            const page = yield* Browser.visit()
+            const follow = page.getByRole("button", { name: "Follow" })
+            yield* steps(async () => {
+              // Its time stands still but for what the test lets pass.
+              await page.clock.install()
+              await page.goto(url)
+              await page.locator("summary").click()
+              await page.getByText("It does its work.").waitFor()
+            })
+            yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
+            yield* steps(async () => {
+              await page.clock.runFor(10_000)
+              await page.getByRole("status").getByText("the service refuses everything: INVALID_API_KEY: the key is revoked").waitFor()
+              assert.strictEqual(await page.title(), "Not ready: plaza-stock-sync")
+              assert.isTrue(await page.locator("details").evaluate((details) => details.hasAttribute("open")))
+              await page.route(url, (route) => route.abort())
+              await page.clock.runFor(10_000)
+              await page.getByRole("status").getByText("The program doesn't answer.").waitFor()
+              await page.unroute(url)
+              await follow.click()
+              assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
+            })
+            yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+            yield* steps(async () => {
+              await page.clock.runFor(60_000)
+              assert.strictEqual(await page.getByText("It does its work.").count(), 0)
+              await follow.click()
+              await page.clock.runFor(10_000)
+              await page.getByText("It does its work.").waitFor()
+            })
           })
-          yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
-          yield* steps(async () => {
-            await page.clock.runFor(10_000)
-            await page.getByRole("status").getByText("the service refuses everything: INVALID_API_KEY: the key is revoked").waitFor()
-            assert.strictEqual(await page.title(), "Not ready: plaza-stock-sync")
-            assert.isTrue(await page.locator("details").evaluate((details) => details.hasAttribute("open")))
-            await page.route(url, (route) => route.abort())
-            await page.clock.runFor(10_000)
-            await page.getByRole("status").getByText("The program doesn't answer.").waitFor()
-            await page.unroute(url)
-            await follow.click()
-            assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
-          })
-          yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
-          yield* steps(async () => {
-            await page.clock.runFor(60_000)
-            assert.strictEqual(await page.getByText("It does its work.").count(), 0)
-            await follow.click()
-            await page.clock.runFor(10_000)
-            await page.getByText("It does its work.").waitFor()
-          })
-        })), patience)
+        ), patience)
   })
 })

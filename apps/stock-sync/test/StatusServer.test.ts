@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, LogLevel, Schema } from "effect"
 import * as Http from "node:http"
 import * as Net from "node:net"
-import { address, observed } from "./support/observed.js"
 import { happens } from "./support/monitored.js"
+import { address, observed } from "./support/observed.js"
 
 interface Answer {
   readonly status: number | undefined
@@ -15,7 +15,8 @@ const ask = (url: string, options: Http.RequestOptions = {}) =>
   Effect.async<Answer>((resume) => {
     const request = Http.request(url, { agent: false, ...options }, (response) => {
       let body = ""
-      response.setEncoding("utf8").on("data", (text: string) => (body += text)).on("end", () => resume(Effect.succeed({ status: response.statusCode, body })))
+      response.setEncoding("utf8").on("data", (text: string) => (body += text)).on("end",
+        () => resume(Effect.succeed({ status: response.statusCode, body })))
     })
     request.on("error", (error) => resume(Effect.succeed({ status: undefined, body: error.message })))
     request.end()
@@ -41,7 +42,8 @@ describe("on a socket", () => {
         }
         expect(yield* ask(url, { method: "HEAD" })).toEqual({ status: 200, body: "" })
         expect((yield* ask(url, { method: "POST" })).status).toBe(405)
-      })))
+      })
+    ))
 
   it.live("a name from elsewhere is refused on loopback, and taken where another address was asked for", () =>
     Effect.gen(function*() {
@@ -49,7 +51,8 @@ describe("on a socket", () => {
       yield* listening((url) =>
         Effect.gen(function*() {
           expect((yield* ask(`${url}/healthz`, named)).status).toBe(403)
-        }))
+        })
+      )
       yield* listening((url) =>
         Effect.gen(function*() {
           expect((yield* ask(url, named)).status).toBe(200)
@@ -61,7 +64,8 @@ describe("on a socket", () => {
       Effect.gen(function*() {
         expect((yield* ask(url, { headers: { filler: "x".repeat(17_000) } })).status).toBe(431)
         expect((yield* ask(`${url}/healthz`)).status).toBe(200)
-      })))
+      })
+    ))
 
   it.live("it ends with the loop, although somebody holds a connection open", () =>
     Effect.gen(function*() {
@@ -74,7 +78,8 @@ describe("on a socket", () => {
             held.write("GET / HTTP/1.1\r\nhost: localhost\r\n")
           }),
           url
-        ))
+        )
+      )
       expect((yield* ask(url)).status).toBeUndefined()
       held?.destroy()
     }))
@@ -87,7 +92,8 @@ describe("on a socket", () => {
         expect(refused.message).toBe(`port ${port} is in use: name another one with --port or STOCK_SYNC_PORT, or 0 for any that is free`)
         const nowhere = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, observed({ port: 0, host: "192.0.2.1" }))))
         expect(nowhere.message).toContain("--host or STOCK_SYNC_HOST")
-      })))
+      })
+    ))
 })
 
 describe("the log", () => {
@@ -101,7 +107,9 @@ describe("the log", () => {
   it.live("is JSON where that is asked for, an object a line", () =>
     Effect.gen(function*() {
       const lines: Array<string> = []
-      yield* Effect.scoped(Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "json", level: LogLevel.Info } })))
+      yield* Effect.scoped(
+        Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "json", level: LogLevel.Info } }))
+      )
       const told = yield* Effect.forEach(lines, (line) => Schema.decodeUnknown(Line)(line))
       expect(lines.every((line) => line.endsWith("}\n"))).toBe(true)
       expect(told.map(({ logLevel, message }) => [logLevel, message])).toEqual([["INFO", "page.listening"], ["INFO", "worker.stopping"]])
@@ -111,7 +119,9 @@ describe("the log", () => {
   it.live("says nothing below its level", () =>
     Effect.gen(function*() {
       const lines: Array<string> = []
-      yield* Effect.scoped(Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "text", level: LogLevel.Warning } })))
+      yield* Effect.scoped(
+        Effect.provide(happens({ _tag: "Stopping" }), observed({ lines, port: 0, logs: { format: "text", level: LogLevel.Warning } }))
+      )
       expect(lines).toEqual([])
     }))
 })

@@ -6,12 +6,12 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as Postgres from "@plaza/testing/Postgres"
+import * as SmallDisk from "@plaza/testing/SmallDisk"
 import Database from "better-sqlite3"
 import { Effect, Layer, Schedule, Schema } from "effect"
-import { products } from "./support/simulation.js"
 import { account, parsed, run, start } from "./support/program.js"
-import * as SmallDisk from "@plaza/testing/SmallDisk"
 import { arrived, held } from "./support/sandbox.js"
+import { products } from "./support/simulation.js"
 
 const limit = 100_000
 const few = products(10, (index) => index)
@@ -21,23 +21,34 @@ const layer = Layer.merge(
   Sandbox.layerServer({ assumptions: { requestsPerWindow: limit }, fixtures: { products: Object.keys(later).map((id) => ({ id })) } })
 )
 
-const isSettled = Schema.is(Schema.Struct({ counts: Schema.Struct({ pending: Schema.Literal(0), sending: Schema.Literal(0), doubtful: Schema.Literal(0) }) }))
+const isSettled = Schema.is(
+  Schema.Struct({ counts: Schema.Struct({ pending: Schema.Literal(0), sending: Schema.Literal(0), doubtful: Schema.Literal(0) }) })
+)
 
 /** Looks until it is so; the test's own time ends a wait for what never comes. */
-const until = <E, R>(look: Effect.Effect<boolean, E, R>) => Effect.repeat(look, { until: (so) => so, schedule: Schedule.spaced("100 millis") })
+const until = <E, R>(look: Effect.Effect<boolean, E, R>) =>
+  Effect.repeat(look, { until: (so) => so, schedule: Schedule.spaced("100 millis") })
 
 /** The program with a ledger, a shop that equals its source, and a way to want something else. */
 const running = (ledger: string) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const cwd = yield* files.makeTempDirectoryScoped()
-    const env = { ...yield* account, PLAZA_RATE_LIMIT: String(limit), STOCK_SYNC_SOURCE: "stock.csv", STOCK_SYNC_LEDGER: ledger, STOCK_SYNC_REASSERT_SHARE: "0" }
+    const env = {
+      ...yield* account,
+      PLAZA_RATE_LIMIT: String(limit),
+      STOCK_SYNC_SOURCE: "stock.csv",
+      STOCK_SYNC_LEDGER: ledger,
+      STOCK_SYNC_REASSERT_SHARE: "0"
+    }
     const tell = (stocks: Readonly<Record<string, number>>) =>
-      files.writeFileString(`${cwd}/stock.csv`, `productId,stock\n${Object.entries(stocks).map(([id, stock]) => `${id},${stock}\n`).join("")}`)
+      files.writeFileString(`${cwd}/stock.csv`,
+        `productId,stock\n${Object.entries(stocks).map(([id, stock]) => `${id},${stock}\n`).join("")}`)
     const holds = (stocks: Readonly<Record<string, number>>) =>
       until(Effect.map(held(...Object.keys(stocks)), (found) => Object.entries(stocks).every(([id, stock]) => found[id] === stock)))
     // What may have arrived is asserted last, when the shop has long been as it should be.
-    const settled = until(Effect.map(run(["status", "--json"], { cwd, env }), ({ status, stdout }) => status === 0 && isSettled(parsed(stdout))))
+    const settled = until(Effect.map(run(["status", "--json"], { cwd, env }), ({ status, stdout }) =>
+      status === 0 && isSettled(parsed(stdout))))
     yield* tell(few)
     const program = yield* start(["run"], { cwd, env })
     yield* holds(few)
@@ -45,7 +56,8 @@ const running = (ledger: string) =>
       tell,
       holds,
       settled,
-      says: (word: string) => until(Effect.sync(() => program.stderr().includes(word))),
+      says: (word: string) =>
+        until(Effect.sync(() => program.stderr().includes(word))),
       /** Stops it, and shows that whoever comes next finds everything in place. */
       ends: Effect.gen(function*() {
         yield* settled

@@ -20,7 +20,8 @@ interface Received {
 
 type Answer = (response: ServerResponse, attempt: number) => void
 
-const status = (code: number, headers: Readonly<Record<string, string>> = {}): Answer => (response) => void response.writeHead(code, headers).end()
+const status = (code: number, headers: Readonly<Record<string, string>> = {}): Answer => (response) =>
+  void response.writeHead(code, headers).end()
 
 /** A receiver on a socket; what it is sent stands in the array. */
 const receiver = (answer: Answer) =>
@@ -55,21 +56,40 @@ const io = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
 /** Moves the virtual time on in steps until something is so. The time limit of the test ends a wait for what never comes. */
 const until = (isSo: () => boolean, step: Duration.DurationInput = "100 millis"): Effect.Effect<void> =>
-  Effect.suspend(() => isSo() ? Effect.void : Effect.zipRight(Effect.repeatN(io, 20), Effect.zipRight(TestClock.adjust(step), until(isSo, step))))
+  Effect.suspend(() =>
+    isSo() ? Effect.void : Effect.zipRight(Effect.repeatN(io, 20), Effect.zipRight(TestClock.adjust(step), until(isSo, step)))
+  )
 
 const tell = (happening: Happening) => Effect.flatMap(Standing, (state) => state.tell(happening))
 
 const paused = tell({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 1 } })
 const running = tell({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
 const quarantined = (product: string) =>
-  tell({ _tag: "Sent", productId: id(product), priority: "rest", wasQuarantined: false, since: 0, value: 3, outcome: "quarantined", failure: failure({ code: "NOT_FOUND" }) })
+  tell({
+    _tag: "Sent",
+    productId: id(product),
+    priority: "rest",
+    wasQuarantined: false,
+    since: 0,
+    value: 3,
+    outcome: "quarantined",
+    failure: failure({ code: "NOT_FOUND" })
+  })
 
-const outcome = (name: Metrics.WebhookOutcome) => Effect.map(Metric.value(Metric.tagged(Metrics.webhookDeliveries, "outcome", name)), ({ count }) => count)
+const outcome = (name: Metrics.WebhookOutcome) =>
+  Effect.map(Metric.value(Metric.tagged(Metrics.webhookDeliveries, "outcome", name)), ({ count }) => count)
 
 /** A worker's state with a webhook to a receiver. The scope that it lives in is closed by `stop`, or at the end. */
 const hooked = <A, E>(
   answer: Answer,
-  test: (receiver: { readonly received: Array<Received>; readonly stop: Effect.Effect<void>; readonly lines: Array<string>; readonly close: () => void }) => Effect.Effect<A, E, Standing>
+  test: (
+    receiver: {
+      readonly received: Array<Received>
+      readonly stop: Effect.Effect<void>
+      readonly lines: Array<string>
+      readonly close: () => void
+    }
+  ) => Effect.Effect<A, E, Standing>
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const lines: Array<string> = []
@@ -110,7 +130,11 @@ describe("the webhook", () => {
         expect(JSON.parse(body)).toEqual({
           type: "account.paused",
           timestamp: "2023-11-14T22:13:20.000Z",
-          data: { account: { baseUrl: "https://shop.example/open/v1", id: "acc_1" }, code: "INVALID_API_KEY", message: "the key is revoked" }
+          data: {
+            account: { baseUrl: "https://shop.example/open/v1", id: "acc_1" },
+            code: "INVALID_API_KEY",
+            message: "the key is revoked"
+          }
         })
         expect(headers["content-type"]).toBe("application/json")
         expect(headers["user-agent"]).toMatch(/^plaza-stock-sync\//)
@@ -146,7 +170,9 @@ describe("the webhook", () => {
     hooked((response, attempt) => attempt === 1 ? undefined : status(200)(response, attempt), ({ lines, received }) =>
       Effect.gen(function*() {
         yield* paused
-        yield* until(() => received.length === 1)
+        yield* until(() =>
+          received.length === 1
+        )
         yield* TestClock.adjust("8 seconds")
         expect(received).toHaveLength(1)
         yield* until(() => received.length === 2)

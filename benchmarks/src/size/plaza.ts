@@ -1,7 +1,7 @@
 /** One service of Plaza in a page. Only its size is measured. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import { ProductId } from "@plaza/domain/Ids"
 import { Plaza, Store } from "@plaza/client"
+import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"

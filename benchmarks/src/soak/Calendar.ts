@@ -14,7 +14,11 @@ const sales = [0.2, 0.2, 0.2, 0.2, 0.2, 0.5, 0.8, 1.2, 1.8, 2, 2, 2.2, 2.8, 2.2,
 const lists = (day: number): ReadonlyArray<number> => [2, ...(day % 7 === 0 ? [10] : []), ...(day % 3 === 2 ? [9, 12, 15] : [])]
 
 /** What happens to the inventory in a minute, counted from the first midnight. */
-export const happens = (inventory: Inventory, minute: number, { listed, products }: { readonly listed: number; readonly products: number }): Effect.Effect<void> =>
+export const happens = (
+  inventory: Inventory,
+  minute: number,
+  { listed, products }: { readonly listed: number; readonly products: number }
+): Effect.Effect<void> =>
   Effect.gen(function*() {
     const day = Math.floor(minute / minutesADay)
     const hour = Math.floor(minute % minutesADay / 60)

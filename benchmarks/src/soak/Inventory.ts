@@ -28,7 +28,8 @@ export const make = (products: number): Effect.Effect<Inventory> =>
     let version = 0
     let told: ReadonlyArray<Row> = []
 
-    const some = (count: number) => Effect.replicateEffect(Effect.map(Random.nextIntBetween(0, products), (index) => ids[index] ?? ProductId.make("P0")), count)
+    const some = (count: number) =>
+      Effect.replicateEffect(Effect.map(Random.nextIntBetween(0, products), (index) => ids[index] ?? ProductId.make("P0")), count)
     const among = (count: number, change: (id: ProductId, random: number) => void) =>
       Effect.flatMap(some(count), Effect.forEach((id) => Effect.map(Random.next, (random) => change(id, random)), { discard: true }))
 
@@ -50,7 +51,14 @@ export const make = (products: number): Effect.Effect<Inventory> =>
         name: "an inventory",
         open: (taken) =>
           Effect.sync(() =>
-            Option.contains(taken, String(version)) ? Option.none() : Option.some({ version: Option.some(String(version)), unit: "row" as const, excluded: new Set<string>(), rows: Stream.fromIterable(told) })
+            Option.contains(taken, String(version))
+              ? Option.none()
+              : Option.some({
+                version: Option.some(String(version)),
+                unit: "row" as const,
+                excluded: new Set<string>(),
+                rows: Stream.fromIterable(told)
+              })
           ),
         changes: Stream.fromQueue(changes)
       }

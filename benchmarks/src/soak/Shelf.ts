@@ -24,7 +24,10 @@ export interface Shelf {
   readonly waits: ReadonlyArray<Wait>
 }
 
-export const make = (stock: ReadonlyMap<ProductId, number>, allowance: { readonly limit: number; readonly windowMillis: number }): Shelf => {
+export const make = (
+  stock: ReadonlyMap<ProductId, number>,
+  allowance: { readonly limit: number; readonly windowMillis: number }
+): Shelf => {
   /** When each request ended. */
   const sent: Array<number> = []
   const sentSince = (from: number): number => {

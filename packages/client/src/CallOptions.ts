@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Schedule from "effect/Schedule"
 import type * as Stream from "effect/Stream"
-import * as Durations from "./Durations.js"
 import { InvalidInput } from "./ClientError.js"
 import type { AttemptFailure } from "./ClientError.js"
+import * as Durations from "./Durations.js"
 import { aroundPulls, fiberLocal, fromEither } from "./internal/Compat.js"
 
 /** @since 0.1.0 @category models */

@@ -7,9 +7,9 @@
 import type { Category } from "@plaza/domain/Category"
 import type { ServiceError, UnrecognizedError } from "@plaza/domain/Errors"
 import type { Cursor } from "@plaza/domain/Ids"
+import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
@@ -319,10 +319,11 @@ export const catchCategory: {
   handler: (failure: OfCategory<E, C>) => Effect.Effect<A2, E2, R2>
 ): Effect.Effect<A | A2, E2 | Exclude<E, DocumentedOf<E, C>>, R | R2> => {
   const categories: ReadonlyArray<Category> = typeof category === "string" ? [category] : category
-  return Effect.catchAll(self, (failure): Effect.Effect<A2, E2 | Exclude<E, DocumentedOf<E, C>>, R2> =>
-    isServiceError(failure) && categories.includes(failure.category)
-      // A member of E that is a service error of the category: a documented one has the category of its status.
-      ? handler(failure as OfCategory<E, C>)
-      // Not a service error of the category, so not one of those that the type excludes.
-      : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
+  return Effect.catchAll(self,
+    (failure): Effect.Effect<A2, E2 | Exclude<E, DocumentedOf<E, C>>, R2> =>
+      isServiceError(failure) && categories.includes(failure.category)
+        // A member of E that is a service error of the category: a documented one has the category of its status.
+        ? handler(failure as OfCategory<E, C>)
+        // Not a service error of the category, so not one of those that the type excludes.
+        : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
 })

@@ -46,7 +46,8 @@ export const parsePositive = (input: Duration.DurationInput): Either.Either<Dura
   )
 
 // The format of `Duration.format`, with or without spaces.
-const parts = /^(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m)?\s*(?:(\d+(?:\.\d+)?)\s*s)?\s*(?:(\d+(?:\.\d+)?)\s*ms)?$/
+const parts =
+  /^(?:(\d+(?:\.\d+)?)\s*d)?\s*(?:(\d+(?:\.\d+)?)\s*h)?\s*(?:(\d+(?:\.\d+)?)\s*m)?\s*(?:(\d+(?:\.\d+)?)\s*s)?\s*(?:(\d+(?:\.\d+)?)\s*ms)?$/
 
 const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
 
@@ -73,6 +74,7 @@ export const fromText = (text: string): Option.Option<Duration.Duration> => {
  * @category parsing
  */
 export const parsePositiveText = (text: string): Either.Either<Duration.Duration, string> =>
-  Either.fromOption(Option.filter(fromText(text), Duration.greaterThan(Duration.zero)), () => `must be a duration above zero, such as 30s or 1h30m`)
+  Either.fromOption(Option.filter(fromText(text), Duration.greaterThan(Duration.zero)), () =>
+    `must be a duration above zero, such as 30s or 1h30m`)
 
 const notPositive = `must be a finite duration above zero, such as "30 seconds"`

@@ -32,8 +32,7 @@ const service: FailureScope = { _tag: "Service" }
 const rateLimit: FailureScope = { _tag: "RateLimit" }
 
 /** The failure of the last attempt. */
-const causeOf = (failure: Failure | Inconclusive): Failure | Inconclusive =>
-  failure._tag === "OutcomeUnknown" ? failure.cause : failure
+const causeOf = (failure: Failure | Inconclusive): Failure | Inconclusive => failure._tag === "OutcomeUnknown" ? failure.cause : failure
 
 /**
  * The scope of a failure.
@@ -111,7 +110,8 @@ export const isAccountRefusal = (failure: Failure | Inconclusive): boolean => {
 export const mayHaveHappened = (failure: Failure): boolean =>
   isServiceError(failure)
     ? failure.category === "ServiceFault" || isOpenStatus(failure.status)
-    : failure._tag === "OutcomeUnknown" || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" || failure._tag === "UnreadableSuccess"
+    : failure._tag === "OutcomeUnknown" || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" ||
+      failure._tag === "UnreadableSuccess"
 
 // For a 429 without Retry-After: the shortest documented period.
 const defaultWait = Duration.minutes(1)

@@ -135,7 +135,13 @@ const watch = <E>(
 ): Effect.Effect<Source<E>> => {
   const bytes = part.content instanceof Uint8Array ? part.content : undefined
   if (bytes !== undefined && onProgress === undefined) {
-    return Effect.succeed({ part: { ...part, content: bytes }, failure: Effect.never, isUnfinished: () => true, hasBegun: () => false, close: Effect.void })
+    return Effect.succeed({
+      part: { ...part, content: bytes },
+      failure: Effect.never,
+      isUnfinished: () => true,
+      hasBegun: () => false,
+      close: Effect.void
+    })
   }
   const content = part.content instanceof Uint8Array ? inPieces(part.content) : part.content
   const size = bytes?.length ?? part.size
@@ -149,7 +155,8 @@ const watch = <E>(
       Effect.acquireRelease(
         Effect.andThen(close, Effect.sync(() => readers.add(fiber))),
         () => Effect.sync(() => readers.delete(fiber))
-      ))
+      )
+    )
     const counted = Stream.suspend(() => {
       // The caller's HTTP client may repeat requests by itself.
       if (hasBegun && rerunnable === false) {
@@ -176,8 +183,8 @@ const watch = <E>(
       return Stream.concat(Stream.tap(content, report), Stream.execute(end))
     })
     // Waits for the interruption, which closes the connection with every HTTP client. A failure would not.
-    const unfailing = Stream.catchAllCause(counted, (cause) =>
-      Stream.execute(Effect.andThen(Deferred.failCause(failed, cause), Effect.never)))
+    const unfailing = Stream.catchAllCause(counted,
+      (cause) => Stream.execute(Effect.andThen(Deferred.failCause(failed, cause), Effect.never)))
     const whileWanted = Stream.unwrapScoped(Effect.as(reading, unfailing))
     return {
       part: { ...part, size, content: whileWanted },

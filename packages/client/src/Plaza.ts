@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { DeliveryClass } from "@plaza/domain/Delivery"
 import type { ConfigError } from "effect/ConfigError"
@@ -225,8 +225,7 @@ export const paginate = <A, I>(
   const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(
     `GET ${options.path}`,
-    ({ cursor, limit }) =>
-      send({ method: "GET", path: options.path, query: { ...options.query, limit: String(limit), cursor } }, reader),
+    ({ cursor, limit }) => send({ method: "GET", path: options.path, query: { ...options.query, limit: String(limit), cursor } }, reader),
     options
   ))
 }

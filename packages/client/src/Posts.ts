@@ -149,7 +149,9 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
             isOthers: (listed) =>
               orphaned.has(canonical(listed.text ?? "")) || others().some((other) => resemblance(other, listed) === "same"),
             mayBeOthers: (listed) =>
-              [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) => resemblance(other, listed) !== "different"),
+              [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) =>
+                resemblance(other, listed) !== "different"
+              ),
             listPosts,
             stampClock
           })

@@ -172,8 +172,7 @@ export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => 
  * @since 0.1.0
  * @category constructors
  */
-export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> =
-  Memory.make
+export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> = Memory.make
 
 /**
  * Keeps the allowance in the memory of this process. Several processes with the same key together exceed the limit and get 429s:

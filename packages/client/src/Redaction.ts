@@ -38,11 +38,49 @@ const minLength = 8
 const maxPasses = 6
 
 const named: Readonly<Record<string, string>> = {
-  excl: "!", quot: `"`, QUOT: `"`, num: "#", dollar: "$", percnt: "%", amp: "&", AMP: "&", apos: "'", lpar: "(", rpar: ")",
-  ast: "*", midast: "*", plus: "+", comma: ",", period: ".", sol: "/", colon: ":", semi: ";", lt: "<", LT: "<", equals: "=",
-  gt: ">", GT: ">", quest: "?", commat: "@", lsqb: "[", lbrack: "[", bsol: "\\", rsqb: "]", rbrack: "]", Hat: "^",
-  lowbar: "_", UnderBar: "_", grave: "`", DiacriticalGrave: "`", lcub: "{", lbrace: "{", verbar: "|", vert: "|",
-  VerticalLine: "|", rcub: "}", rbrace: "}"
+  excl: "!",
+  quot: `"`,
+  QUOT: `"`,
+  num: "#",
+  dollar: "$",
+  percnt: "%",
+  amp: "&",
+  AMP: "&",
+  apos: "'",
+  lpar: "(",
+  rpar: ")",
+  ast: "*",
+  midast: "*",
+  plus: "+",
+  comma: ",",
+  period: ".",
+  sol: "/",
+  colon: ":",
+  semi: ";",
+  lt: "<",
+  LT: "<",
+  equals: "=",
+  gt: ">",
+  GT: ">",
+  quest: "?",
+  commat: "@",
+  lsqb: "[",
+  lbrack: "[",
+  bsol: "\\",
+  rsqb: "]",
+  rbrack: "]",
+  Hat: "^",
+  lowbar: "_",
+  UnderBar: "_",
+  grave: "`",
+  DiacriticalGrave: "`",
+  lcub: "{",
+  lbrace: "{",
+  verbar: "|",
+  vert: "|",
+  VerticalLine: "|",
+  rcub: "}",
+  rbrace: "}"
 }
 
 // The entities of ASCII that HTML accepts without a semicolon.
@@ -295,7 +333,11 @@ const copyOf = (redacted: (text: string) => string) => {
     const inner = read("cause")
     const error = new Error(textOf("message") ?? "", inner === undefined ? undefined : { cause: copy(inner, depth + 1) })
     Object.defineProperty(error, "name", { value: textOf("name") ?? "Error", configurable: true, writable: true })
-    Object.defineProperty(error, "stack", { value: textOf("stack") ?? `${error.name}: ${error.message}`, configurable: true, writable: true })
+    Object.defineProperty(error, "stack", {
+      value: textOf("stack") ?? `${error.name}: ${error.message}`,
+      configurable: true,
+      writable: true
+    })
     for (const name of fields) {
       const fact = read(name)
       if (typeof fact === "string" || typeof fact === "number") {

@@ -12,9 +12,9 @@ import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type * as Schedule from "effect/Schedule"
-import { checkBaseUrl } from "./internal/BaseUrl.js"
-import * as Durations from "./Durations.js"
 import type { AttemptFailure, InvalidSettings } from "./ClientError.js"
+import * as Durations from "./Durations.js"
+import { checkBaseUrl } from "./internal/BaseUrl.js"
 import { defaultRetry } from "./internal/delivery/Retry.js"
 import { named, parseCount } from "./internal/Setting.js"
 import { userAgent } from "./internal/transport/UserAgent.js"
@@ -129,23 +129,24 @@ const baseUrl = Config.mapOrFail(
  * @since 0.1.0
  * @category config
  */
-export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> => Config.all({
-  baseUrl,
-  // Read as a string, because `Config.redacted` hides the reason of an error. The error of the check does not contain the key.
-  apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
-  timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
-  retry: Config.succeed(defaultRetry),
-  maxWait: Config.succeed(defaults.maxWait),
-  settleTime: Config.succeed(defaults.settleTime),
-  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
-  rateWindow: Config.withDefault(checked(Config.string("PLAZA_RATE_WINDOW"), Durations.parsePositiveText), defaults.rateWindow),
-  propagateTrace: Config.succeed(false),
-  maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
-  userAgent: Either.match(userAgent(application), {
-    onLeft: (message) => Config.fail(`the application's name ${message}`),
-    onRight: Config.succeed
+export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> =>
+  Config.all({
+    baseUrl,
+    // Read as a string, because `Config.redacted` hides the reason of an error. The error of the check does not contain the key.
+    apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
+    timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
+    retry: Config.succeed(defaultRetry),
+    maxWait: Config.succeed(defaults.maxWait),
+    settleTime: Config.succeed(defaults.settleTime),
+    rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
+    rateWindow: Config.withDefault(checked(Config.string("PLAZA_RATE_WINDOW"), Durations.parsePositiveText), defaults.rateWindow),
+    propagateTrace: Config.succeed(false),
+    maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
+    userAgent: Either.match(userAgent(application), {
+      onLeft: (message) => Config.fail(`the application's name ${message}`),
+      onRight: Config.succeed
+    })
   })
-})
 
 /**
  * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT`,

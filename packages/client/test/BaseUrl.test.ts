@@ -1,24 +1,50 @@
 import { describe, expect, it } from "@effect/vitest"
-import { checkBaseUrl } from "../src/internal/BaseUrl.js"
 import { Either, FastCheck as fc } from "effect"
+import { checkBaseUrl } from "../src/internal/BaseUrl.js"
 
 const refusal = (text: string) => Either.getOrElse(Either.flip(checkBaseUrl(text)), (accepted) => `accepted as ${accepted}`)
 
 describe("a base address", () => {
   it("is accepted with and without a slash at its end", () => {
-    for (const text of ["https://host/open/v1", "https://host/open/v1/", "HTTPS://Host:8443/open/v1//", "https://[2001:db8::1]/open/v1", "https://host"]) {
+    for (
+      const text of [
+        "https://host/open/v1",
+        "https://host/open/v1/",
+        "HTTPS://Host:8443/open/v1//",
+        "https://[2001:db8::1]/open/v1",
+        "https://host"
+      ]
+    ) {
       expect(checkBaseUrl(text)).toEqual(Either.right(text.replace(/\/+$/, "")))
     }
   })
 
   it("is refused when a blank, a line end or a control character is in it", () => {
-    for (const text of [" https://host/open/v1", "https://host/open/v1 ", "https://host/open/v1\n", "https://host/open/\tv1", "https://ho\rst/open/v1", "\u0000https://host/open/v1", "https://host/open/v1\u00a0"]) {
+    for (
+      const text of [
+        " https://host/open/v1",
+        "https://host/open/v1 ",
+        "https://host/open/v1\n",
+        "https://host/open/\tv1",
+        "https://ho\rst/open/v1",
+        "\u0000https://host/open/v1",
+        "https://host/open/v1\u00a0"
+      ]
+    ) {
       expect(refusal(text)).toContain("blanks")
     }
   })
 
   it("is refused when a query or a fragment is begun, be it empty", () => {
-    for (const text of ["https://host/open/v1?", "https://host/open/v1#", "https://host/open/v1?#", "https://host/open/v1?a=b", "https://host?/open/v1"]) {
+    for (
+      const text of [
+        "https://host/open/v1?",
+        "https://host/open/v1#",
+        "https://host/open/v1?#",
+        "https://host/open/v1?a=b",
+        "https://host?/open/v1"
+      ]
+    ) {
       expect(refusal(text)).toContain("without ? or #")
     }
   })
@@ -44,7 +70,15 @@ describe("a base address", () => {
   })
 
   it("is refused with plain http beyond this machine, unless that is allowed", () => {
-    const elsewhere = ["http://host/open/v1", "http://127.0.0.1.evil.example/open/v1", "http://10.0.0.1/", "http://localhost.example", "http://128.0.0.1", "http://[::2]/open/v1", "http://notlocalhost"]
+    const elsewhere = [
+      "http://host/open/v1",
+      "http://127.0.0.1.evil.example/open/v1",
+      "http://10.0.0.1/",
+      "http://localhost.example",
+      "http://128.0.0.1",
+      "http://[::2]/open/v1",
+      "http://notlocalhost"
+    ]
     for (const text of elsewhere) {
       expect(refusal(text)).toContain("use https, or set allowInsecureHttp: true")
       expect(Either.isRight(checkBaseUrl(text, { allowInsecureHttp: true }))).toBe(true)
@@ -55,12 +89,16 @@ describe("a base address", () => {
   })
 
   const piece = fc.oneof(
-    fc.constantFrom("/", "//", "..", ".", "%2e", "%2E%2e", "open", "v1", "?", "#", " ", "\\", "@", ":", "\t", "ö", "%", "%2", ";", "a b", "\n", "host", ":8443", "[::1]"),
+    fc.constantFrom("/", "//", "..", ".", "%2e", "%2E%2e", "open", "v1", "?", "#", " ", "\\", "@", ":", "\t", "ö", "%", "%2", ";", "a b",
+      "\n", "host", ":8443", "[::1]"),
     fc.string({ maxLength: 5 })
   )
-  const texts = fc.tuple(fc.constantFrom("https://", "http://", "https:/", "https:", "HTTPS://", "ftp://", "//", ""), fc.constantFrom("host", "host:1", "[::1]", "127.0.0.1", ""), fc.array(piece, { maxLength: 6 }))
+  const texts = fc.tuple(fc.constantFrom("https://", "http://", "https:/", "https:", "HTTPS://", "ftp://", "//", ""),
+    fc.constantFrom("host", "host:1", "[::1]", "127.0.0.1", ""), fc.array(piece, { maxLength: 6 }))
     .map(([scheme, host, pieces]) => scheme + host + pieces.join(""))
-  const paths = fc.constantFrom("/me", "/me/posts", "/users/a%2Fb", "/users/by-username/%2E%2E", "/posts/%23/like").filter((path) => new URL(`https://h${path}`).pathname === path)
+  const paths = fc.constantFrom("/me", "/me/posts", "/users/a%2Fb", "/users/by-username/%2E%2E", "/posts/%23/like").filter((path) =>
+    new URL(`https://h${path}`).pathname === path
+  )
 
   it.prop("that is accepted parses with a path behind it to its origin and both paths", [texts, paths], ([text, path]) => {
     const checked = checkBaseUrl(text, { allowInsecureHttp: true })

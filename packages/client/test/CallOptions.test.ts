@@ -1,8 +1,8 @@
 /** Options of single calls: on Effects, on Streams, and with invalid durations. */
 import { describe, expect, it } from "@effect/vitest"
 import { type ClientError, Plaza, Posts, Profiles } from "@plaza/client"
-import { current } from "../src/CallOptions.js"
 import { Duration, Effect, Fiber, Layer, Option, Redacted, Schedule, Stream, TestClock } from "effect"
+import { current } from "../src/CallOptions.js"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
@@ -57,11 +57,13 @@ describe("the timeout", () => {
     })
   const once = Plaza.withRetry(Schedule.stop)
 
-  for (const [name, calls] of [
-    ["a call", once(Plaza.withTimeout("1 second")(me))],
-    ["a list", Stream.runDrain(once(Plaza.withTimeout("1 second")(posts)))],
-    ["a call, where one is set further out as well,", once(me.pipe(Plaza.withTimeout("1 second"), Plaza.withTimeout("1 minute")))]
-  ] as const) {
+  for (
+    const [name, calls] of [
+      ["a call", once(Plaza.withTimeout("1 second")(me))],
+      ["a list", Stream.runDrain(once(Plaza.withTimeout("1 second")(posts)))],
+      ["a call, where one is set further out as well,", once(me.pipe(Plaza.withTimeout("1 second"), Plaza.withTimeout("1 minute")))]
+    ] as const
+  ) {
     it.effect(`ends ${name} that has no response by then, whatever the layer's timeout is`, () =>
       Effect.gen(function*() {
         const { ended, failure } = yield* endedAt(calls, ["999 millis", "1 millis"])
@@ -80,7 +82,19 @@ describe("the timeout", () => {
 })
 
 // Durations that the types don't allow come from programs in JavaScript, and from calculations.
-const wrong: ReadonlyArray<unknown> = ["30s", "soon", "-1 seconds", Number.NaN, -1, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, "Infinity", Duration.infinity, [0, -5], -1n]
+const wrong: ReadonlyArray<unknown> = [
+  "30s",
+  "soon",
+  "-1 seconds",
+  Number.NaN,
+  -1,
+  Number.NEGATIVE_INFINITY,
+  Number.POSITIVE_INFINITY,
+  "Infinity",
+  Duration.infinity,
+  [0, -5],
+  -1n
+]
 
 // The test passes what a program without types can pass.
 const untyped = (value: unknown) => value as Duration.DurationInput
@@ -104,7 +118,9 @@ describe("a duration that can't be used", () => {
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([page(null)])
       for (const value of wrong) {
-        for (const [field, set] of [["maxWait", Plaza.withMaxWait(untyped(value))], ["timeout", Plaza.withTimeout(untyped(value))]] as const) {
+        for (
+          const [field, set] of [["maxWait", Plaza.withMaxWait(untyped(value))], ["timeout", Plaza.withTimeout(untyped(value))]] as const
+        ) {
           const fromCall = yield* Effect.flip(Effect.provide(set(me), layer))
           const fromList = yield* Effect.flip(Effect.provide(Stream.runDrain(set(posts)), layer))
           expect(fromCall).toMatchObject({ _tag: "InvalidInput", field })

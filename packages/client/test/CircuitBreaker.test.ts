@@ -41,7 +41,9 @@ const acquiredAt = ({ acquire }: Pick<Breaker, "acquire">) => Effect.zipRight(ac
 
 const everyFailure: ReadonlyArray<ClientError.Failure> = [
   ...codes.map(refusal),
-  ...[301, 400, 401, 403, 404, 408, 409, 413, 418, 429, 500, 503].flatMap((status) => [unrecognized(status), unrecognized(status, "BRAND_NEW")]),
+  ...[301, 400, 401, 403, 404, 408, 409, 413, 418, 429, 500, 503].flatMap((
+    status
+  ) => [unrecognized(status), unrecognized(status, "BRAND_NEW")]),
   ...Object.values(local)
 ]
 const withUnknown = [...everyFailure, ...everyFailure.map((failure) => unknown(failure))]
@@ -69,7 +71,10 @@ describe("a closed breaker", () => {
 
   it.effect.prop(
     "opens as soon as five distinct items in a row fail by faults of the service, and not before",
-    [fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), fc.constantFrom<Outcome>(fault, fault, fault, fault, local.AttemptTimeout, refusal("NOT_FOUND"), undefined)))],
+    [fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 7 }),
+        fc.constantFrom<Outcome>(fault, fault, fault, fault, local.AttemptTimeout, refusal("NOT_FOUND"), undefined))
+    )],
     ([outcomes]) =>
       Effect.gen(function*() {
         const breaker = yield* make()
@@ -86,7 +91,10 @@ describe("a closed breaker", () => {
 
   it.effect.prop(
     "opens as soon as three distinct items are refused with one code and none is accepted, and not before",
-    [fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom<Outcome>(blocked, unrecognized(403, "NEW"), fault, refusal("NOT_FOUND"), undefined)))],
+    [fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 4 }),
+        fc.constantFrom<Outcome>(blocked, unrecognized(403, "NEW"), fault, refusal("NOT_FOUND"), undefined))
+    )],
     ([outcomes]) =>
       Effect.gen(function*() {
         const breaker = yield* make()
@@ -110,7 +118,12 @@ describe("a closed breaker", () => {
     Effect.gen(function*() {
       const breaker = yield* make(Effect.fail(refusal("DEVELOPER_ACCESS_REVOKED")))
       expect(yield* breaker.record(closed, "a", revoked)).toBe(false)
-      expect(yield* breaker.state).toMatchObject({ _tag: "Open", reason: "Refused", failure: { code: "DEVELOPER_ACCESS_REVOKED" }, halfOpenFailures: 0 })
+      expect(yield* breaker.state).toMatchObject({
+        _tag: "Open",
+        reason: "Refused",
+        failure: { code: "DEVELOPER_ACCESS_REVOKED" },
+        halfOpenFailures: 0
+      })
       expect(breaker.probes()).toBe(1)
     }))
 
@@ -128,7 +141,10 @@ describe("a closed breaker", () => {
   it.effect("asks nothing after a refusal that only items can explain", () =>
     Effect.gen(function*() {
       const breaker = yield* make(Effect.fail(revoked))
-      yield* recordAll(breaker, [["a", blocked], ["b", refusal("INSUFFICIENT_SCOPE")], ["c", unrecognized(403, "NEW")], ["d", refusal("FORBIDDEN")]])
+      yield* recordAll(breaker, [["a", blocked], ["b", refusal("INSUFFICIENT_SCOPE")], ["c", unrecognized(403, "NEW")], [
+        "d",
+        refusal("FORBIDDEN")
+      ]])
       expect(breaker.probes()).toBe(0)
       expect(yield* reasonOf(breaker)).toBe("Closed")
     }))
@@ -137,7 +153,13 @@ describe("a closed breaker", () => {
     Effect.gen(function*() {
       const breaker = yield* make()
       yield* breaker.record(closed, "a", limited(90))
-      expect(yield* breaker.state).toMatchObject({ _tag: "Open", reason: "RateLimited", since: at(0), retryAt: at(90_000), halfOpenFailures: 0 })
+      expect(yield* breaker.state).toMatchObject({
+        _tag: "Open",
+        reason: "RateLimited",
+        since: at(0),
+        retryAt: at(90_000),
+        halfOpenFailures: 0
+      })
       const next = yield* Effect.fork(breaker.acquire)
       yield* TestClock.adjust("89 seconds")
       expect(next.unsafePoll()).toBeNull()
@@ -261,7 +283,8 @@ describe("an open breaker", () => {
       Effect.gen(function*() {
         const breaker = yield* make()
         yield* recordAll(breaker, outcomes)
-        for (let trial = 0; trial < 12; trial++) yield* breaker.record(yield* breaker.acquire, `trial ${trial}`, reason === "Refused" ? blocked : fault)
+        for (let trial = 0; trial < 12; trial++)
+          yield* breaker.record(yield* breaker.acquire, `trial ${trial}`, reason === "Refused" ? blocked : fault)
         const next = yield* Effect.fork(acquiredAt(breaker))
         const before = yield* Clock.currentTimeMillis
         expect(yield* breaker.record(closed, "j", undefined)).toBe(false)
@@ -353,7 +376,10 @@ describe("an open breaker", () => {
 
   it.effect("by a probe that fails says whether no item can be sent", () =>
     Effect.gen(function*() {
-      const cases = [[revoked, "Refused"], [fault, "ServiceFault"], [limited(60), "RateLimited"], [refusal("INSUFFICIENT_SCOPE"), "Closed"]] as const
+      const cases = [[revoked, "Refused"], [fault, "ServiceFault"], [limited(60), "RateLimited"], [
+        refusal("INSUFFICIENT_SCOPE"),
+        "Closed"
+      ]] as const
       for (const [failure, reason] of cases) {
         const breaker = yield* make()
         expect(yield* breaker.recordProbe(failure)).toBe(reason !== "Closed")
@@ -405,8 +431,14 @@ describe("an hour", () => {
       return { sent, probes: breaker.probes() }
     }).pipe(SimulatedTime.run)
 
-  const probes = [["is accepted", accepted], ["is refused", Effect.fail(revoked)], ["can't be sent", Effect.fail(local.ConnectionFailed)],
-    ["is limited", Effect.fail(limited(43_200))], ["waits", Effect.fail(waitExceeded(0))], ["lacks a scope", Effect.fail(refusal("INSUFFICIENT_SCOPE"))]] as const
+  const probes = [
+    ["is accepted", accepted],
+    ["is refused", Effect.fail(revoked)],
+    ["can't be sent", Effect.fail(local.ConnectionFailed)],
+    ["is limited", Effect.fail(limited(43_200))],
+    ["waits", Effect.fail(waitExceeded(0))],
+    ["lacks a scope", Effect.fail(refusal("INSUFFICIENT_SCOPE"))]
+  ] as const
 
   for (const [name, probe] of probes) {
     it.live(`of refusals while the probe ${name} takes few requests`, () =>

@@ -4,11 +4,11 @@
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Media, Posts, Profiles } from "@plaza/client"
-import * as NodeClient from "../src/node.js"
 import { ConversationId, PostId } from "@plaza/domain"
 import { ConfigProvider, Effect, Layer, Schedule, Stream } from "effect"
 import * as Http from "node:http"
 import * as Net from "node:net"
+import * as NodeClient from "../src/node.js"
 import * as RawServer from "./support/RawServer.js"
 import { selfSigned } from "./support/SelfSigned.js"
 
@@ -47,7 +47,13 @@ type Mode = "pass" | "refuse" | "hang up"
 /** A proxy that leads every tunnel to one port of this machine. */
 const proxyTo = (port: number, mode: Mode = "pass") =>
   Effect.acquireRelease(
-    Effect.async<{ readonly address: string; readonly asked: ReadonlyArray<readonly [string | undefined, string | undefined]>; readonly close: () => void }>(
+    Effect.async<
+      {
+        readonly address: string
+        readonly asked: ReadonlyArray<readonly [string | undefined, string | undefined]>
+        readonly close: () => void
+      }
+    >(
       (resume) => {
         const asked: Array<readonly [string | undefined, string | undefined]> = []
         const sockets = new Set<Net.Socket>()
@@ -138,7 +144,10 @@ describe("a proxy", () => {
         ["connectTimeout", { connectTimeout: Number.POSITIVE_INFINITY }]
       ]
       for (const [setting, options] of wrong) {
-        expect(yield* Effect.flip(Effect.scoped(Layer.build(NodeClient.layerWith(options))))).toMatchObject({ _tag: "InvalidSettings", setting })
+        expect(yield* Effect.flip(Effect.scoped(Layer.build(NodeClient.layerWith(options))))).toMatchObject({
+          _tag: "InvalidSettings",
+          setting
+        })
       }
       const variables = Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["HTTPS_PROXY", "nowhere"]])))
       const failure = yield* Effect.flip(Effect.scoped(Layer.build(Layer.provide(NodeClient.layerWith({}), variables))))
@@ -160,7 +169,10 @@ describe("a call that can't be repeated", () => {
   it.scopedLive("failed for certain when its time is over before it has a connection", () =>
     Effect.gen(function*() {
       const { port } = yield* mute
-      const layer = RawServer.layerPlaza(`https://127.0.0.1:${port}/open/v1`, NodeClient.layer, { retry: Schedule.stop, timeout: "100 millis" })
+      const layer = RawServer.layerPlaza(`https://127.0.0.1:${port}/open/v1`, NodeClient.layer, {
+        retry: Schedule.stop,
+        timeout: "100 millis"
+      })
       expect(yield* Effect.flip(Effect.provide(say, layer))).toMatchObject({ _tag: "ConnectionFailed", reason: "CONNECT_TIMEOUT" })
     }))
 
@@ -216,9 +228,10 @@ describe("an early refusal of an upload is heard behind a connection that breaks
   // Each piece goes out before the event loop reads again, and so one meets the end of the connection before the answer.
   const byPieces = Stream.tap(
     Stream.take(Stream.repeatValue(new Uint8Array(4 * 1024)), 200),
-    () => Effect.async<void>((resume) => {
-      setImmediate(() => resume(Effect.void))
-    })
+    () =>
+      Effect.async<void>((resume) => {
+        setImmediate(() => resume(Effect.void))
+      })
   )
   const tooLarge = JSON.stringify({ error: { code: "PAYLOAD_TOO_LARGE", message: "too large" } })
   for (const scheme of ["http", "https"] as const) {

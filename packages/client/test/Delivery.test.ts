@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Effect, Either, Schedule } from "effect"
 import * as Fake from "./support/FakeService.js"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 const me = Fake.json({ id: "1" })
 const product = Fake.json({ id: "p", stock: 3 })
@@ -62,7 +62,11 @@ describe("after an ambiguous failure", () => {
       Effect.gen(function*() {
         const conflict = Fake.refusal(409, "CONFLICT")
         const { calls, result } = yield* outcome(ship, [failure, conflict])
-        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({ _tag: "OutcomeUnknown", likely: "done", cause: { _tag: "Conflict" } })
+        expect(Either.getOrThrow(Either.flip(result))).toMatchObject({
+          _tag: "OutcomeUnknown",
+          likely: "done",
+          cause: { _tag: "Conflict" }
+        })
         expect(calls.length).toBe(2)
         expect((yield* outcome(ship, [failure, order])).tag).toBe("Success")
         expect((yield* outcome(ship, [conflict])).tag).toBe("Conflict")
@@ -87,7 +91,13 @@ describe("after an ambiguous failure", () => {
 
   it.effect("a repeatable write that is refused after it fails as that refusal", () =>
     Effect.gen(function*() {
-      for (const [status, code, tag] of [[404, "NOT_FOUND", "NotFound"], [403, "STORE_BLOCKED", "StoreBlocked"], [401, "INVALID_API_KEY", "InvalidApiKey"]] as const) {
+      for (
+        const [status, code, tag] of [[404, "NOT_FOUND", "NotFound"], [403, "STORE_BLOCKED", "StoreBlocked"], [
+          401,
+          "INVALID_API_KEY",
+          "InvalidApiKey"
+        ]] as const
+      ) {
         expect(yield* outcome(setStock, [fault, Fake.refusal(status, code)])).toMatchObject({ tag, calls: { length: 2 } })
       }
     }))
@@ -167,9 +177,10 @@ describe("after a definite failure", () => {
       Effect.gen(function*() {
         const { calls, layer } = Fake.scripted([Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": retryAfter }), me])
         // The second call asks while the first one waits.
-        const ends = yield* Effect.all([getMe, Effect.delay(getMe, "5 seconds")].map((call) =>
-          Effect.zipRight(call, Clock.currentTimeMillis)
-        ), { concurrency: "unbounded" }).pipe(Effect.provide(layer), SimulatedTime.run)
+        const ends = yield* Effect.all(
+          [getMe, Effect.delay(getMe, "5 seconds")].map((call) => Effect.zipRight(call, Clock.currentTimeMillis)),
+          { concurrency: "unbounded" }
+        ).pipe(Effect.provide(layer), SimulatedTime.run)
         expect(calls.length).toBe(3)
         // Behind a refusal requests go out a 120th of a minute apart.
         expect(ends).toEqual([40_000, 40_500])
@@ -209,7 +220,10 @@ describe("a success that can't be read", () => {
     Effect.gen(function*() {
       for (const error of [null, false, "", 0, [], {}]) {
         for (const operation of [getMe, comment, like, setStock]) {
-          expect(yield* outcome(operation, [Fake.json({ id: "1", text: "hello", error })])).toMatchObject({ tag: "Success", calls: { length: 1 } })
+          expect(yield* outcome(operation, [Fake.json({ id: "1", text: "hello", error })])).toMatchObject({
+            tag: "Success",
+            calls: { length: 1 }
+          })
         }
       }
     }))
@@ -293,7 +307,10 @@ describe("retries", () => {
         expect(yield* outcome(endless(operation), [Fake.lost])).toMatchObject({ tag: "OutcomeUnknown", calls: { length: 1 } })
       }
       for (const operation of [getMe, setStock, ship, comment]) {
-        expect(yield* outcome(endless(operation), [Fake.refusal(401, "INVALID_API_KEY")])).toMatchObject({ tag: "InvalidApiKey", calls: { length: 1 } })
+        expect(yield* outcome(endless(operation), [Fake.refusal(401, "INVALID_API_KEY")])).toMatchObject({
+          tag: "InvalidApiKey",
+          calls: { length: 1 }
+        })
       }
       const { calls, tag } = yield* outcome(endless(create), ["hang", Fake.json({ data: [], next_cursor: null })])
       expect([tag, calls.filter(({ method }) => method === "POST").length]).toEqual(["OutcomeUnknown", 1])
@@ -347,7 +364,8 @@ describe("retries", () => {
 describe("an empty text", () => {
   const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("x"), ""))
   const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1"), ""))
-  const create = (mediaIds?: ReadonlyArray<MediaId>) => Effect.flatMap(Posts, ({ create }) => create({ text: "", ...(mediaIds && { mediaIds }) }))
+  const create = (mediaIds?: ReadonlyArray<MediaId>) =>
+    Effect.flatMap(Posts, ({ create }) => create({ text: "", ...(mediaIds && { mediaIds }) }))
 
   it.effect("is refused before anything is sent, where the text is all there is", () =>
     Effect.gen(function*() {

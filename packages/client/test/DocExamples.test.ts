@@ -17,7 +17,8 @@ const examplesIn = (source: string): ReadonlyArray<string> =>
   })
 
 const examples = readdirSync(sources).filter((name) => name.endsWith(".ts")).flatMap((name) =>
-  examplesIn(readFileSync(Path.join(sources, name), "utf8")).map((code, index) => ({ name: `${name.slice(0, -3)}${index}.ts`, code })))
+  examplesIn(readFileSync(Path.join(sources, name), "utf8")).map((code, index) => ({ name: `${name.slice(0, -3)}${index}.ts`, code }))
+)
 
 /** Type-checks modules as the tests of this package are. Returns the compiler's output, which is empty for modules without errors. */
 const compile = (modules: ReadonlyArray<{ readonly name: string; readonly code: string }>): Promise<string> => {

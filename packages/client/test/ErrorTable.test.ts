@@ -84,4 +84,3 @@ it.effect("a documented code that the contract doesn't list for the endpoint kee
       category: "Forbidden"
     })
   }).pipe(Effect.provide(OnSandbox.inProcess(world))))
-

@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, Posts, Store } from "@plaza/client"
 import { ConversationId, OrderId, ProductId } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { type Duration, Effect, Either, Exit, Schedule } from "effect"
 import * as OnSandbox from "./support/OnSandbox.js"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 const faults: Record<string, typeof Fault.Type> = {
   "a 500 before it happened": { kind: "status", when: "before", status: 500 },
@@ -201,10 +201,9 @@ describe("comments and messages are never made twice", () => {
 
 describe("a shipment of another call isn't taken for one's own", () => {
   const order = OrderId.make("o")
-  const shipmentOf = Effect.flatMap(Sandbox.Sandbox, ({ state }) =>
-    Effect.map(state, ({ orders }) => orders.find(({ id }) => id === order)?.shipment?.trackingNumber))
-  const ship = (trackingNumber: string) =>
-    Effect.flatMap(Store, ({ ship }) => ship(order, { carrier: "Post", trackingNumber }))
+  const shipmentOf = Effect.flatMap(Sandbox.Sandbox,
+    ({ state }) => Effect.map(state, ({ orders }) => orders.find(({ id }) => id === order)?.shipment?.trackingNumber))
+  const ship = (trackingNumber: string) => Effect.flatMap(Store, ({ ship }) => ship(order, { carrier: "Post", trackingNumber }))
   const drop = { kind: "drop", when: "before", method: "POST", path: "/store/orders/*/ship" } as const
 
   it.effect("when the order was shipped before", () =>

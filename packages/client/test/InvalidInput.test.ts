@@ -6,8 +6,7 @@ import * as Fake from "./support/FakeService.js"
 
 type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>
 
-const setStock = (id: string, stock: number): Call =>
-  Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make(id), stock))
+const setStock = (id: string, stock: number): Call => Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make(id), stock))
 const listPosts = (options: Parameters<typeof Posts.Service.list>[0]): Call =>
   Effect.flatMap(Posts, ({ list }) => Stream.runDrain(list(options)))
 const listConversations = (options: Parameters<typeof Chat.Service.list>[0]): Call =>
@@ -26,28 +25,34 @@ const wrong: ReadonlyArray<readonly [what: string, field: string, call: Call]> =
     [`a stock of ${stock}`, "stock", setStock("p", stock)] as const
   ),
   ...never.map((limit) => [`a page of ${limit}`, "limit", page(limit)] as const),
-  ...never.flatMap((pageSize) => [
-    [`a page size of ${pageSize} for posts`, "pageSize", listPosts({ pageSize })],
-    [`a page size of ${pageSize} for conversations`, "pageSize", listConversations({ pageSize })],
-    [`a page size of ${pageSize} for an open list`, "pageSize", listOpen({ pageSize })]
-  ] as const),
-  ...[0, -1, 1.5, Number.NaN].flatMap((limit) => [
-    [`a total of ${limit} for posts`, "limit", listPosts({ limit })],
-    [`a total of ${limit} for conversations`, "limit", listConversations({ limit })],
-    [`a total of ${limit} for an open list`, "limit", listOpen({ limit })]
-  ] as const),
-  ...["", ".", ".."].flatMap((id) => [
-    [`the product "${id}"`, "id", setStock(id, 1)],
-    [`the profile "${id}"`, "id", Effect.flatMap(Profiles, ({ get }) => get(ProfileId.make(id)))],
-    [`the user name "${id}"`, "username", Effect.flatMap(Profiles, ({ find }) => find(Username.make(id)))],
-    [`the post "${id}"`, "id", Effect.flatMap(Posts, ({ like }) => like(PostId.make(id)))],
+  ...never.flatMap((pageSize) =>
     [
-      `the order "${id}"`,
-      "id",
-      Effect.flatMap(Store, ({ ship }) => ship(OrderId.make(id), { carrier: "c", trackingNumber: "t" }))
-    ],
-    [`the conversation "${id}"`, "id", Effect.flatMap(Chat, ({ send }) => send(ConversationId.make(id), "x"))]
-  ] as const),
+      [`a page size of ${pageSize} for posts`, "pageSize", listPosts({ pageSize })],
+      [`a page size of ${pageSize} for conversations`, "pageSize", listConversations({ pageSize })],
+      [`a page size of ${pageSize} for an open list`, "pageSize", listOpen({ pageSize })]
+    ] as const
+  ),
+  ...[0, -1, 1.5, Number.NaN].flatMap((limit) =>
+    [
+      [`a total of ${limit} for posts`, "limit", listPosts({ limit })],
+      [`a total of ${limit} for conversations`, "limit", listConversations({ limit })],
+      [`a total of ${limit} for an open list`, "limit", listOpen({ limit })]
+    ] as const
+  ),
+  ...["", ".", ".."].flatMap((id) =>
+    [
+      [`the product "${id}"`, "id", setStock(id, 1)],
+      [`the profile "${id}"`, "id", Effect.flatMap(Profiles, ({ get }) => get(ProfileId.make(id)))],
+      [`the user name "${id}"`, "username", Effect.flatMap(Profiles, ({ find }) => find(Username.make(id)))],
+      [`the post "${id}"`, "id", Effect.flatMap(Posts, ({ like }) => like(PostId.make(id)))],
+      [
+        `the order "${id}"`,
+        "id",
+        Effect.flatMap(Store, ({ ship }) => ship(OrderId.make(id), { carrier: "c", trackingNumber: "t" }))
+      ],
+      [`the conversation "${id}"`, "id", Effect.flatMap(Chat, ({ send }) => send(ConversationId.make(id), "x"))]
+    ] as const
+  ),
   ["an upload without a file name", "fileName", upload({ fileName: "" })],
   ["an upload of -1 bytes", "size", upload({ fileName: "a", size: -1 })],
   ["an upload of NaN bytes", "size", upload({ fileName: "a", size: Number.NaN })]

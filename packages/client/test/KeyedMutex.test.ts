@@ -1,10 +1,10 @@
 /** Calls with one key run one after the other, in the order in which they were made. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
-import * as KeyedMutex from "../src/internal/delivery/KeyedMutex.js"
 import { ProductId } from "@plaza/domain"
 import { Cause, Deferred, Effect, Either, Exit, FastCheck as fc, Fiber, Schedule } from "effect"
 import { vi } from "vitest"
+import * as KeyedMutex from "../src/internal/delivery/KeyedMutex.js"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
@@ -25,7 +25,8 @@ describe("of two stocks set for one product", () => {
         }
         kept.push((JSON.parse(body) as { readonly stock: number }).stock)
         return Fake.json({ id: "p" })
-      }))
+      })
+    )
     return { kept, layer }
   }
 

@@ -30,17 +30,18 @@ const asSent = (name: string) => name.replaceAll("\"", "%22").replaceAll("\r", "
 const bytes = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 251)
 const streamed = Stream.fromIterable([bytes.subarray(0, 40_000), bytes.subarray(40_000, 40_000), bytes.subarray(40_000)])
 
-const arrives = () => Effect.gen(function*() {
-  const { upload } = yield* Media
-  for (const fileName of names) {
-    for (const file of [{ content: bytes }, { content: streamed }, { content: streamed, size: bytes.length }]) {
-      const { mediaId } = yield* upload({ fileName, ...file })
-      const found = yield* uploaded(mediaId)
-      expect(found).toMatchObject({ size: bytes.length, sha256: sha256(bytes) })
-      expect([fileName, asSent(fileName)]).toContain(found?.name)
+const arrives = () =>
+  Effect.gen(function*() {
+    const { upload } = yield* Media
+    for (const fileName of names) {
+      for (const file of [{ content: bytes }, { content: streamed }, { content: streamed, size: bytes.length }]) {
+        const { mediaId } = yield* upload({ fileName, ...file })
+        const found = yield* uploaded(mediaId)
+        expect(found).toMatchObject({ size: bytes.length, sha256: sha256(bytes) })
+        expect([fileName, asSent(fileName)]).toContain(found?.name)
+      }
     }
-  }
-})
+  })
 
 describe("an upload", () => {
   const world = { sandbox: { assumptions: { requestsPerWindow: 1_000 } }, client: { retry: Schedule.recurs(2) } }
@@ -148,7 +149,10 @@ describe("an upload", () => {
       expect(runs).toBe(4)
       expect((yield* sandbox.state).media).toEqual(before)
     })
-  OnSandbox.itOnSockets("whose source fails, or isn't as long as said, fails for just that and at once", failsAtOnce(), { ...world, client: { retry: Schedule.recurs(2) } })
+  OnSandbox.itOnSockets("whose source fails, or isn't as long as said, fails for just that and at once", failsAtOnce(), {
+    ...world,
+    client: { retry: Schedule.recurs(2) }
+  })
 
   const wrong: ReadonlyArray<readonly [field: string, file: { fileName: string; content: Uint8Array | typeof streamed; size?: number }]> = [
     ["fileName", { fileName: "", content: bytes }],

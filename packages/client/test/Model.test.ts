@@ -71,7 +71,11 @@ describe("whatever befalls a program of writes", () => {
         )
       )
       // Not vacuous: the programs met every kind of ending.
-      for (const ending of options.numRuns < 300 ? [] : ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "RateLimitWaitExceeded", "Conflict"]) {
+      for (
+        const ending of options.numRuns < 300
+          ? []
+          : ["Success", "Interrupted", "OutcomeUnknown", "UnreadableSuccess", "RateLimitWaitExceeded", "Conflict"]
+      ) {
         expect([ending, (endings.get(ending) ?? 0) > 0]).toEqual([ending, true])
       }
     }).pipe(Effect.provide(world)), 3_600_000)

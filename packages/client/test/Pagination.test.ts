@@ -8,8 +8,7 @@ import * as OnSandbox from "./support/OnSandbox.js"
 import * as Virtual from "./support/Virtual.js"
 
 const createdAt = "2026-01-01T00:00:00.000Z"
-const itemsFrom = (first: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ id: String(first + index), createdAt }))
+const itemsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => ({ id: String(first + index), createdAt }))
 
 /** A service that has so many posts and gives them by the page, as told by `limit` and `cursor`. */
 const holding = (total: number, calls: Array<Fake.Call> = []) =>
@@ -77,7 +76,14 @@ describe("a list", () => {
       const sandbox = yield* Sandbox.Sandbox
       const { list } = yield* Posts
       const seen: Array<string> = []
-      yield* sandbox.addFault({ kind: "status", when: "after", status: 200, path: "/me/posts", body: firstPage, contentType: "application/json" })
+      yield* sandbox.addFault({
+        kind: "status",
+        when: "after",
+        status: 200,
+        path: "/me/posts",
+        body: firstPage,
+        contentType: "application/json"
+      })
       const failure = yield* list({ pageSize: 1 }).pipe(
         Stream.runForEach(({ id }) => Effect.sync(() => seen.push(id))),
         Effect.flip
@@ -107,11 +113,18 @@ describe("a list", () => {
     Effect.gen(function*() {
       const page = Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })
       const conversations = Effect.flatMap(Chat, ({ list }) => Stream.runDrain(list()))
-      for (const refusal of [Fake.refusal(400, "CURSOR_EXPIRED"), Fake.refusal(404, "NOT_FOUND"), Fake.refusal(410, "GONE"), { status: 422, body: "no" }]) {
+      for (
+        const refusal of [Fake.refusal(400, "CURSOR_EXPIRED"), Fake.refusal(404, "NOT_FOUND"), Fake.refusal(410, "GONE"), {
+          status: 422,
+          body: "no"
+        }]
+      ) {
         const open = Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))
         for (const list of [ids(), conversations, open] as ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>>) {
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([page, refusal]).layer))).toMatchObject({ _tag: "CursorRejected" })
-          expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({ category: expect.any(String) as unknown })
+          expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({
+            category: expect.any(String) as unknown
+          })
         }
       }
     }))
@@ -135,7 +148,8 @@ describe("a list", () => {
             return Fake.json({ data: itemsFrom(page, 1), next_cursor: page < 9 ? String(page + 1) : null })
           }),
           "1 second"
-        ))
+        )
+      )
       yield* Effect.flatMap(Posts, ({ pages }) => Stream.runForEach(pages(), () => Effect.sleep("1 second"))).pipe(
         Effect.provide(slow),
         Effect.zipRight(Clock.currentTimeMillis),
@@ -168,7 +182,10 @@ describe("a list", () => {
       const failure = yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("old") }), layer))
       expect(failure).toMatchObject({ _tag: "CursorRejected", message: expect.stringContaining("can't start") as unknown })
       expect(calls).toHaveLength(1)
-      expect(yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("") }), layer))).toMatchObject({ _tag: "InvalidInput", field: "cursor" })
+      expect(yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("") }), layer))).toMatchObject({
+        _tag: "InvalidInput",
+        field: "cursor"
+      })
       expect(calls).toHaveLength(1)
     }))
 
@@ -194,7 +211,9 @@ describe("a list", () => {
         Stream.runForEach(list({ pageSize: 3 }), ({ id }) => Effect.sync(() => seen.push(id)))).pipe(Effect.flip, Effect.provide(layer))
       expect(seen).toEqual(["0", "1", "2"])
       expect(failure).toMatchObject({ _tag: "UnreadableItem", operation: "listPosts", page: 2, position: 2, cursor: "b", nextCursor: "c" })
-      expect(failure.message).toMatch(/^listPosts: item 2 of page 2 can't be read \(createdAt: .+\); to continue with the page after it, start from cursor "c"$/)
+      expect(failure.message).toMatch(
+        /^listPosts: item 2 of page 2 can't be read \(createdAt: .+\); to continue with the page after it, start from cursor "c"$/
+      )
       expect(calls).toHaveLength(2)
     }))
 

@@ -17,7 +17,8 @@ const echoing = (seen: Array<string | undefined>) =>
     Effect.sync(() => {
       seen.push(headers["authorization"])
       return Fake.json({ id: "1" })
-    }))
+    })
+  )
 
 const callBoth = Effect.gen(function*() {
   yield* (yield* Accounts).me

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Media, Posts } from "@plaza/client"
-import { resemblance } from "../src/internal/delivery/PostText.js"
 import { MediaId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Duration, Effect, Either, FastCheck as fc, Fiber } from "effect"
+import { resemblance } from "../src/internal/delivery/PostText.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 
 const after: Record<string, Fault> = {
@@ -131,10 +131,12 @@ describe("a post that was made before its response was lost is not made again", 
 })
 
 describe("a post is found by the clock of an earlier one of the client", () => {
-  for (const [service, latitude] of Object.entries<Latitude.Change>({
-    "stamps whole seconds": { createdAtPrecision: "seconds" },
-    "stamps ten minutes ahead of its Date": { createdAtOffsetMillis: 600_000 }
-  })) {
+  for (
+    const [service, latitude] of Object.entries<Latitude.Change>({
+      "stamps whole seconds": { createdAtPrecision: "seconds" },
+      "stamps ten minutes ahead of its Date": { createdAtOffsetMillis: 600_000 }
+    })
+  ) {
     it.effect(`by a service that ${service}`, () =>
       Effect.map(
         creates(latitude, { kind: "status", when: "after", status: 503 }, [], ["an earlier post"]),
@@ -169,13 +171,15 @@ describe("a post of another call is not claimed", () => {
       }
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess({ sandbox: { latitude } })))
 
-  for (const [service, latitude, age] of [
-    ["has a Date", {}, "1100 millis"],
-    ["stamps whole seconds", { createdAtPrecision: "seconds" }, "2100 millis"],
-    ["has no Date", { dateHeader: "absent" }, "1 minute"],
-    ["has no Date and is an hour ahead", { dateHeader: "absent", clockOffsetMillis: 3_600_000 }, "1 hour"],
-    ["stamps two seconds ahead of its Date", { createdAtOffsetMillis: 2_000 }, "3100 millis"]
-  ] satisfies ReadonlyArray<readonly [string, Latitude.Change, Duration.DurationInput]>) {
+  for (
+    const [service, latitude, age] of [
+      ["has a Date", {}, "1100 millis"],
+      ["stamps whole seconds", { createdAtPrecision: "seconds" }, "2100 millis"],
+      ["has no Date", { dateHeader: "absent" }, "1 minute"],
+      ["has no Date and is an hour ahead", { dateHeader: "absent", clockOffsetMillis: 3_600_000 }, "1 hour"],
+      ["stamps two seconds ahead of its Date", { createdAtOffsetMillis: 2_000 }, "3100 millis"]
+    ] satisfies ReadonlyArray<readonly [string, Latitude.Change, Duration.DurationInput]>
+  ) {
     it.effect(`that another client made before, by a service that ${service}`, () =>
       Effect.map(behind(latitude, age), (end) => expect(end).toEqual({ made: 1, result: "OutcomeUnknown" })))
   }
@@ -228,11 +232,14 @@ describe("texts of one post", () => {
     (text) => text.replaceAll(/\r\n?/g, "\n"),
     (text) => text.replaceAll(/\s+/g, " "),
     (text) => text.normalize("NFC"),
-    (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;").replaceAll("'", "&#39;")
+    (text) =>
+      text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;").replaceAll("'", "&#39;")
   ]
   const anyText = fc.oneof(
     fc.fullUnicodeString({ maxLength: 40 }),
-    fc.stringOf(fc.constantFrom("a", "B", "1", " ", "\r\n", "&", "<", "'", "\u00e9", "e\u0301", "\ud83c\udf89", "amp;", "&#39;"), { maxLength: 20 })
+    fc.stringOf(fc.constantFrom("a", "B", "1", " ", "\r\n", "&", "<", "'", "\u00e9", "e\u0301", "\ud83c\udf89", "amp;", "&#39;"), {
+      maxLength: 20
+    })
   )
 
   it.prop("are the same however a service changes them", [anyText, fc.subarray([...changed.keys()])], ([text, which]) => {
@@ -240,13 +247,23 @@ describe("texts of one post", () => {
     expect(resemblance({ text, mediaIds: [] }, { text: stored })).toBe("same")
   })
 
-  it.prop("are never taken for different ones when they are cut too", [anyText, fc.subarray([...changed.keys()]), fc.nat(30), fc.constantFrom("", "\u2026", "...")], ([text, which, length, ending]) => {
+  it.prop("are never taken for different ones when they are cut too", [
+    anyText,
+    fc.subarray([...changed.keys()]),
+    fc.nat(30),
+    fc.constantFrom("", "\u2026", "...")
+  ], ([text, which, length, ending]) => {
     const stored = which.reduce((text, index) => changed[index]?.(text) ?? text, text)
     expect(resemblance({ text, mediaIds: [] }, { text: Array.from(stored).slice(0, length).join("") + ending })).not.toBe("different")
   })
 
   it("may be the same where characters are named, of which nobody knows all names", () => {
-    for (const [sent, listed] of [["sch\u00f6n", "sch&ouml;n"], ["Cr\u00e8me br\u00fbl\u00e9e", "Cr&egrave;me br&ucirc;l&eacute;e"], ["\u00fc", "&amp;uuml;"]] as const) {
+    for (
+      const [sent, listed] of [["sch\u00f6n", "sch&ouml;n"], ["Cr\u00e8me br\u00fbl\u00e9e", "Cr&egrave;me br&ucirc;l&eacute;e"], [
+        "\u00fc",
+        "&amp;uuml;"
+      ]] as const
+    ) {
       expect(resemblance({ text: sent }, { text: listed })).toBe("possible")
     }
   })
@@ -258,7 +275,12 @@ describe("texts of one post", () => {
   })
 
   it("may be the same where most of their words are", () => {
-    for (const [sent, listed] of [["<b>Big sale</b>", "Big sale"], ["Big sale", "Big sale (via Bot)"], ["Big sale \ud83c\udf89 today", "Big sale :tada: today"], ["a bad word here", "a **** word here"]] as const) {
+    for (
+      const [sent, listed] of [["<b>Big sale</b>", "Big sale"], ["Big sale", "Big sale (via Bot)"], [
+        "Big sale \ud83c\udf89 today",
+        "Big sale :tada: today"
+      ], ["a bad word here", "a **** word here"]] as const
+    ) {
       expect(resemblance({ text: sent }, { text: listed })).not.toBe("different")
     }
   })

@@ -1,6 +1,6 @@
 /** Requests and responses between the client and the sandbox, checked by Prism against the OpenAPI file. */
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
+import { Chat, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { byCode, OrderId, Post, type PostId, Product, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, Stream } from "effect"
@@ -28,11 +28,14 @@ const conversation = Effect.gen(function*() {
 const documented: Readonly<Record<string, readonly [requests: number, call: Call]>> = {
   getMe: [1, Effect.flatMap(Profiles, ({ me }) => me)],
   getUser: [1, Effect.flatMap(Profiles, ({ get }) => get(ProfileId.make("007")))],
-  getUserByUsername: [2, Effect.gen(function*() {
-    const { find, get } = yield* Profiles
-    const { username } = yield* get(ProfileId.make("007"))
-    yield* find(Username.make(username ?? ""))
-  })],
+  getUserByUsername: [
+    2,
+    Effect.gen(function*() {
+      const { find, get } = yield* Profiles
+      const { username } = yield* get(ProfileId.make("007"))
+      yield* find(Username.make(username ?? ""))
+    })
+  ],
   followUser: [1, Effect.flatMap(Profiles, ({ follow }) => follow(ProfileId.make("007")))],
   uploadMedia: [1, Effect.flatMap(Media, ({ upload }) => upload({ fileName: "ä \"1\".txt", content: new TextEncoder().encode("hello") }))],
   createPost: [1, newPost],
@@ -40,14 +43,20 @@ const documented: Readonly<Record<string, readonly [requests: number, call: Call
   createComment: [2, withPost(({ comment }, id) => comment(id, "hello"))],
   likePost: [2, withPost(({ like }, id) => like(id))],
   setStock: [1, Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("ŁÓDŹ-PRINT"), 4))],
-  shipOrder: [1, Effect.gen(function*() {
-    const order = yield* (yield* Sandbox.Sandbox).setOrder({ id: "o/1" })
-    yield* (yield* Store).ship(OrderId.make(order), { carrier: "Post", trackingNumber: "00 1" })
-  })],
+  shipOrder: [
+    1,
+    Effect.gen(function*() {
+      const order = yield* (yield* Sandbox.Sandbox).setOrder({ id: "o/1" })
+      yield* (yield* Store).ship(OrderId.make(order), { carrier: "Post", trackingNumber: "00 1" })
+    })
+  ],
   listConversations: [2, Effect.flatMap(Chat, ({ list }) => Stream.runDrain(list({ pageSize: 2, limit: 4 })))],
-  sendMessage: [2, Effect.gen(function*() {
-    yield* (yield* Chat).send(yield* conversation, "hello")
-  })]
+  sendMessage: [
+    2,
+    Effect.gen(function*() {
+      yield* (yield* Chat).send(yield* conversation, "hello")
+    })
+  ]
 }
 
 const read = (path: string, response: Schema.Schema.AnyNoContext) => Plaza.request({ method: "GET", path, response })
@@ -63,7 +72,11 @@ const assumed: typeof documented = {
   getProduct: [1, read("/store/products/007", Product)],
   listOrders: [1, Stream.runDrain(Plaza.paginate({ path: "/store/orders", item: Schema.Unknown, limit: 3 }))],
   getOrder: [1, read("/store/orders/SO%2F2026%2F26", Schema.Unknown)],
-  listMessages: [2, Effect.flatMap(conversation, (id) => Stream.runDrain(Plaza.paginate({ path: `/conversations/${id}/messages`, item: Schema.Unknown, limit: 3 })))]
+  listMessages: [
+    2,
+    Effect.flatMap(conversation,
+      (id) => Stream.runDrain(Plaza.paginate({ path: `/conversations/${id}/messages`, item: Schema.Unknown, limit: 3 })))
+  ]
 }
 
 const succeed = (requests: number, call: Call) =>

@@ -24,7 +24,11 @@ describe("requests of the key that another process sent", () => {
 
   it.effect.prop(
     "count until a window after their responses, sorted in with our own, also where they are more than the limit",
-    [fc.integer({ min: 1, max: 6 }), fc.array(fc.array(millis, { maxLength: 10 }), { minLength: 1, maxLength: 3 }), fc.array(millis, { maxLength: 20 })],
+    [
+      fc.integer({ min: 1, max: 6 }),
+      fc.array(fc.array(millis, { maxLength: 10 }), { minLength: 1, maxLength: 3 }),
+      fc.array(millis, { maxLength: 20 })
+    ],
     ([limit, batches, latencies]) =>
       Effect.gen(function*() {
         const window = 6_000
@@ -41,7 +45,9 @@ describe("requests of the key that another process sent", () => {
             counted.push(yield* Clock.currentTimeMillis)
           })
         for (const ages of batches) {
-          const own = yield* Effect.fork(Effect.forEach(latencies, (latency) => withSlot(patient, request(latency)), { concurrency: limit, discard: true }))
+          const own = yield* Effect.fork(
+            Effect.forEach(latencies, (latency) => withSlot(patient, request(latency)), { concurrency: limit, discard: true })
+          )
           yield* Effect.sleep("5 seconds")
           const now = yield* Clock.currentTimeMillis
           counted.push(...ages.map((age) => now - age))
@@ -62,7 +68,9 @@ describe("requests of the key that another process sent", () => {
     Effect.gen(function*() {
       const { occupy, withSlot } = yield* RateLimit.makeMemory({ limit: 2, window: "60 seconds" })
       yield* occupy([50, 10, 20].map((age) => Duration.seconds(age)))
-      const sent = yield* Effect.fork(Effect.forEach([1, 2, 3], () => withSlot(patient, Clock.currentTimeMillis), { concurrency: "unbounded" }))
+      const sent = yield* Effect.fork(
+        Effect.forEach([1, 2, 3], () => withSlot(patient, Clock.currentTimeMillis), { concurrency: "unbounded" })
+      )
       yield* TestClock.adjust("3 minutes")
       expect(yield* Fiber.join(sent)).toEqual([40_001, 50_001, 100_002])
     }))

@@ -1,9 +1,9 @@
-import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
-import { fromOptions, Settings } from "../src/Settings.js"
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Effect, Layer } from "effect"
+import { fromOptions, Settings } from "../src/Settings.js"
 import { inVirtualTime, unusable } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
 import { apiKey } from "./support/Sharing.js"
@@ -23,7 +23,8 @@ describe("calls of several processes with one key", () => {
           Effect.map(Clock.currentTimeMillis, (at) => {
             sentAt.push(at)
             return HttpClientResponse.fromWeb(request, Response.json({ id: "1" }))
-          }))
+          })
+        )
       )
       const options = { apiKey, baseUrl: "https://service.example/open/v1" }
       const plaza = Plaza.layerWithoutRateLimit.pipe(

@@ -1,5 +1,5 @@
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
+import { fileURLToPath } from "node:url"
 import { rolldown } from "rolldown"
 
 const entry = fileURLToPath(new URL("entry.ts", import.meta.url))

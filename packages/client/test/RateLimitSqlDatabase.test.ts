@@ -1,7 +1,7 @@
-import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { SqlClient } from "@effect/sql"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
 import { makeFrom, patient, takeAll } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
@@ -136,8 +136,7 @@ describe("the database of an allowance", () => {
 
   it.scoped("keeps one name's allowance apart from another's", () =>
     Effect.gen(function*() {
-      const make = (name: string) =>
-        makeFrom(RateLimitSql.layer({ name, limit: 1 }))
+      const make = (name: string) => makeFrom(RateLimitSql.layer({ name, limit: 1 }))
       const [one, other, same] = yield* Effect.all([make("one"), make("other"), make("one")])
       yield* one.withSlot(patient, Effect.void)
       yield* other.withSlot(patient, Effect.void)

@@ -1,18 +1,18 @@
-import * as RateLimitSql from "@plaza/client/RateLimitSql"
-import { type ChildProcess, spawn } from "node:child_process"
-import { randomUUID } from "node:crypto"
-import { fileURLToPath } from "node:url"
 import { SqlClient } from "@effect/sql"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
+import * as Postgres from "@plaza/testing/Postgres"
 import { Context, Duration, Effect, Either, Exit, Layer, Redacted, Scope } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { fileURLToPath } from "node:url"
 import type { TestContext } from "vitest"
 import { inAnyTime, realTime } from "./support/AllowanceRules.js"
 import * as CountingService from "./support/CountingService.js"
 import * as Database from "./support/Database.js"
-import * as Postgres from "@plaza/testing/Postgres"
 
 const limit = 20
 const window = 1_000
@@ -32,8 +32,16 @@ const sharing = (database: string, address: string, concurrency: number) =>
       const child = spawn(
         process.execPath,
         [
-          "--conditions=@plaza/source", "--import", "tsx", program,
-          database, address, String(limit), String(window), String(lease), String(concurrency)
+          "--conditions=@plaza/source",
+          "--import",
+          "tsx",
+          program,
+          database,
+          address,
+          String(limit),
+          String(window),
+          String(lease),
+          String(concurrency)
         ],
         { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined } }
       )
@@ -66,8 +74,7 @@ const scenario = (database: string) =>
   Effect.gen(function*() {
     const service = yield* CountingService.scoped(limit, window)
     const paths = ["/one", "/two", "/killed"]
-    const processes = yield* Effect.forEach(paths, (path) =>
-      sharing(database, service.address + path, path === "/killed" ? 4 : 30))
+    const processes = yield* Effect.forEach(paths, (path) => sharing(database, service.address + path, path === "/killed" ? 4 : 30))
     const [one, two, killed] = processes
     const ended = () => processes.some(({ child }) => child.exitCode !== null)
     /** Which share of the allowance the last window's requests used. */
@@ -130,17 +137,15 @@ describe("several processes on one Postgres", () => {
   afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
   /** Skips the test where no Postgres can be started. */
-  const url = (context: TestContext): string =>
-    Either.isLeft(started) ? context.skip(started.left.message) : started.right.url
+  const url = (context: TestContext): string => Either.isLeft(started) ? context.skip(started.left.message) : started.right.url
 
-  const onPostgres = (context: TestContext) =>
-    Layer.orDie(PgClient.layer({ url: Redacted.make(url(context)), maxConnections: 10 }))
+  const onPostgres = (context: TestContext) => Layer.orDie(PgClient.layer({ url: Redacted.make(url(context)), maxConnections: 10 }))
 
   it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", (context) =>
     scenario(url(context)))
 
-  inAnyTime(realTime, (allowance, context) =>
-    Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, name: randomUUID() })), onPostgres(context)))
+  inAnyTime(realTime,
+    (allowance, context) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, name: randomUUID() })), onPostgres(context)))
 
   it.scopedLive("may make its tables at the same time", (context) =>
     Effect.gen(function*() {

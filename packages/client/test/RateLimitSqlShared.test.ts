@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, DateTime, Duration, Effect, Either, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
 import { patient } from "./support/AllowanceRules.js"
 import * as CountingServer from "./support/CountingServer.js"
 import * as Database from "./support/Database.js"
 import { join, killable, rows } from "./support/Sharing.js"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 describe("an allowance in a database, for several processes", () => {
   for (const kind of ["sliding", "fixed", "bucket"] as const) {
@@ -100,8 +100,7 @@ describe("an allowance in a database, for several processes", () => {
       const staying = yield* join({ limit: 1, window: "1 minute" })
       // The slot's own scope stays open, as when the process ends in the middle.
       const open = yield* Effect.scope
-      yield* Effect.scoped(Effect.flatMap(join({ limit: 1, window: "1 minute" }), ({ reserve }) =>
-        Scope.extend(reserve(patient), open)))
+      yield* Effect.scoped(Effect.flatMap(join({ limit: 1, window: "1 minute" }), ({ reserve }) => Scope.extend(reserve(patient), open)))
       const next = yield* Effect.fork(staying.withSlot(patient, Clock.currentTimeMillis))
       yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(next)).toBeLessThanOrEqual(1_000)

@@ -79,11 +79,13 @@ const run = (server: RateServer, latency: number) =>
           return Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": String(wait) })
         }
         return Fake.json({ id: "1" })
-      }))
+      })
+    )
     return Effect.replicateEffect(Effect.either(getMe), 240, { concurrency: "unbounded" }).pipe(
       Effect.provide(layer),
       Effect.flatMap((results) =>
-        Effect.map(Clock.currentTimeMillis, (took) => ({ failed: results.filter(Either.isLeft).length, refused, took }))),
+        Effect.map(Clock.currentTimeMillis, (took) => ({ failed: results.filter(Either.isLeft).length, refused, took }))
+      ),
       SimulatedTime.run
     )
   })
@@ -150,16 +152,21 @@ describe("a refusal for the rate", () => {
       const layer = Fake.layerPlaza(({ method }) => Effect.succeed(method === "PATCH" ? refused("36000") : me))
       yield* Effect.gen(function*() {
         expect(yield* Effect.flip(setStock)).toMatchObject({ _tag: "RateLimited" })
-        expect(yield* Effect.flip(setStock)).toMatchObject({ _tag: "RateLimitWaitExceeded", message: expect.stringContaining("setStock") as unknown })
+        expect(yield* Effect.flip(setStock)).toMatchObject({
+          _tag: "RateLimitWaitExceeded",
+          message: expect.stringContaining("setStock") as unknown
+        })
         expect(yield* getMe).toMatchObject({ id: "1" })
         expect(yield* Clock.currentTimeMillis).toBe(0)
       }).pipe(Effect.provide(layer))
     }))
 
-  for (const [clock, date, retryAfter] of [
-    ["ahead", "Thu, 01 Jan 1970 00:10:00 GMT", "Thu, 01 Jan 1970 00:10:02 GMT"],
-    ["behind", "Wed, 31 Dec 1969 23:50:00 GMT", "Wed, 31 Dec 1969 23:50:02 GMT"]
-  ] as const) {
+  for (
+    const [clock, date, retryAfter] of [
+      ["ahead", "Thu, 01 Jan 1970 00:10:00 GMT", "Thu, 01 Jan 1970 00:10:02 GMT"],
+      ["behind", "Wed, 31 Dec 1969 23:50:00 GMT", "Wed, 31 Dec 1969 23:50:02 GMT"]
+    ] as const
+  ) {
     for (const [status, code] of [[429, "RATE_LIMITED"], [503, "BUSY"]] as const) {
       it.effect(`until a date, by a ${status} of a service whose clock is ten minutes ${clock}, is waited out by that clock`, () =>
         Effect.gen(function*() {

@@ -1,8 +1,8 @@
 /** Redaction removes the key in every supported encoding, and changes nothing else. */
 import { describe, expect, it } from "@effect/vitest"
-import * as Redaction from "../src/Redaction.js"
 import { FastCheck as fc } from "effect"
 import { inspect } from "node:util"
+import * as Redaction from "../src/Redaction.js"
 import * as Fake from "./support/FakeService.js"
 
 const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
@@ -10,7 +10,15 @@ const printable = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.from
 const key = fc.string({ unit: printable, minLength: 41, maxLength: 60 }).filter((text) => !text.endsWith("\\"))
 const hex = (code: number) => code.toString(16).padStart(2, "0")
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&apos;", "/": "&sol;", "_": "&lowbar;" }
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  "\"": "&quot;",
+  "'": "&apos;",
+  "/": "&sol;",
+  "_": "&lowbar;"
+}
 
 /** Each way in which a character may be written, in a text that isn't JSON. */
 const forms: ReadonlyArray<(character: string) => string> = [
@@ -63,20 +71,26 @@ describe("the key", () => {
     expect(text(`${before} ${write(key, choices)} ${after}`)).toBe(`${before} <redacted> ${after}`)
   })
 
-  it.prop("is removed from HTML, with and without the semicolons of its entities and with leading zeros", [key, choices, fc.nat({ max: 40 })], ([key, choices, zeros]) => {
+  it.prop("is removed from HTML, with and without the semicolons of its entities and with leading zeros", [
+    key,
+    choices,
+    fc.nat({ max: 40 })
+  ], ([key, choices, zeros]) => {
     // An entity without a semicolon would take one that the key has behind it.
     const { text } = Redaction.make(key.replaceAll(";", ":"))
-    const html = Array.from(key.replaceAll(";", ":"), (character, index) => entityOf(character, (choices[index % choices.length] ?? 0) % 6, zeros))
+    const html = Array.from(key.replaceAll(";", ":"),
+      (character, index) => entityOf(character, (choices[index % choices.length] ?? 0) % 6, zeros))
     expect(text(`<b>${html.join("")}</b>`)).toBe("<b><redacted></b>")
     expect(text(`<b>${html.join("").replaceAll("&", "&amp")}</b>`)).toBe("<b><redacted></b>")
   })
 
-  it.prop("is removed from JSON in any mixture of its escapes, as a value and as a name, and JSON it remains", [key, choices], ([key, choices]) => {
-    const { text } = Redaction.make(key)
-    const echo = json(key, choices)
-    const parsed: unknown = JSON.parse(text(`{"error":{"code":"X","Bearer ${echo}":"a\\n${echo}\\n\\"","list":["${echo}"]}}`))
-    expect(parsed).toEqual({ error: { code: "X", "Bearer <redacted>": "a\n<redacted>\n\"", list: ["<redacted>"] } })
-  })
+  it.prop("is removed from JSON in any mixture of its escapes, as a value and as a name, and JSON it remains", [key, choices],
+    ([key, choices]) => {
+      const { text } = Redaction.make(key)
+      const echo = json(key, choices)
+      const parsed: unknown = JSON.parse(text(`{"error":{"code":"X","Bearer ${echo}":"a\\n${echo}\\n\\"","list":["${echo}"]}}`))
+      expect(parsed).toEqual({ error: { code: "X", "Bearer <redacted>": "a\n<redacted>\n\"", list: ["<redacted>"] } })
+    })
 
   it.prop("is removed from base64 of what holds it, at any alignment", [key, fc.nat({ max: 5 }), fc.boolean()], ([key, shift, url]) => {
     const { text } = Redaction.make(key)
@@ -90,16 +104,29 @@ describe("the key", () => {
   it.prop("is removed from what an HTTP client failed with, at any depth, and code and message stay", [key, choices], ([key, choices]) => {
     const { cause } = Redaction.make(key)
     const request = { method: "GET", headers: { authorization: `Bearer ${key}` } }
-    const inner = Object.assign(new Error(`connect to ${write(key, choices)}`), { code: "ECONNRESET", request, [`x${key}`]: 1, cause: `again ${key}` })
+    const inner = Object.assign(new Error(`connect to ${write(key, choices)}`), {
+      code: "ECONNRESET",
+      request,
+      [`x${key}`]: 1,
+      cause: `again ${key}`
+    })
     const outer = Object.assign(new TypeError("fetch failed", { cause: inner }), { config: request, errors: [inner] })
     const copied = cause(outer)
     const shown = inspect(copied, { depth: 20, showHidden: true }) + JSON.stringify(copied)
     expect(shown).not.toContain(key)
     expect(shown).not.toContain(JSON.stringify(key).slice(1, -1))
-    expect(copied).toMatchObject({ name: "TypeError", message: "fetch failed", cause: { code: "ECONNRESET", message: "connect to <redacted>" } })
+    expect(copied).toMatchObject({
+      name: "TypeError",
+      message: "fetch failed",
+      cause: { code: "ECONNRESET", message: "connect to <redacted>" }
+    })
   })
 
-  it.prop("that ends with a backslash is removed as well, and JSON remains JSON", [key, fc.integer({ min: 1, max: 3 }), fc.constantFrom("", "\"", " ")], ([key, count, after]) => {
+  it.prop("that ends with a backslash is removed as well, and JSON remains JSON", [
+    key,
+    fc.integer({ min: 1, max: 3 }),
+    fc.constantFrom("", "\"", " ")
+  ], ([key, count, after]) => {
     const whole = key + "\\".repeat(count)
     const left = Redaction.make(whole).text(JSON.stringify({ [whole + after]: [`${whole}${after}`] }))
     expect(left).not.toContain(key)

@@ -12,8 +12,10 @@ const me = Effect.flatMap(Profiles, ({ me }) => me)
 const call = (replies: ReadonlyArray<Fake.Reply>, millis: number, setByMillis: number) =>
   Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) => {
     let requests = 0
-    const layer = Fake.layerPlaza(() =>
-      Effect.as(Effect.zipRight(Effect.sleep(millis), Effect.sync(() => setBy(setByMillis))), replies[requests++] ?? { status: 503 }), { timeout: "1 hour" })
+    const layer = Fake.layerPlaza(
+      () => Effect.as(Effect.zipRight(Effect.sleep(millis), Effect.sync(() => setBy(setByMillis))), replies[requests++] ?? { status: 503 }),
+      { timeout: "1 hour" }
+    )
     return Effect.map(Virtual.run(Effect.either(Effect.provide(me, layer)), "1 second"), (result) => ({ result, requests })).pipe(
       Effect.withClock(clock)
     )

@@ -3,28 +3,29 @@ import { describe, expect, it } from "@effect/vitest"
 import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, PostId, ProductId } from "@plaza/domain"
 import { Chunk, Effect, Layer, Schedule, Schema, Stream } from "effect"
-import * as RawServer from "./support/RawServer.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 import * as Prism from "./support/Prism.js"
+import * as RawServer from "./support/RawServer.js"
 import { runtimes } from "./support/Runtimes.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
 const once = { retry: Schedule.stop }
 
-const lists = () => Effect.gen(function*() {
-  const posts = yield* Posts
-  const chat = yield* Chat
-  for (const list of [posts.list, chat.list]) {
-    const whole = Chunk.toReadonlyArray(yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list()))
-    const byTwo = Chunk.toReadonlyArray(
-      yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list({ pageSize: 2, limit: 7 }))
-    )
-    expect(byTwo).toEqual(whole.slice(0, 7))
-    expect(whole.length).toBeGreaterThan(3)
-  }
-  expect(yield* Effect.flip(chat.send(ConversationId.make("no/such?one"), "hello"))).toMatchObject({ _tag: "NotFound" })
-})
+const lists = () =>
+  Effect.gen(function*() {
+    const posts = yield* Posts
+    const chat = yield* Chat
+    for (const list of [posts.list, chat.list]) {
+      const whole = Chunk.toReadonlyArray(yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list()))
+      const byTwo = Chunk.toReadonlyArray(
+        yield* Stream.runCollect<{ readonly id: string }, ClientError.Failure, never>(list({ pageSize: 2, limit: 7 }))
+      )
+      expect(byTwo).toEqual(whole.slice(0, 7))
+      expect(whole.length).toBeGreaterThan(3)
+    }
+    expect(yield* Effect.flip(chat.send(ConversationId.make("no/such?one"), "hello"))).toMatchObject({ _tag: "NotFound" })
+  })
 const roomy = { sandbox: { assumptions: { requestsPerWindow: 1_000 } } }
 
 Prism.itThrough("lists come whole and in order, and conversations take messages", lists(), roomy)
@@ -133,7 +134,8 @@ for (const [client, http] of runtimes) {
           .toEqual([])
       }))
 
-    it.live("lists come whole and in order, and conversations take messages", () => Effect.provide(lists(), OnSandbox.onSocket(roomy, http)))
+    it.live("lists come whole and in order, and conversations take messages", () =>
+      Effect.provide(lists(), OnSandbox.onSocket(roomy, http)))
 
     const large = Stream.repeatValue(new Uint8Array(64 * 1024)).pipe(Stream.take(1_000))
     it.scopedLive("an upload of known length says so, but for fetch, which can't", () =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
-import * as Fake from "./support/FakeService.js"
 import { inspect } from "node:util"
+import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)

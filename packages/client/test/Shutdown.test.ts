@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chat, Posts, Profiles, RateLimit } from "@plaza/client"
-import { fromOptions, Settings } from "../src/Settings.js"
-import * as Plaza from "../src/Plaza.js"
 import { ConversationId, PostId } from "@plaza/domain"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
+import * as Plaza from "../src/Plaza.js"
+import { fromOptions, Settings } from "../src/Settings.js"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 

@@ -5,7 +5,8 @@ import * as Fake from "./support/FakeService.js"
 
 const create = (story: Parameters<typeof Stories.Service.create>[0]) => Effect.flatMap(Stories, (stories) => stories.create(story))
 
-const json = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toString", "0")), fc.jsonValue({ maxDepth: 2 }))
+const json = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "toString", "0")),
+  fc.jsonValue({ maxDepth: 2 }))
 
 describe("a story", () => {
   it.effect.prop("is sent as it is, whatever its properties are called", [json], ([story]) =>

@@ -58,8 +58,11 @@ describe("a call is observable", () => {
   it.effect("in metrics: requests, retries, refusals for the rate, and waits", () =>
     Effect.gen(function*() {
       const snapshot = Effect.map(Metric.snapshot, (pairs) =>
-        Object.fromEntries(pairs.flatMap(({ metricKey: { name }, metricState }) =>
-          name.startsWith("plaza_client_") && "count" in metricState ? [[name, Number(metricState.count)]] : [])))
+        Object.fromEntries(
+          pairs.flatMap(({ metricKey: { name }, metricState }) =>
+            name.startsWith("plaza_client_") && "count" in metricState ? [[name, Number(metricState.count)]] : []
+          )
+        ))
       const before = yield* snapshot
       yield* likeTwice().run
       const after = yield* snapshot
@@ -99,4 +102,3 @@ describe("a call is observable", () => {
       expect(Either.isRight(yield* Effect.either(me))).toBe(true)
     }))
 })
-

@@ -1,8 +1,8 @@
 /** Virtual time for applications. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
-import * as TestTime from "../src/TestTime.js"
 import { Clock, Effect, Schedule } from "effect"
+import * as TestTime from "../src/TestTime.js"
 import * as Fake from "./support/FakeService.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
@@ -28,6 +28,8 @@ describe("an effect in advancing time", () => {
   it.effect("fails as it fails", () =>
     Effect.gen(function*() {
       const { layer } = Fake.scripted([Fake.refusal(404, "NOT_FOUND")])
-      expect(yield* Effect.flip(TestTime.advancing(Effect.provide(Plaza.withRetry(Schedule.stop)(me), layer)))).toMatchObject({ status: 404 })
+      expect(yield* Effect.flip(TestTime.advancing(Effect.provide(Plaza.withRetry(Schedule.stop)(me), layer)))).toMatchObject({
+        status: 404
+      })
     }))
 })

@@ -1,9 +1,9 @@
 import { expect, expectTypeOf, it } from "@effect/vitest"
 import { ClientError, Plaza, Posts } from "@plaza/client"
-import type { FailureOf, OperationName } from "../src/internal/contract/Contract.js"
-import type { ResultOf } from "../src/internal/contract/Operations.js"
 import * as Domain from "@plaza/domain"
 import { Effect, Schedule, type Stream } from "effect"
+import type { FailureOf, OperationName } from "../src/internal/contract/Contract.js"
+import type { ResultOf } from "../src/internal/contract/Operations.js"
 import * as Fake from "./support/FakeService.js"
 
 type EveryCall =
@@ -93,10 +93,15 @@ it("catchCategory handles the service's errors of its categories, unknown codes 
 
 it.effect("an absent field and undefined are the same in what is sent", () =>
   Effect.gen(function*() {
-    expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<{ readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }>()
+    expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<
+      { readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }
+    >()
     const mediaIds: ReadonlyArray<Domain.MediaId> | undefined = undefined
     const { calls, layer } = Fake.scripted([Fake.json({ id: "1" })])
-    const posts: ReadonlyArray<Domain.NewPost> = [{ text: "a", mediaIds }, { text: "a" }, { text: undefined, mediaIds: [Domain.MediaId.make("m")] }]
+    const posts: ReadonlyArray<Domain.NewPost> = [{ text: "a", mediaIds }, { text: "a" }, {
+      text: undefined,
+      mediaIds: [Domain.MediaId.make("m")]
+    }]
     yield* Effect.forEach(posts, (post) => Effect.flatMap(Posts, ({ create }) => create(post))).pipe(Effect.provide(layer))
     expect(calls.map(({ body }) => body)).toEqual([`{"text":"a"}`, `{"text":"a"}`, `{"mediaIds":["m"]}`])
   }))

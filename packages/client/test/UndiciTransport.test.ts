@@ -1,10 +1,10 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Posts, Profiles } from "@plaza/client"
-import * as NodeClient from "../src/node.js"
 import { PostId } from "@plaza/domain"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { AsyncLocalStorage } from "node:async_hooks"
+import * as NodeClient from "../src/node.js"
 import * as RawServer from "./support/RawServer.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)

@@ -1,9 +1,9 @@
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Media } from "@plaza/client"
-import type { Upload } from "../src/Media.js"
-import * as SentContent from "../src/internal/upload/SentContent.js"
 import { Context, Effect, FastCheck as fc, Layer, Schedule, Stream } from "effect"
+import * as SentContent from "../src/internal/upload/SentContent.js"
+import type { Upload } from "../src/Media.js"
 import * as RawServer from "./support/RawServer.js"
 import { runtimes } from "./support/Runtimes.js"
 
@@ -117,7 +117,10 @@ const pieces = fc.array(fc.uint8Array({ maxLength: 4 }), { maxLength: 6 })
 const bytesOf = (run: ReadonlyArray<Uint8Array>) => run.flatMap((piece) => [...piece])
 
 describe("the content that was sent", () => {
-  it.prop("is compared byte by byte, whatever its pieces and however far a run came", [fc.array(fc.tuple(pieces, fc.boolean()), { maxLength: 4 }), pieces], ([earlier, last]) => {
+  it.prop("is compared byte by byte, whatever its pieces and however far a run came", [
+    fc.array(fc.tuple(pieces, fc.boolean()), { maxLength: 4 }),
+    pieces
+  ], ([earlier, last]) => {
     const content = SentContent.make()
     let known: ReadonlyArray<number> = []
     let isWhole = false

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
-import { version } from "../src/internal/transport/UserAgent.js"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { readFileSync } from "node:fs"
+import { version } from "../src/internal/transport/UserAgent.js"
 import * as Fake from "./support/FakeService.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
@@ -33,7 +33,11 @@ describe("User-Agent", () => {
             return Fake.json({ id: "1" })
           })
         )),
-        Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", Fake.baseUrl], ["PLAZA_API_KEY", Fake.key]]), { pathDelim: "_" })))
+        Layer.provide(
+          Layer.setConfigProvider(
+            ConfigProvider.fromMap(new Map([["PLAZA_BASE_URL", Fake.baseUrl], ["PLAZA_API_KEY", Fake.key]]), { pathDelim: "_" })
+          )
+        )
       )
       yield* Effect.provide(me, layer)
       expect(agents).toEqual([`stock-robot/1.2 plaza-client/${version}`])

@@ -43,8 +43,8 @@ describe("where a waiter is resumed at once", () => {
       const scope = yield* Scope.make()
       yield* Scope.extend(limit.reserve(minute), scope)
       const sent: Array<number> = []
-      const waiting = yield* Effect.forEach([1, 2, 3], (name) =>
-        Effect.fork(limit.withSlot(Duration.hours(1), Effect.sync(() => sent.push(name)))))
+      const waiting = yield* Effect.forEach([1, 2, 3],
+        (name) => Effect.fork(limit.withSlot(Duration.hours(1), Effect.sync(() => sent.push(name)))))
       yield* Scope.close(scope, Exit.void)
       expect(sent).toEqual([1])
       yield* TestClock.adjust("61 seconds")
@@ -79,7 +79,8 @@ describe("where a waiter is resumed at once", () => {
         const waiter = queue.enqueue(0, deadline, { operation: index % 2 === 0 ? "one" : "other" }, forecast)
         return Effect.fork(Effect.exit(queue.wait(waiter, (effect) => effect)).pipe(Effect.map((exit) => {
           ends[index] = (ends[index] ?? 0) + 1
-          Option.map(Option.flatten(Exit.match(exit, { onFailure: () => Option.none(), onSuccess: Option.some })), (slot) => granted.push(slot))
+          Option.map(Option.flatten(Exit.match(exit, { onFailure: () => Option.none(), onSuccess: Option.some })),
+            (slot) => granted.push(slot))
           react[reaction]()
         })))
       })
@@ -99,7 +100,8 @@ describe("where a waiter is resumed at once", () => {
           deadlines.limit(Effect.never, { movedAt: 0, limit: Duration.decode(limit) }, {
             onTimeout: () => "timeout" as const,
             onShutdown: () => "shutdown" as const
-          }))
+          })
+        )
       const ended = yield* Deferred.make<void>()
       const chain = yield* Effect.fork(
         Effect.flip(limited("1 second")).pipe(

@@ -65,5 +65,4 @@ export const revoke = (_state: KeyState): KeyState => "revoked"
  * @since 0.1.0
  * @category transitions
  */
-export const canCreateKey = (keys: ReadonlyArray<KeyState>): boolean =>
-  keys.filter((state) => state === "active").length < maxActiveKeys
+export const canCreateKey = (keys: ReadonlyArray<KeyState>): boolean => keys.filter((state) => state === "active").length < maxActiveKeys

@@ -43,5 +43,4 @@ const byStatus: Readonly<Record<number, Category>> = {
  * @since 0.1.0
  * @category models
  */
-export const categoryOf = (status: number): Category =>
-  byStatus[status] ?? (status >= 500 ? "ServiceFault" : "InvalidRequest")
+export const categoryOf = (status: number): Category => byStatus[status] ?? (status >= 500 ? "ServiceFault" : "InvalidRequest")

@@ -77,11 +77,13 @@ const operation = (schemas: Json) => (value: unknown): unknown => {
       return [[status, response] as const]
     }
     const { content } = response
-    return content === undefined ? [] : [[status, {
-      description: codesOf(response, schemas).join(", "),
-      ...(status === "429" ? { headers: retryAfter } : {}),
-      content
-    }] as const]
+    return content === undefined ? [] : [
+      [status, {
+        description: codesOf(response, schemas).join(", "),
+        ...(status === "429" ? { headers: retryAfter } : {}),
+        content
+      }] as const
+    ]
   })
   return { ...rest, responses: Object.fromEntries(responses) }
 }

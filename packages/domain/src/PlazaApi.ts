@@ -161,7 +161,8 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Comment on a post")
-      .annotate(OpenApi.Description, "Comments on a post. Comments can't be looked up: after a failure that leaves the outcome open, check before you send the comment again.")
+      .annotate(OpenApi.Description,
+        "Comments on a post. Comments can't be looked up: after a failure that leaves the outcome open, check before you send the comment again.")
   )
   .add(
     HttpApiEndpoint.post("likePost", "/posts/:id/like")
@@ -235,7 +236,8 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
       .addError(anyOf([...jsonWriteErrors, "NOT_FOUND", "USER_UNAVAILABLE", "CHAT_NOT_ALLOWED", "CHAT_BLOCKED"]))
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Send a message")
-      .annotate(OpenApi.Description, "Sends a message. Messages can't be looked up: after a failure that leaves the outcome open, check before you send the message again.")
+      .annotate(OpenApi.Description,
+        "Sends a message. Messages can't be looked up: after a failure that leaves the outcome open, check before you send the message again.")
   )
   .annotate(OpenApi.Description, "Conversations and messages")
 {}
@@ -293,7 +295,8 @@ export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true 
       .addError(anyOf([...jsonWriteErrors, "NOT_FOUND"]))
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Create a story")
-      .annotate(OpenApi.Description, "Creates a story. Stories can't be looked up: after a failure that leaves the outcome open, check before you send the story again.")
+      .annotate(OpenApi.Description,
+        "Creates a story. Stories can't be looked up: after a failure that leaves the outcome open, check before you send the story again.")
   )
   .annotate(OpenApi.Description, "Stories")
 {}

@@ -19,8 +19,7 @@ import { ConversationId, Cursor, MediaId, OrderId, PostId, ProductId, ProfileId,
  */
 export const optional = <S extends Schema.Schema.All>(
   schema: S
-): Schema.optionalWith<S, { readonly exact: true; readonly nullable: true }> =>
-  Schema.optionalWith(schema, { exact: true, nullable: true })
+): Schema.optionalWith<S, { readonly exact: true; readonly nullable: true }> => Schema.optionalWith(schema, { exact: true, nullable: true })
 
 /**
  * An instant as `DateTime.Utc`, encoded as ISO 8601 with milliseconds and a trailing Z.

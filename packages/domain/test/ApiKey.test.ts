@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Either, FastCheck, Redacted } from "effect"
 import { inspect } from "node:util"
 import { describe, expect } from "vitest"
-import { type KeyState, canCreateKey, parse, revoke } from "../src/ApiKey.js"
+import { canCreateKey, type KeyState, parse, revoke } from "../src/ApiKey.js"
 
 const printable = (length: FastCheck.StringConstraints) =>
   FastCheck.string({ unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), ...length })
@@ -36,7 +36,8 @@ describe("an API key", () => {
 
   it.prop("with anything that a header can't carry is refused", [
     FastCheck.integer({ min: 0, max: 39 }),
-    FastCheck.oneof(FastCheck.constantFrom(" ", "\n", "\r", "\t", "\0", "\u007f", "é", "💡"), FastCheck.integer({ min: 0x80, max: 0xffff }).map((code) => String.fromCharCode(code)))
+    FastCheck.oneof(FastCheck.constantFrom(" ", "\n", "\r", "\t", "\0", "\u007f", "é", "💡"),
+      FastCheck.integer({ min: 0x80, max: 0xffff }).map((code) => String.fromCharCode(code)))
   ], ([at, odd]) => {
     const secret = "a".repeat(40)
     expect(Either.isLeft(parse(`key_${secret.slice(0, at)}${odd}${secret.slice(at + 1)}`))).toBe(true)

@@ -4,7 +4,14 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { type AccessTransition, type AccessState, decide, InvalidTransition, transitionAccess, type RequestStatus } from "../src/DeveloperAccess.js"
+import {
+  type AccessState,
+  type AccessTransition,
+  decide,
+  InvalidTransition,
+  type RequestStatus,
+  transitionAccess
+} from "../src/DeveloperAccess.js"
 
 describe("a request for access", () => {
   const transitions = FastCheck.array(FastCheck.constantFrom("approve" as const, "decline" as const), { minLength: 1 })
@@ -21,7 +28,9 @@ describe("a request for access", () => {
 
   it("says which decision was not possible, and why", () => {
     expect(decide("declined", "approve")).toEqual(Either.left(new InvalidTransition({ from: "declined", transition: "approve" })))
-    expect(new InvalidTransition({ from: "declined", transition: "approve" }).message).toBe(`"approve" is not possible while the state is "declined"`)
+    expect(new InvalidTransition({ from: "declined", transition: "approve" }).message).toBe(
+      `"approve" is not possible while the state is "declined"`
+    )
   })
 })
 
@@ -38,18 +47,22 @@ describe("access", () => {
     ["revoked", "restore", "granted"]
   ]
 
-  it.each(states.flatMap((from) => transitions.map((transition) => [from, transition] as const)))("that is %s handles %s as the table says", (from, transition) => {
-    const to = table.find(([state, name]) => state === from && name === transition)?.[2]
-    expect(transitionAccess(from, transition)).toEqual(to === undefined ? Either.left(new InvalidTransition({ from, transition })) : Either.right(to))
-  })
+  it.each(states.flatMap((from) => transitions.map((transition) => [from, transition] as const)))("that is %s handles %s as the table says",
+    (from, transition) => {
+      const to = table.find(([state, name]) => state === from && name === transition)?.[2]
+      expect(transitionAccess(from, transition)).toEqual(
+        to === undefined ? Either.left(new InvalidTransition({ from, transition })) : Either.right(to)
+      )
+    })
 
-  it.prop("is never granted without an approval, and never none again after it", [FastCheck.array(FastCheck.constantFrom(...transitions))], ([walk]) => {
-    let state: AccessState = "none"
-    let approved = false
-    for (const transition of walk) {
-      state = Either.getOrElse(transitionAccess(state, transition), () => state)
-      approved = approved || transition === "grant"
-      expect(state === "none").toBe(!approved)
-    }
-  })
+  it.prop("is never granted without an approval, and never none again after it", [FastCheck.array(FastCheck.constantFrom(...transitions))],
+    ([walk]) => {
+      let state: AccessState = "none"
+      let approved = false
+      for (const transition of walk) {
+        state = Either.getOrElse(transitionAccess(state, transition), () => state)
+        approved = approved || transition === "grant"
+        expect(state === "none").toBe(!approved)
+      }
+    })
 })

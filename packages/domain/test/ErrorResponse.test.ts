@@ -56,7 +56,11 @@ describe("a documented code under its own status", () => {
     const own = new errorClass({ message: "" }).status
     for (const status of statuses.filter((status) => status !== own)) {
       expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
-        _tag: "UnrecognizedError", status, code, category: categoryOf(status), message: "no"
+        _tag: "UnrecognizedError",
+        status,
+        code,
+        category: categoryOf(status),
+        message: "no"
       })
     }
   })
@@ -69,13 +73,21 @@ describe("a documented code under its own status", () => {
   })
 
   it.each([undefined, null, ""])("is recognised with the message %j, and says something all the same", (message) => {
-    expect(toError(answer(404, envelope({ code: "NOT_FOUND", message })))).toMatchObject({ _tag: "NotFound", message: "status 404, code NOT_FOUND" })
+    expect(toError(answer(404, envelope({ code: "NOT_FOUND", message })))).toMatchObject({
+      _tag: "NotFound",
+      message: "status 404, code NOT_FOUND"
+    })
   })
 
   it("keeps details by the names of its own fields apart from them", () => {
-    const error = toError(answer(404, envelope({ code: "NOT_FOUND", message: "no", status: 5, _tag: "x", details: { a: 1 }, category: "y" })))
+    const error = toError(
+      answer(404, envelope({ code: "NOT_FOUND", message: "no", status: 5, _tag: "x", details: { a: 1 }, category: "y" }))
+    )
     expect(error).toMatchObject({
-      _tag: "NotFound", status: 404, category: "NotFound", details: { status: 5, _tag: "x", details: { a: 1 }, category: "y" }
+      _tag: "NotFound",
+      status: 404,
+      category: "NotFound",
+      details: { status: 5, _tag: "x", details: { a: 1 }, category: "y" }
     })
   })
 })
@@ -85,14 +97,24 @@ describe.each(statuses)("status %i", (status) => {
 
   it("with a code that nobody knows yet means what the status means, and keeps the code and what came with it", () => {
     expect(toError(answer(status, envelope({ code: "BRAND_NEW", message: "no", hint: "x" })))).toMatchObject({
-      _tag: "UnrecognizedError", status, category, code: "BRAND_NEW", message: "no", details: { hint: "x" }
+      _tag: "UnrecognizedError",
+      status,
+      category,
+      code: "BRAND_NEW",
+      message: "no",
+      details: { hint: "x" }
     })
   })
 
   it.each(["__proto__", "constructor", "toString", "hasOwnProperty", "", "not_found", "NotFound", " NOT_FOUND"])(
     "with the code %j is not recognised",
     (code) => {
-      expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({ _tag: "UnrecognizedError", status, category, code })
+      expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
+        _tag: "UnrecognizedError",
+        status,
+        category,
+        code
+      })
     }
   )
 
@@ -110,18 +132,22 @@ describe("any answer", () => {
     FastCheck.string({ unit: "binary", maxLength: 2_000 }),
     FastCheck.json(),
     FastCheck.jsonValue().map((error) => envelope(error)),
-    FastCheck.record({ code: FastCheck.oneof(FastCheck.constantFrom(...Object.keys(byCode)), FastCheck.string()), message: FastCheck.jsonValue() }).map(envelope),
+    FastCheck.record({
+      code: FastCheck.oneof(FastCheck.constantFrom(...Object.keys(byCode)), FastCheck.string()),
+      message: FastCheck.jsonValue()
+    }).map(envelope),
     FastCheck.tuple(FastCheck.json(), FastCheck.nat()).map(([json, at]) => json.slice(0, at))
   )
   const anyHeaders = FastCheck.dictionary(FastCheck.constantFrom("retry-after", "x-request-id", "content-type"), FastCheck.string())
 
-  it.prop("becomes an error with its status and the category of it, and never throws", [anyStatus, anyBody, anyHeaders], ([status, body, headers]) => {
-    const error = toError(answer(status, body, { headers }))
-    expect(error).toMatchObject({ status, category: categoryOf(status) })
-    expect(error.requestId).toBe(headers["x-request-id"])
-    expect(error._tag === "UnrecognizedError" || byCode[error.code].prototype.constructor === error.constructor).toBe(true)
-    expect(error.message).not.toBe("")
-  }, { fastCheck: { numRuns: 1_000 } })
+  it.prop("becomes an error with its status and the category of it, and never throws", [anyStatus, anyBody, anyHeaders],
+    ([status, body, headers]) => {
+      const error = toError(answer(status, body, { headers }))
+      expect(error).toMatchObject({ status, category: categoryOf(status) })
+      expect(error.requestId).toBe(headers["x-request-id"])
+      expect(error._tag === "UnrecognizedError" || byCode[error.code].prototype.constructor === error.constructor).toBe(true)
+      expect(error.message).not.toBe("")
+    }, { fastCheck: { numRuns: 1_000 } })
 
   it("pollutes nothing when a detail is called __proto__", () => {
     const error = toError(answer(404, `{"error":{"code":"NOT_FOUND","message":"no","__proto__":{"polluted":true},"b":2}}`))

@@ -103,10 +103,26 @@ describe("an error that the document doesn't list", () => {
 
 describe("the category of a status", () => {
   it.each([
-    [301, "InvalidRequest"], [400, "InvalidRequest"], [401, "Unauthenticated"], [402, "InvalidRequest"], [403, "Forbidden"],
-    [404, "NotFound"], [408, "InvalidRequest"], [409, "Conflict"], [410, "InvalidRequest"], [413, "TooLarge"], [418, "InvalidRequest"],
-    [422, "InvalidRequest"], [429, "RateLimited"], [499, "InvalidRequest"], [500, "ServiceFault"], [502, "ServiceFault"],
-    [503, "ServiceFault"], [504, "ServiceFault"], [520, "ServiceFault"], [599, "ServiceFault"]
+    [301, "InvalidRequest"],
+    [400, "InvalidRequest"],
+    [401, "Unauthenticated"],
+    [402, "InvalidRequest"],
+    [403, "Forbidden"],
+    [404, "NotFound"],
+    [408, "InvalidRequest"],
+    [409, "Conflict"],
+    [410, "InvalidRequest"],
+    [413, "TooLarge"],
+    [418, "InvalidRequest"],
+    [422, "InvalidRequest"],
+    [429, "RateLimited"],
+    [499, "InvalidRequest"],
+    [500, "ServiceFault"],
+    [502, "ServiceFault"],
+    [503, "ServiceFault"],
+    [504, "ServiceFault"],
+    [520, "ServiceFault"],
+    [599, "ServiceFault"]
   ] as const)("%i is %s", (status, category) => {
     expect(categoryOf(status)).toBe(category)
   })

@@ -2,8 +2,8 @@
  * The published OpenAPI file: the same as the contract, and what a reader of the document expects to find in it.
  */
 import { Predicate } from "effect"
-import { describe, expect, it } from "vitest"
 import { readFileSync } from "node:fs"
+import { describe, expect, it } from "vitest"
 import { path, render } from "../scripts/openapi.js"
 import { byCode } from "../src/Errors.js"
 
@@ -105,7 +105,9 @@ describe("the OpenAPI file", () => {
   it("requires every parameter of a path and lets every resource have fields that it doesn't show", () => {
     for (const place of operations) {
       const parameters = at(...place, "parameters")
-      const inPath = Array.isArray(parameters) ? parameters.filter((parameter: unknown) => JSON.stringify(parameter).includes(`"in":"path"`)) : []
+      const inPath = Array.isArray(parameters)
+        ? parameters.filter((parameter: unknown) => JSON.stringify(parameter).includes(`"in":"path"`))
+        : []
       expect(inPath).toHaveLength(place[1].split("{").length - 1)
       inPath.forEach((parameter) => expect(parameter).toMatchObject({ required: true, schema: { type: "string" } }))
     }

@@ -15,13 +15,17 @@ describe("the query of a list", () => {
     expect(Schema.encodeSync(Requests.PageQuery)({ limit })).toEqual({ limit: String(limit) })
   })
 
-  it.prop("refuses every other number", [FastCheck.double().filter((size) => !(Number.isInteger(size) && size >= 1 && size <= 100))], ([size]) => {
-    expect(reads(Requests.PageQuery, { limit: String(size) })).toBe(false)
-  })
+  it.prop("refuses every other number", [FastCheck.double().filter((size) => !(Number.isInteger(size) && size >= 1 && size <= 100))],
+    ([size]) => {
+      expect(reads(Requests.PageQuery, { limit: String(size) })).toBe(false)
+    })
 
-  it.each(["", " ", "ten", "5;", "0x", "1,5", "1e1", "0x10", "0b1", "+5", " 10", "10\n", "5.0", "٥", "1_0"])("refuses the limit %j and says what to write", (limit) => {
-    expect(reads(Requests.PageQuery, { limit })).toBe(false)
-  })
+  it.each(["", " ", "ten", "5;", "0x", "1,5", "1e1", "0x10", "0b1", "+5", " 10", "10\n", "5.0", "٥", "1_0"])(
+    "refuses the limit %j and says what to write",
+    (limit) => {
+      expect(reads(Requests.PageQuery, { limit })).toBe(false)
+    }
+  )
 
   it("tells in the refusal what a limit may be", () => {
     for (const limit of ["101", "1e1"]) {
@@ -72,7 +76,9 @@ describe("a shipment", () => {
 })
 
 describe("a story", () => {
-  it.prop("is any JSON object, passed on as it is", [FastCheck.dictionary(FastCheck.string().map((key) => `x${key}`), FastCheck.jsonValue())], ([story]) => {
+  it.prop("is any JSON object, passed on as it is", [
+    FastCheck.dictionary(FastCheck.string().map((key) => `x${key}`), FastCheck.jsonValue())
+  ], ([story]) => {
     expect(Schema.encodeSync(Requests.NewStory)(Schema.decodeUnknownSync(Requests.NewStory)(story))).toEqual(story)
   })
 

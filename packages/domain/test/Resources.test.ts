@@ -31,7 +31,10 @@ const resource = <A, I>(schema: Schema.Schema<A, I>, required: Fields, optional:
 
 const mediaIds = FastCheck.array(text, { maxLength: 3 })
 const post = { id: text }
-const page = (item: FastCheck.Arbitrary<unknown>) => ({ data: FastCheck.array(item, { maxLength: 4 }), next_cursor: FastCheck.option(text.filter((cursor) => cursor !== "")) })
+const page = (item: FastCheck.Arbitrary<unknown>) => ({
+  data: FastCheck.array(item, { maxLength: 4 }),
+  next_cursor: FastCheck.option(text.filter((cursor) => cursor !== ""))
+})
 
 const resources: Readonly<Record<string, Resource>> = {
   Profile: resource(Resources.Profile, {}, { id: text, username: text }),

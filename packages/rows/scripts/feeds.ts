@@ -27,7 +27,8 @@ end of a line and ⇥ a tab.
 // Bars end a cell even in code; what shows nothing is written by its number.
 const escape = (text: string): string =>
   text
-    .replace(/[\p{Cc}\u00A0\u200B\u202F\uFEFF]/gu, (character) => character === "\t" ? "⇥" : `\\u${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`)
+    .replace(/[\p{Cc}\u00A0\u200B\u202F\uFEFF]/gu,
+      (character) => character === "\t" ? "⇥" : `\\u${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`)
     .replaceAll("|", "\\|")
 
 const code = (text: string): string => {
@@ -50,25 +51,35 @@ const word = (text: string): string => /^[\w.:-]+$/.test(text) ? text : `"${text
 
 const options = (feed: Feed): string => {
   const given = [
-    ["--format", feed.format], ["--id-column", feed.idColumn], ["--stock-column", feed.stockColumn], ["--items", feed.items],
-    ["--delimiter", feed.delimiter], ["--negative", feed.negative]
+    ["--format", feed.format],
+    ["--id-column", feed.idColumn],
+    ["--stock-column", feed.stockColumn],
+    ["--items", feed.items],
+    ["--delimiter", feed.delimiter],
+    ["--negative", feed.negative]
   ] as const
   return given.flatMap(([name, value]) => value === undefined ? [] : [code(`${name} ${word(value)}`)]).join(" ")
 }
 
-const outcome = ({ note, refused, rejected = [], taken = [] }: Feed): string => [
-  ...(taken.length === 0 ? [] : [`Taken: ${taken.map(([id, stock, negative]) => `${code(id)} ${stock}${negative ? " (below zero)" : ""}`).join(", ")}`]),
-  ...rejected.map(([line, reason]) => `Rejected, line ${line}: ${prose(reason)}`),
-  ...(refused === undefined ? [] : [`**Refused**: ${prose(refused)}`]),
-  ...(note === undefined ? [] : [`*${prose(note)}*`])
-].join("<br>")
+const outcome = ({ note, refused, rejected = [], taken = [] }: Feed): string =>
+  [
+    ...(taken.length === 0
+      ? []
+      : [`Taken: ${taken.map(([id, stock, negative]) => `${code(id)} ${stock}${negative ? " (below zero)" : ""}`).join(", ")}`]),
+    ...rejected.map(([line, reason]) => `Rejected, line ${line}: ${prose(reason)}`),
+    ...(refused === undefined ? [] : [`**Refused**: ${prose(refused)}`]),
+    ...(note === undefined ? [] : [`*${prose(note)}*`])
+  ].join("<br>")
 
-const table = (feeds: ReadonlyArray<Feed>): string => [
-  "| export | begins with | options | what is read |",
-  "|---|---|---|---|",
-  // Only a program that asks for pages can take one.
-  ...feeds.filter(({ pages }) => pages === undefined).map((feed) => `| ${prose(feed.name)} | ${beginning(feed)} | ${options(feed)} | ${outcome(feed)} |`)
-].join("\n")
+const table = (feeds: ReadonlyArray<Feed>): string =>
+  [
+    "| export | begins with | options | what is read |",
+    "|---|---|---|---|",
+    // Only a program that asks for pages can take one.
+    ...feeds.filter(({ pages }) => pages === undefined).map((feed) =>
+      `| ${prose(feed.name)} | ${beginning(feed)} | ${options(feed)} | ${outcome(feed)} |`
+    )
+  ].join("\n")
 
 /** The text of the page, as it should be now. */
 export const render = (): string => [intro, ...sections.map(([title, feeds]) => `## ${title}\n\n${table(feeds)}\n`)].join("\n")

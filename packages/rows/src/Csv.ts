@@ -109,7 +109,10 @@ class Reader<Row> implements ByPieces.Reader<Row> {
   private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, Refused.SourceRefused> {
     if (header === undefined) return this.refuse("the first line has no end within 64 KiB: this is no CSV file with a header", 1)
     if (/^\s*(?:\{|\[\s*(?:\{|$))/.test(header)) {
-      return this.refuse(`it begins like JSON, not like CSV: name the format json or ndjson with ${this.options.formatOption ?? "the format"}`, 1)
+      return this.refuse(
+        `it begins like JSON, not like CSV: name the format json or ndjson with ${this.options.formatOption ?? "the format"}`,
+        1
+      )
     }
     const parser = new Records(this.delimiter ?? delimiterOf(header), (record) => this.accept(record))
     // The callback of the write that causes a failure gets it; without a listener it would end the process as well.
@@ -210,8 +213,7 @@ const equals = 0x3d
 const isBlank = (record: ReadonlyArray<string>): boolean => record.every((field) => field === "" || CellText.trimmed(field) === "")
 
 // Looked for before they are counted: almost no field has one.
-const lineEndsIn = (field: string): number =>
-  field.includes("\n") || field.includes("\r") ? field.match(/\r\n|\n|\r/g)?.length ?? 0 : 0
+const lineEndsIn = (field: string): number => field.includes("\n") || field.includes("\r") ? field.match(/\r\n|\n|\r/g)?.length ?? 0 : 0
 
 /** The text up to the first line end outside quotes, with blank lines above it; undefined while it hasn't come yet. */
 const firstLine = (head: Uint8Array): string | undefined => {

@@ -8,7 +8,11 @@ import { quoted } from "./Quoted.js"
 
 /** A value as text: a text as it is, and an exact whole number by its digits. Undefined for everything else. */
 export const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" ? value : typeof value === "bigint" || (Number.isSafeInteger(value) && !Object.is(value, -0)) ? String(value) : undefined
+  typeof value === "string"
+    ? value
+    : typeof value === "bigint" || (Number.isSafeInteger(value) && !Object.is(value, -0))
+    ? String(value)
+    : undefined
 
 const idOf = (text: string): string => CellText.plain(text, (marked) => marked !== "" && marked !== "." && marked !== "..")
 
@@ -26,7 +30,8 @@ export const reader = <Id extends string>(id: Schema.Schema<Id, string>) => {
     if (text === "") return Either.left(`${column} is empty`)
     // Bytes that are not UTF-8 arrive as this character, and the id is lost.
     if (text.includes("\uFFFD")) return Either.left(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
-    if (rounded.test(text)) return Either.left(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`)
+    if (rounded.test(text))
+      return Either.left(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`)
     return Either.mapLeft(decode(text), (error) => {
       const issue = ParseResult.ArrayFormatter.formatErrorSync(error)[0]
       return `${column} ${quoted(text)} can't be sent: it ${issue?.message ?? "has no place in an address"}`

@@ -76,7 +76,8 @@ class Reader<Row> implements ByPieces.Reader<Row> {
     const first = piece[from]
     if (first === undefined) return Effect.succeed([])
     if (this.parser === undefined) {
-      if (first !== 0x5b && first !== 0x7b) return Effect.fail(this.refusal("it begins with neither [ nor {: this is no JSON document with rows in it"))
+      if (first !== 0x5b && first !== 0x7b)
+        return Effect.fail(this.refusal("it begins with neither [ nor {: this is no JSON document with rows in it"))
       this.isArray = first === 0x5b
       this.parser = this.open()
     }
@@ -92,9 +93,10 @@ class Reader<Row> implements ByPieces.Reader<Row> {
           if (!parser.isEnded) throw new Stop(`behind ${this.count} it is cut short`)
         }),
         () => this.number > 0 || this.shape.empty === undefined,
-        () => this.refusal(this.isArray && this.options.items !== undefined
-          ? `it is an array, in which nothing is called ${this.options.items}: leave ${this.options.itemsOption ?? "the name"} out`
-          : `there is no item in it (${this.place}), which is ${this.shape.empty}`)
+        () =>
+          this.refusal(this.isArray && this.options.items !== undefined
+            ? `it is an array, in which nothing is called ${this.options.items}: leave ${this.options.itemsOption ?? "the name"} out`
+            : `there is no item in it (${this.place}), which is ${this.shape.empty}`)
       )
     })
   }
@@ -166,7 +168,9 @@ class Reader<Row> implements ByPieces.Reader<Row> {
   private get place(): string {
     const { items, itemsOption } = this.options
     const looked = `looked for in ${items ?? "the document itself or its data"}`
-    const arrays = this.arrays.size === 0 ? "" : `; it has ${this.arrays.size === 1 ? "the array" : "the arrays"} ${[...this.arrays].map(quoted).join(", ")}`
+    const arrays = this.arrays.size === 0
+      ? ""
+      : `; it has ${this.arrays.size === 1 ? "the array" : "the arrays"} ${[...this.arrays].map(quoted).join(", ")}`
     return itemsOption === undefined ? `${looked}${arrays}` : `${looked}${arrays}; name another place with ${itemsOption}`
   }
 

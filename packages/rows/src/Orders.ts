@@ -40,7 +40,9 @@ const readText = (column: string, value: unknown): Either.Either<string, string>
   const text = CellText.plain(written, isMarked)
   if (text === "") return Either.left(`${column} is empty`)
   if (text.includes("\uFFFD")) return Either.left(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
-  return rounded.test(text) ? Either.left(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`) : Either.right(text)
+  return rounded.test(text)
+    ? Either.left(`${column} ${quoted(text)} is a number that a spreadsheet has rounded: write it out as a text`)
+    : Either.right(text)
 }
 
 const readId = Identity.reader(OrderId)
@@ -54,7 +56,11 @@ export const shape: Shape<Row> = {
   bad,
   read: (line, [id, carrier, trackingNumber]) =>
     Either.match(
-      Either.all({ orderId: readId(idColumn, id), carrier: readText(carrierColumn, carrier), trackingNumber: readText(trackingColumn, trackingNumber) }),
+      Either.all({
+        orderId: readId(idColumn, id),
+        carrier: readText(carrierColumn, carrier),
+        trackingNumber: readText(trackingColumn, trackingNumber)
+      }),
       {
         onLeft: (reason) => bad(line, Identity.named(id), reason),
         onRight: (row): Row => ({ _tag: "Good", line, ...row })

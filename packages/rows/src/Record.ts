@@ -46,7 +46,8 @@ const missing = ({ name: column, option }: Column, names: ReadonlyArray<string>)
   return `there is no column ${quoted(column)}; ${listOf(names)}. ${advice}${above}`
 }
 
-const looksLikeData = (names: ReadonlyArray<string>): boolean => names.some((name) => /^[-+]?\d+(?:[.,]\d+)?-?$/.test(CellText.plain(name, () => true)))
+const looksLikeData = (names: ReadonlyArray<string>): boolean =>
+  names.some((name) => /^[-+]?\d+(?:[.,]\d+)?-?$/.test(CellText.plain(name, () => true)))
 
 /**
  * Finds the columns in the header, or gives the reason why they can't be found. A name that occurs twice is as bad as none: which of the
@@ -56,7 +57,9 @@ export const findColumns = <Row>(header: ReadonlyArray<string>, { columns }: Sha
   const names = header.map((name) => CellText.plain(name, () => true))
   const found = columns.map((column) => ({ column, places: placesOf(names, CellText.trimmed(column.name)) }))
   if (found.every(({ places }) => places.length === 0) && looksLikeData(names)) {
-    return `the first line (${names.slice(0, mostNames).map(quoted).join(", ")}) looks like data, not like a header: put a line with the names of the ` +
+    return `the first line (${
+      names.slice(0, mostNames).map(quoted).join(", ")
+    }) looks like data, not like a header: put a line with the names of the ` +
       `columns above it, among them ${columns.map(({ name }) => quoted(name)).join(" and ")}`
   }
   for (const { column, places } of found) {

@@ -34,7 +34,9 @@ export const parse = (column: string, text: string): Either.Either<number, Unusa
     const stock = Number(digits)
     return Number.isSafeInteger(stock) ? Either.right(stock) : unusable(`${column} ${quoted(value)} is ${tooLarge}`)
   }
-  return negative.test(value) ? unusable(`${column} ${quoted(value)} is negative`, true) : unusable(`${column} ${quoted(value)} ${complaint(value)}`)
+  return negative.test(value)
+    ? unusable(`${column} ${quoted(value)} is negative`, true)
+    : unusable(`${column} ${quoted(value)} ${complaint(value)}`)
 }
 
 const complaints: ReadonlyArray<readonly [pattern: RegExp, complaint: string]> = [

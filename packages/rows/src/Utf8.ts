@@ -61,7 +61,10 @@ const encodingOf = ([one, two, three, four]: Uint8Array): "utf-16le" | "utf-16be
 const unpack = (what: string) => `it is ${what}: unpack it, or pack it with gzip`
 
 const binaries: ReadonlyArray<{ readonly magic: ReadonlyArray<number>; readonly what: string }> = [
-  { magic: [0x50, 0x4b, 0x03, 0x04], what: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive" },
+  {
+    magic: [0x50, 0x4b, 0x03, 0x04],
+    what: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive"
+  },
   { magic: [0xd0, 0xcf, 0x11, 0xe0], what: "it is an Excel workbook in the old format (.xls): save the sheet as CSV UTF-8" },
   { magic: [0x25, 0x50, 0x44, 0x46], what: "it is a PDF, from which no rows can be read: export CSV UTF-8" },
   { magic: [0x1f, 0x8b], what: "it is packed with gzip twice: pack it once" },

@@ -2,9 +2,9 @@
  * What is read from a CSV file and what is refused, row by row and as a whole.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, Stream } from "effect"
 import * as Format from "@plaza/rows/Format"
 import * as Stock from "@plaza/rows/Stock"
+import { Effect, FastCheck, Stream } from "effect"
 import { all, bad, containing, good, inPieces } from "./support/reading.js"
 
 const options = { source: "stock.csv" }
@@ -12,7 +12,11 @@ const columns = { idColumn: "productId", stockColumn: "stock" }
 
 /** The rows of a text that comes in pieces of a few bytes, so that every boundary falls everywhere. */
 const read = (content: string | Uint8Array, pieces = 7, more: Partial<Format.FormatOptions & Stock.Columns> = {}) =>
-  all(Format.rows("csv", Stock.shape({ ...columns, ...more }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...more })(inPieces(content, pieces)))
+  all(
+    Format.rows("csv", Stock.shape({ ...columns, ...more }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...more })(
+      inPieces(content, pieces)
+    )
+  )
 
 const only = (rows: ReadonlyArray<Stock.Row>) => {
   expect(rows).toHaveLength(1)
@@ -20,22 +24,24 @@ const only = (rows: ReadonlyArray<Stock.Row>) => {
 }
 
 describe("what is read", () => {
-  for (const [name, text] of [
-    ["commas", "productId,stock\nA,1\nB,0\n"],
-    ["semicolons", "productId;stock\nA;1\nB;0\n"],
-    ["tabs", "productId\tstock\nA\t1\nB\t0\n"],
-    ["bars", "productId|stock\nA|1\nB|0\n"],
-    ["CRLF line ends", "productId,stock\r\nA,1\r\nB,0\r\n"],
-    ["the line ends of old Macs", "productId,stock\rA,1\rB,0\r"],
-    ["line ends that change on the way", "productId,stock\r\nA,1\nB,0"],
-    ["a byte order mark", "\uFEFFproductId,stock\nA,1\nB,0\n"],
-    ["a byte order mark before a quoted header", "\uFEFF\"productId\",\"stock\"\nA,1\nB,0\n"],
-    ["no line end at the end", "productId,stock\nA,1\nB,0"],
-    ["every field in quotes", "\"productId\",\"stock\"\n\"A\",\"1\"\n\"B\",\"0\"\n"],
-    ["further columns, in any order", "name,stock,productId,note\nx,1,A,\n\"a, b; c\td\",0,B,\n"],
-    ["more commas in names than semicolons between columns", "productId;stock;\"a,b,c,d,e\"\nA;1;\nB;0;\n"],
-    ["blanks around the names of columns", "productId , stock\nA,1\nB,0\n"]
-  ] as const) {
+  for (
+    const [name, text] of [
+      ["commas", "productId,stock\nA,1\nB,0\n"],
+      ["semicolons", "productId;stock\nA;1\nB;0\n"],
+      ["tabs", "productId\tstock\nA\t1\nB\t0\n"],
+      ["bars", "productId|stock\nA|1\nB|0\n"],
+      ["CRLF line ends", "productId,stock\r\nA,1\r\nB,0\r\n"],
+      ["the line ends of old Macs", "productId,stock\rA,1\rB,0\r"],
+      ["line ends that change on the way", "productId,stock\r\nA,1\nB,0"],
+      ["a byte order mark", "\uFEFFproductId,stock\nA,1\nB,0\n"],
+      ["a byte order mark before a quoted header", "\uFEFF\"productId\",\"stock\"\nA,1\nB,0\n"],
+      ["no line end at the end", "productId,stock\nA,1\nB,0"],
+      ["every field in quotes", "\"productId\",\"stock\"\n\"A\",\"1\"\n\"B\",\"0\"\n"],
+      ["further columns, in any order", "name,stock,productId,note\nx,1,A,\n\"a, b; c\td\",0,B,\n"],
+      ["more commas in names than semicolons between columns", "productId;stock;\"a,b,c,d,e\"\nA;1;\nB;0;\n"],
+      ["blanks around the names of columns", "productId , stock\nA,1\nB,0\n"]
+    ] as const
+  ) {
     it.effect(`reads ${name}, in pieces of any size`, () =>
       Effect.forEach([1, 2, 3, 1000], (pieces) =>
         Effect.map(read(text, pieces), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B", 0)]))))
@@ -56,44 +62,81 @@ describe("what is read", () => {
       expect(rows).toEqual([good(2, "A", 4)])
     }))
 
-  for (const [delimiter, text] of [["|", "productId|stock\nA|1\n\"B|C\"|0\n"], [":", "productId:stock\nA:1\n\"B|C\":0\n"], ["\t", "productId\tstock\nA\t1\nB|C\t0\n"]] as const) {
+  for (
+    const [delimiter, text] of [["|", "productId|stock\nA|1\n\"B|C\"|0\n"], [":", "productId:stock\nA:1\n\"B|C\":0\n"], [
+      "\t",
+      "productId\tstock\nA\t1\nB|C\t0\n"
+    ]] as const
+  ) {
     it.effect(`parts columns by ${JSON.stringify(delimiter)} when they are named`, () =>
       Effect.map(read(text, 3, { delimiter }), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B|C", 0)])))
   }
 
   it.effect("takes a delimiter that is named, whatever stands in the header", () =>
-    Effect.map(Effect.flip(read("productId,stock\nA,1\n", 100, { delimiter: ";" })), (error) => expect(error.message).toContain("the columns are \"productId,stock\"")))
+    Effect.map(Effect.flip(read("productId,stock\nA,1\n", 100, { delimiter: ";" })), (error) =>
+      expect(error.message).toContain("the columns are \"productId,stock\"")))
 
-  it.effect.prop("keeps an id of any characters as it is, between letters", [FastCheck.fullUnicodeString(), FastCheck.nat()], ([middle, stock]) =>
-    Effect.gen(function*() {
-      FastCheck.pre(!middle.includes("\uFFFD") && !/\p{Surrogate}/u.test(middle))
-      const id = `A${middle}Z`
-      const rows = yield* read(`productId,stock\n"${id.replaceAll("\"", "\"\"")}",${stock}\n`)
-      expect(rows).toEqual([good(2, id, stock)])
-    }))
+  it.effect.prop("keeps an id of any characters as it is, between letters", [FastCheck.fullUnicodeString(), FastCheck.nat()],
+    ([middle, stock]) =>
+      Effect.gen(function*() {
+        FastCheck.pre(!middle.includes("\uFFFD") && !/\p{Surrogate}/u.test(middle))
+        const id = `A${middle}Z`
+        const rows = yield* read(`productId,stock\n"${id.replaceAll("\"", "\"\"")}",${stock}\n`)
+        expect(rows).toEqual([good(2, id, stock)])
+      }))
 
   it.effect("keeps zeros at the front of an id", () =>
     Effect.map(read("productId,stock\n007,7\n"), (rows) => expect(rows).toEqual([good(2, "007", 7)])))
 })
 
 describe("stock", () => {
-  for (const [text, stock] of [
-    ["0", 0], ["12", 12], ["012", 12], [" 12 ", 12], ["12.0", 12], ["12.00", 12], ["\"12,00\"", 12], ["12.0000", 12],
-    [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER]
-  ] as const) {
+  for (
+    const [text, stock] of [
+      ["0", 0],
+      ["12", 12],
+      ["012", 12],
+      [" 12 ", 12],
+      ["12.0", 12],
+      ["12.00", 12],
+      ["\"12,00\"", 12],
+      ["12.0000", 12],
+      [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER]
+    ] as const
+  ) {
     it.effect(`reads ${text} as ${stock}`, () =>
       Effect.map(read(`productId,stock\nA,${text}\n`), (rows) => expect(rows).toEqual([good(2, "A", stock)])))
   }
 
-  for (const [text, reason] of [
-    ["", "is empty"], ["  ", "is empty"], ["\"\"", "is empty"],
-    ["many", "is not a number"], ["1e3", "is not a number"], ["0x10", "is not a number"], ["NaN", "is not a number"], ["Infinity", "is not a number"],
-    ["12 pcs", "is not a number: write the digits alone"], ["null", "is not a number"], ["--", "is not a number"],
-    ["-1", "is negative"], ["-0", "is negative"], ["\u22121", "is negative"],
-    ["2.5", "is not a whole number"], ["\"2,5\"", "is not a whole number"], [".5", "is not a whole number"], ["12.01", "is not a whole number"],
-    ["1.234", "thousands"], ["\"1,234\"", "thousands"], ["1.000", "thousands"], ["1 234", "thousands"], ["1'234", "thousands"], ["\"1,234,567\"", "thousands"],
-    ["9007199254740992", "is over 9007199254740991"], ["99999999999999999999999", "is over"]
-  ] as const) {
+  for (
+    const [text, reason] of [
+      ["", "is empty"],
+      ["  ", "is empty"],
+      ["\"\"", "is empty"],
+      ["many", "is not a number"],
+      ["1e3", "is not a number"],
+      ["0x10", "is not a number"],
+      ["NaN", "is not a number"],
+      ["Infinity", "is not a number"],
+      ["12 pcs", "is not a number: write the digits alone"],
+      ["null", "is not a number"],
+      ["--", "is not a number"],
+      ["-1", "is negative"],
+      ["-0", "is negative"],
+      ["\u22121", "is negative"],
+      ["2.5", "is not a whole number"],
+      ["\"2,5\"", "is not a whole number"],
+      [".5", "is not a whole number"],
+      ["12.01", "is not a whole number"],
+      ["1.234", "thousands"],
+      ["\"1,234\"", "thousands"],
+      ["1.000", "thousands"],
+      ["1 234", "thousands"],
+      ["1'234", "thousands"],
+      ["\"1,234,567\"", "thousands"],
+      ["9007199254740992", "is over 9007199254740991"],
+      ["99999999999999999999999", "is over"]
+    ] as const
+  ) {
     it.effect(`rejects ${text === "" ? "an empty stock" : text}, and the rest goes on`, () =>
       Effect.gen(function*() {
         const rows = yield* read(`productId,stock\nA,${text}\nB,3\n`)
@@ -110,13 +153,15 @@ describe("stock", () => {
 })
 
 describe("bad rows", () => {
-  for (const [name, row, productId, reason] of [
-    ["without an id", ",5", undefined, "productId is empty"],
-    ["with blanks for an id", "\"  \",5", undefined, "productId is empty"],
-    ["with a column too few", "A", "A", "it has 1 column where the header has 2"],
-    ["with a column too many", "A,5,6", "A", "it has 3 columns where the header has 2"],
-    ["with an id that no address can carry", "..,5", "..", "can't be sent"]
-  ] as const) {
+  for (
+    const [name, row, productId, reason] of [
+      ["without an id", ",5", undefined, "productId is empty"],
+      ["with blanks for an id", "\"  \",5", undefined, "productId is empty"],
+      ["with a column too few", "A", "A", "it has 1 column where the header has 2"],
+      ["with a column too many", "A,5,6", "A", "it has 3 columns where the header has 2"],
+      ["with an id that no address can carry", "..,5", "..", "can't be sent"]
+    ] as const
+  ) {
     it.effect(`rejects a row ${name}, and the rest goes on`, () =>
       Effect.gen(function*() {
         const rows = yield* read(`productId,stock\n${row}\nB,3\n`)
@@ -138,19 +183,21 @@ describe("files that are refused as a whole", () => {
       return error
     })
 
-  for (const [name, text, line, message] of [
-    ["of no bytes", "", undefined, "it is empty"],
-    ["of blank lines", "\n\n  \n", undefined, "it is empty"],
-    ["of a byte order mark alone", "\uFEFF", undefined, "it is empty"],
-    ["with a header and nothing below", "productId,stock\n", undefined, "no row below it"],
-    ["without the column of ids", "sku,stock\nA,1\n", 1, "there is no column \"productId\"; the columns are \"sku\", \"stock\""],
-    ["without the column of stock", "productId,qty\nA,1\n", 1, "there is no column \"stock\"; the columns are \"productId\", \"qty\""],
-    ["with a column twice", "productId,stock,stock\nA,1,2\n", 1, "stands 2 times"],
-    ["without a header", "A,1\nB,2\n", 1, "the first line (\"A\", \"1\") looks like data"],
-    ["with a quote that doesn't close", "productId,stock\nA,1\n\"B,2\nC,3\n", 3, "does not close"],
-    ["with text behind a closing quote", "productId,stock\nA,1\n\"B\"x,2\nC,3\n", 3, "between a closing quote and the next column"],
-    ["with a quote inside a bare field", "productId,stock\nA,1\nB\"x,2\nC,3\n", 3, "inside a field that is not quoted"]
-  ] as const) {
+  for (
+    const [name, text, line, message] of [
+      ["of no bytes", "", undefined, "it is empty"],
+      ["of blank lines", "\n\n  \n", undefined, "it is empty"],
+      ["of a byte order mark alone", "\uFEFF", undefined, "it is empty"],
+      ["with a header and nothing below", "productId,stock\n", undefined, "no row below it"],
+      ["without the column of ids", "sku,stock\nA,1\n", 1, "there is no column \"productId\"; the columns are \"sku\", \"stock\""],
+      ["without the column of stock", "productId,qty\nA,1\n", 1, "there is no column \"stock\"; the columns are \"productId\", \"qty\""],
+      ["with a column twice", "productId,stock,stock\nA,1,2\n", 1, "stands 2 times"],
+      ["without a header", "A,1\nB,2\n", 1, "the first line (\"A\", \"1\") looks like data"],
+      ["with a quote that doesn't close", "productId,stock\nA,1\n\"B,2\nC,3\n", 3, "does not close"],
+      ["with text behind a closing quote", "productId,stock\nA,1\n\"B\"x,2\nC,3\n", 3, "between a closing quote and the next column"],
+      ["with a quote inside a bare field", "productId,stock\nA,1\nB\"x,2\nC,3\n", 3, "inside a field that is not quoted"]
+    ] as const
+  ) {
     it.effect(`refuses a file ${name}`, () =>
       Effect.map(refused(text), (error) => {
         expect(error.line).toBe(line)

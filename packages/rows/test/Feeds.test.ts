@@ -35,7 +35,9 @@ const read = (feed: Feed, pieces: number) =>
       return { taken: [], rejected: [], refused: message.slice(message.indexOf(": ") + 2, -end.length), nextCursor: cursors[0] }
     }
     return {
-      taken: rows.right.flatMap((row) => row._tag === "Good" ? [row.negative === undefined ? [row.productId, row.stock] : [row.productId, row.stock, row.negative]] : []),
+      taken: rows.right.flatMap((row) =>
+        row._tag === "Good" ? [row.negative === undefined ? [row.productId, row.stock] : [row.productId, row.stock, row.negative]] : []
+      ),
       rejected: rows.right.flatMap((row) => row._tag === "Bad" ? [[row.line, row.reason]] : []),
       refused: undefined,
       nextCursor: cursors[0]
@@ -47,7 +49,8 @@ for (const [title, feeds] of sections) {
     for (const feed of feeds) {
       const { nextCursor, refused, rejected = [], taken = [] } = feed
       it.effect(`reads or refuses: ${feed.name}`, () =>
-        Effect.forEach([1, 7, 100_000], (pieces) => Effect.map(read(feed, pieces), (found) => expect(found).toEqual({ taken, rejected, refused, nextCursor }))))
+        Effect.forEach([1, 7, 100_000], (pieces) =>
+          Effect.map(read(feed, pieces), (found) => expect(found).toEqual({ taken, rejected, refused, nextCursor }))))
     }
   })
 }

@@ -26,13 +26,17 @@ describe("gzip", () => {
   it.effect("is given up where it unpacks to hundreds of times its size", () =>
     Effect.gen(function*() {
       const { end, size } = yield* unpacked(gzipSync(Buffer.alloc(200 * mebibyte)))
-      expect(end).toMatchObject({ _tag: "Left", left: { _tag: "SourceRefused", message: containing("unpacks to more than 300 times its size") } })
+      expect(end).toMatchObject({
+        _tag: "Left",
+        left: { _tag: "SourceRefused", message: containing("unpacks to more than 300 times its size") }
+      })
       expect(size).toBeLessThanOrEqual(64 * mebibyte)
     }))
 
   it.effect("is read where a large feed repeats itself as much as rows do", () =>
     Effect.gen(function*() {
-      const row = (id: number) => `{"productId":"P${id}","name":"${"A warm woollen sock. ".repeat(8)}","warehouse":"Main street","stock":5}\n`
+      const row = (id: number) =>
+        `{"productId":"P${id}","name":"${"A warm woollen sock. ".repeat(8)}","warehouse":"Main street","stock":5}\n`
       const text = Buffer.from(Array.from({ length: 350_000 }, (_, id) => row(id)).join(""))
       expect(text.length).toBeGreaterThan(64 * mebibyte)
       const { end, size } = yield* unpacked(gzipSync(text))

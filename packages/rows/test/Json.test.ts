@@ -2,9 +2,9 @@
  * What is read from JSON, as one document or line by line, and what is refused, item by item and as a whole.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, Stream } from "effect"
 import * as Format from "@plaza/rows/Format"
 import * as Stock from "@plaza/rows/Stock"
+import { Effect, FastCheck, Stream } from "effect"
 import { all, bad, good, inPieces } from "./support/reading.js"
 
 const options = { source: "stock", itemsOption: "--items" }
@@ -18,37 +18,67 @@ describe("a JSON document", () => {
   const two = [good(1, "A", 1), good(2, "B", 0)]
   const items = `[{"productId":"A","stock":1},{"stock":"0","productId":"B","more":[{"stock":9}]}]`
 
-  for (const [name, text, path] of [
-    ["an array", items, undefined],
-    ["an array over many lines, with a byte order mark", `\uFEFF\n ${JSON.stringify(JSON.parse(items), null, 2)}\n\n`, undefined],
-    ["what an object calls data", `{"total":2,"other":[{"productId":"X","stock":1}],"data":${items},"next_cursor":null}`, undefined],
-    ["what an object holds further down", `{"data":[{"productId":"X","stock":1}],"result":{"items":${items}}}`, "result.items"]
-  ] as const) {
+  for (
+    const [name, text, path] of [
+      ["an array", items, undefined],
+      ["an array over many lines, with a byte order mark", `\uFEFF\n ${JSON.stringify(JSON.parse(items), null, 2)}\n\n`, undefined],
+      ["what an object calls data", `{"total":2,"other":[{"productId":"X","stock":1}],"data":${items},"next_cursor":null}`, undefined],
+      ["what an object holds further down", `{"data":[{"productId":"X","stock":1}],"result":{"items":${items}}}`, "result.items"]
+    ] as const
+  ) {
     it.effect(`is read from ${name}, in pieces of any size`, () =>
       Effect.forEach([1, 2, 3, 1000], (pieces) => Effect.map(readJson(text, pieces, { items: path }), (rows) => expect(rows).toEqual(two))))
   }
 
-  for (const [name, text, items, ids] of [
-    ["at every level, or at none", `{"a":[{"b":{"c":[{"productId":"A","stock":1}]}},{"b":[{"c":[{"productId":"B","stock":1}]}]}]}`, "a.b.c", ["A", "B"]],
-    ["and not through the names of an object", `{"a":{"x":{"b":[{"productId":"X","stock":1}]},"b":[{"productId":"A","stock":1}]}}`, "a.b", ["A"]],
-    ["beside others of the same name", `{"b":[{"productId":"X","stock":1}],"a":[{"b":[{"productId":"A","stock":1}],"c":{"b":[{"productId":"X","stock":1}]}}]}`, "a.b", ["A"]],
-    ["below an array", `[{"a":{"b":[{"productId":"A","stock":1}]}},{"a":[{"b":[{"productId":"B","stock":1}]}]},{"c":[]}]`, "a.b", ["A", "B"]]
-  ] as const) {
+  for (
+    const [name, text, items, ids] of [
+      [
+        "at every level, or at none",
+        `{"a":[{"b":{"c":[{"productId":"A","stock":1}]}},{"b":[{"c":[{"productId":"B","stock":1}]}]}]}`,
+        "a.b.c",
+        ["A", "B"]
+      ],
+      [
+        "and not through the names of an object",
+        `{"a":{"x":{"b":[{"productId":"X","stock":1}]},"b":[{"productId":"A","stock":1}]}}`,
+        "a.b",
+        ["A"]
+      ],
+      [
+        "beside others of the same name",
+        `{"b":[{"productId":"X","stock":1}],"a":[{"b":[{"productId":"A","stock":1}],"c":{"b":[{"productId":"X","stock":1}]}}]}`,
+        "a.b",
+        ["A"]
+      ],
+      ["below an array", `[{"a":{"b":[{"productId":"A","stock":1}]}},{"a":[{"b":[{"productId":"B","stock":1}]}]},{"c":[]}]`, "a.b", [
+        "A",
+        "B"
+      ]]
+    ] as const
+  ) {
     it.effect(`is read through arrays ${name}`, () =>
       Effect.forEach([1, 1000], (pieces) =>
-        Effect.map(readJson(text, pieces, { items }), (rows) => expect(rows).toEqual(ids.map((id, index) => good(index + 1, id, 1))))))
+        Effect.map(readJson(text, pieces, { items }), (rows) =>
+          expect(rows).toEqual(ids.map((id, index) => good(index + 1, id, 1))))))
   }
 
-  for (const [name, text, place, cursors] of [
-    ["before its items", `{"next_cursor":"c2","data":${items}}`, undefined, ["c2"]],
-    ["behind its items", `{"data":${items},"next_cursor":"c2"}`, undefined, ["c2"]],
-    ["as a number", `{"data":${items},"next_cursor":2}`, undefined, ["2"]],
-    ["in the object around its items", `{"result":{"items":${items},"next_cursor":"c2"}}`, "result.items", ["c2"]],
-    ["at its top, above its items", `{"next_cursor":"c2","result":{"items":${items}}}`, "result.items", ["c2"]],
-    ["that is null", `{"data":${items},"next_cursor":null}`, undefined, []],
-    ["that is empty", `{"data":${items},"next_cursor":""}`, undefined, []],
-    ["of something else", `{"more":{"next_cursor":"x"},"data":[{"productId":"A","stock":1,"next_cursor":"x"},{"productId":"B","stock":0}]}`, undefined, []]
-  ] as const) {
+  for (
+    const [name, text, place, cursors] of [
+      ["before its items", `{"next_cursor":"c2","data":${items}}`, undefined, ["c2"]],
+      ["behind its items", `{"data":${items},"next_cursor":"c2"}`, undefined, ["c2"]],
+      ["as a number", `{"data":${items},"next_cursor":2}`, undefined, ["2"]],
+      ["in the object around its items", `{"result":{"items":${items},"next_cursor":"c2"}}`, "result.items", ["c2"]],
+      ["at its top, above its items", `{"next_cursor":"c2","result":{"items":${items}}}`, "result.items", ["c2"]],
+      ["that is null", `{"data":${items},"next_cursor":null}`, undefined, []],
+      ["that is empty", `{"data":${items},"next_cursor":""}`, undefined, []],
+      [
+        "of something else",
+        `{"more":{"next_cursor":"x"},"data":[{"productId":"A","stock":1,"next_cursor":"x"},{"productId":"B","stock":0}]}`,
+        undefined,
+        []
+      ]
+    ] as const
+  ) {
     it.effect(`gives a next_cursor ${name}, and its rows`, () =>
       Effect.forEach([1, 1000], (pieces) =>
         Effect.gen(function*() {
@@ -67,23 +97,29 @@ describe("a JSON document", () => {
   it.effect("gives no meaning to names that every object has", () =>
     Effect.map(
       readJson(`[{"__proto__":{"productId":"A","stock":1}},{"productId":"B"}]`, 100, { stockColumn: "constructor" }),
-      (rows) => expect(rows).toEqual([bad(1, undefined, "there is no productId"), bad(2, "B", "there is no constructor, which is not taken for zero")])
+      (rows) =>
+        expect(rows).toEqual([
+          bad(1, undefined, "there is no productId"),
+          bad(2, "B", "there is no constructor, which is not taken for zero")
+        ])
     ))
 
-  for (const [name, text, message, path] of [
-    ["of no bytes", "", "it is empty"],
-    ["of blanks", "  \n", "it is empty"],
-    ["of an empty array", "[]", "there is no item in it"],
-    ["without the array", `{"rows":[{"productId":"A","stock":1}]}`, "--items"],
-    ["with an object where the array is expected", `{"data":{"A":{"stock":1}}}`, "there is no array"],
-    ["that is an array where an object is expected", items, "leave --items", "rows"],
-    ["that is cut short", `[{"productId":"A","stock":1},{"productId":"B"`, "behind 1 item it is cut short"],
-    ["whose array is not closed", `[{"productId":"A","stock":1}`, "cut short"],
-    ["with a comma too few", `[{"productId":"A","stock":1} {"productId":"B","stock":1}]`, "behind 1 item it is not JSON"],
-    ["with more behind it", `[{"productId":"A","stock":1}]]`, "behind 1 item it is not JSON"],
-    ["that is no JSON", "productId,stock\nA,1\n", "neither [ nor {"],
-    ["that is not UTF-8", Buffer.from(`[{"productId":"CAF\u00C9","stock":1}]`, "latin1"), "not UTF-8"]
-  ] as const) {
+  for (
+    const [name, text, message, path] of [
+      ["of no bytes", "", "it is empty"],
+      ["of blanks", "  \n", "it is empty"],
+      ["of an empty array", "[]", "there is no item in it"],
+      ["without the array", `{"rows":[{"productId":"A","stock":1}]}`, "--items"],
+      ["with an object where the array is expected", `{"data":{"A":{"stock":1}}}`, "there is no array"],
+      ["that is an array where an object is expected", items, "leave --items", "rows"],
+      ["that is cut short", `[{"productId":"A","stock":1},{"productId":"B"`, "behind 1 item it is cut short"],
+      ["whose array is not closed", `[{"productId":"A","stock":1}`, "cut short"],
+      ["with a comma too few", `[{"productId":"A","stock":1} {"productId":"B","stock":1}]`, "behind 1 item it is not JSON"],
+      ["with more behind it", `[{"productId":"A","stock":1}]]`, "behind 1 item it is not JSON"],
+      ["that is no JSON", "productId,stock\nA,1\n", "neither [ nor {"],
+      ["that is not UTF-8", Buffer.from(`[{"productId":"CAF\u00C9","stock":1}]`, "latin1"), "not UTF-8"]
+    ] as const
+  ) {
     it.effect(`is refused whole ${name}`, () =>
       Effect.map(Effect.flip(readJson(text, 11, { items: path })), (error) => {
         expect(error._tag).toBe("SourceRefused")
@@ -110,11 +146,13 @@ describe("a JSON document", () => {
 })
 
 describe("JSON line by line", () => {
-  for (const [name, text, lines] of [
-    ["line ends", `{"productId":"A","stock":1}\n{"productId":"B","stock":"0"}\n`, [1, 2]],
-    ["CRLF, a byte order mark and no line end at the end", `\uFEFF{"productId":"A","stock":1}\r\n{"productId":"B","stock":"0"}`, [1, 2]],
-    ["empty lines", `\n{"productId":"A","stock":1}\n\n \n{"productId":"B","stock":0}\n\n`, [2, 5]]
-  ] as const) {
+  for (
+    const [name, text, lines] of [
+      ["line ends", `{"productId":"A","stock":1}\n{"productId":"B","stock":"0"}\n`, [1, 2]],
+      ["CRLF, a byte order mark and no line end at the end", `\uFEFF{"productId":"A","stock":1}\r\n{"productId":"B","stock":"0"}`, [1, 2]],
+      ["empty lines", `\n{"productId":"A","stock":1}\n\n \n{"productId":"B","stock":0}\n\n`, [2, 5]]
+    ] as const
+  ) {
     it.effect(`is read with ${name}, in pieces of any size`, () =>
       Effect.forEach([1, 2, 3, 1000], (pieces) =>
         Effect.map(readLines(text, pieces), (rows) => expect(rows).toEqual([good(lines[0], "A", 1), good(lines[1], "B", 0)]))))
@@ -141,11 +179,13 @@ describe("JSON line by line", () => {
       ])
     }))
 
-  for (const [name, text, message] of [
-    ["of no bytes", "", "it is empty"],
-    ["of empty lines", "\n\r\n \n", "it is empty"],
-    ["whose line has no end", "x".repeat(1_100_000), "line 1: the line has no end within 1 MiB"]
-  ] as const) {
+  for (
+    const [name, text, message] of [
+      ["of no bytes", "", "it is empty"],
+      ["of empty lines", "\n\r\n \n", "it is empty"],
+      ["whose line has no end", "x".repeat(1_100_000), "line 1: the line has no end within 1 MiB"]
+    ] as const
+  ) {
     it.effect(`is refused whole ${name}`, () =>
       Effect.map(Effect.flip(readLines(text, 65_536)), (error) => {
         expect(error._tag).toBe("SourceRefused")
@@ -164,21 +204,46 @@ describe("an item", () => {
       return inDocument
     })
 
-  for (const [text, stock] of [
-    ["0", 0], ["12", 12], ["12.0", 12], ["1e3", 1000], ["\"12\"", 12], ["\" 012 \"", 12], ["\"12,00\"", 12], [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER]
-  ] as const) {
+  for (
+    const [text, stock] of [
+      ["0", 0],
+      ["12", 12],
+      ["12.0", 12],
+      ["1e3", 1000],
+      ["\"12\"", 12],
+      ["\" 012 \"", 12],
+      ["\"12,00\"", 12],
+      [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER]
+    ] as const
+  ) {
     it.effect(`has the stock ${stock} by ${text}`, () =>
       Effect.map(only(`{"productId":"A","stock":${text}}`), (row) => expect(row).toEqual(good(1, "A", stock))))
   }
 
-  for (const [fields, reason] of [
-    ["", "there is no stock, which is not taken for zero"], [`,"stock":null`, "stock is null, which is not taken for zero"], [`,"stock":""`, "stock is empty"],
-    [`,"stock":"  "`, "stock is empty"], [`,"stock":false`, "stock is false, not a number"], [`,"stock":[]`, "no plain value"], [`,"stock":[5]`, "no plain value"],
-    [`,"stock":{}`, "no plain value"], [`,"stock":-1`, "stock -1 is negative"], [`,"stock":-0`, "stock -0 is negative"], [`,"stock":-2.5`, "is negative"],
-    [`,"stock":2.5`, "stock 2.5 is not a whole number"], [`,"stock":9007199254740993`, "is over 9007199254740991"], [`,"stock":1e400`, "is over"],
-    [`,"stock":"many"`, "stock \"many\" is not a number"], [`,"stock":"1e3"`, "is not a number"], [`,"stock":"1.000"`, "thousands"], [`,"stock":"-1"`, "is negative"],
-    [`,"Stock":5`, "there is no stock"], [`,"quantity":{"stock":5}`, "there is no stock"]
-  ] as const) {
+  for (
+    const [fields, reason] of [
+      ["", "there is no stock, which is not taken for zero"],
+      [`,"stock":null`, "stock is null, which is not taken for zero"],
+      [`,"stock":""`, "stock is empty"],
+      [`,"stock":"  "`, "stock is empty"],
+      [`,"stock":false`, "stock is false, not a number"],
+      [`,"stock":[]`, "no plain value"],
+      [`,"stock":[5]`, "no plain value"],
+      [`,"stock":{}`, "no plain value"],
+      [`,"stock":-1`, "stock -1 is negative"],
+      [`,"stock":-0`, "stock -0 is negative"],
+      [`,"stock":-2.5`, "is negative"],
+      [`,"stock":2.5`, "stock 2.5 is not a whole number"],
+      [`,"stock":9007199254740993`, "is over 9007199254740991"],
+      [`,"stock":1e400`, "is over"],
+      [`,"stock":"many"`, "stock \"many\" is not a number"],
+      [`,"stock":"1e3"`, "is not a number"],
+      [`,"stock":"1.000"`, "thousands"],
+      [`,"stock":"-1"`, "is negative"],
+      [`,"Stock":5`, "there is no stock"],
+      [`,"quantity":{"stock":5}`, "there is no stock"]
+    ] as const
+  ) {
     it.effect(`is rejected with ${fields === "" ? "nothing beside its id" : fields.slice(1)}`, () =>
       Effect.map(only(`{"productId":"A"${fields}}`), (row) => expect(row).toEqual(bad(1, "A", reason))))
   }
@@ -187,9 +252,11 @@ describe("an item", () => {
     Effect.forEach(["json", "ndjson"] as const, (format) =>
       Effect.map(
         all(Format.rows(format, Stock.shape({ idColumn: "a.id", stockColumn: "b.c.stock" }), options)(
-          inPieces(`${JSON.stringify({ a: { id: "A" }, b: { c: { stock: 1 } }, "b.c": { stock: 2 } })}\n`.replace(/^.*$/m, (line) => format === "json" ? `[${line}]` : line), 100)
+          inPieces(`${JSON.stringify({ a: { id: "A" }, b: { c: { stock: 1 } }, "b.c": { stock: 2 } })}\n`.replace(/^.*$/m, (line) =>
+            format === "json" ? `[${line}]` : line), 100)
         )),
-        (rows) => expect(rows).toEqual([good(1, "A", 1)])
+        (rows) =>
+          expect(rows).toEqual([good(1, "A", 1)])
       )))
 
   for (const [id, named] of [["\"007\"", "007"], ["7", "7"], ["0", "0"], ["\" A \"", "A"], ["\"A/B?c#\"", "A/B?c#"]] as const) {
@@ -197,11 +264,19 @@ describe("an item", () => {
       Effect.map(only(`{"productId":${id},"stock":5}`), (row) => expect(row).toEqual(good(1, named, 5))))
   }
 
-  for (const [id, named, reason] of [
-    ["null", undefined, "productId is null"], ["\"\"", undefined, "productId is empty"], ["\" \"", undefined, "productId is empty"], ["1.5", undefined, "neither a text nor"],
-    ["12345678901234567890", undefined, "neither a text nor"], ["true", undefined, "neither a text nor"], ["[]", undefined, "neither a text nor"],
-    ["\"..\"", "..", "can't be sent"], ["\"\\ud800\"", "\ud800", "can't be sent"]
-  ] as const) {
+  for (
+    const [id, named, reason] of [
+      ["null", undefined, "productId is null"],
+      ["\"\"", undefined, "productId is empty"],
+      ["\" \"", undefined, "productId is empty"],
+      ["1.5", undefined, "neither a text nor"],
+      ["12345678901234567890", undefined, "neither a text nor"],
+      ["true", undefined, "neither a text nor"],
+      ["[]", undefined, "neither a text nor"],
+      ["\"..\"", "..", "can't be sent"],
+      ["\"\\ud800\"", "\ud800", "can't be sent"]
+    ] as const
+  ) {
     it.effect(`is rejected with the id ${id}`, () =>
       Effect.map(only(`{"productId":${id},"stock":5}`), (row) => expect(row).toEqual(bad(1, named, reason))))
   }

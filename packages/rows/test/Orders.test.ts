@@ -4,11 +4,17 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/rows/Format"
 import * as Orders from "@plaza/rows/Orders"
-import { all, containing, inPieces } from "./support/reading.js"
 import { Effect } from "effect"
+import { all, containing, inPieces } from "./support/reading.js"
 
 const read = (format: Format.Format, text: string) => all(Format.rows(format, Orders.shape, { source: "orders" })(inPieces(text, 7)))
-const good = (line: number, orderId: string, carrier: string, trackingNumber: string) => ({ _tag: "Good", line, orderId, carrier, trackingNumber })
+const good = (line: number, orderId: string, carrier: string, trackingNumber: string) => ({
+  _tag: "Good",
+  line,
+  orderId,
+  carrier,
+  trackingNumber
+})
 const bad = (line: number, orderId: string | undefined, reason: string) => ({ _tag: "Bad", line, orderId, reason: containing(reason) })
 
 describe("a shipment", () => {
@@ -35,7 +41,11 @@ describe("a shipment", () => {
         bad(5, "C", "a spreadsheet has rounded"),
         bad(6, "D", "it has 2 columns where the header has 3")
       ])
-      const things = [{ carrier: "DHL", trackingNumber: "1" }, { orderId: "A", carrier: null, trackingNumber: "1" }, { orderId: "B", carrier: "DHL", trackingNumber: 2 ** 60 }]
+      const things = [{ carrier: "DHL", trackingNumber: "1" }, { orderId: "A", carrier: null, trackingNumber: "1" }, {
+        orderId: "B",
+        carrier: "DHL",
+        trackingNumber: 2 ** 60
+      }]
       expect(yield* read("json", JSON.stringify(things))).toEqual([
         bad(1, undefined, "there is no orderId"),
         bad(2, "A", "carrier is null"),

@@ -47,7 +47,14 @@ const csv = (written: ReadonlyArray<Item>, delimiter: string, lineEnd: string, q
 
 const objects = (written: ReadonlyArray<Item>) => written.map(([productId, stock]) => ({ productId, stock }))
 
-const readBack = (format: Format.Format, text: string, encode: string, isPacked: boolean, sizes: ReadonlyArray<number>, delimiter?: string) => {
+const readBack = (
+  format: Format.Format,
+  text: string,
+  encode: string,
+  isPacked: boolean,
+  sizes: ReadonlyArray<number>,
+  delimiter?: string
+) => {
   const plain = encodings[encode]?.(text) ?? Buffer.from(text)
   const bytes = pieces(isPacked ? gzipSync(plain) : plain, sizes)
   return Effect.map(
@@ -58,15 +65,30 @@ const readBack = (format: Format.Format, text: string, encode: string, isPacked:
 
 /** Rows, or the sentence of the failure. */
 const outcome = (format: Format.Format, bytes: Stream.Stream<Uint8Array>) =>
-  Effect.merge(Effect.mapError(all(Format.rows(format, Stock.shape({ idColumn: "productId", stockColumn: "stock" }), { source: "stock" })(bytes)), ({ message }) => message))
+  Effect.merge(
+    Effect.mapError(all(Format.rows(format, Stock.shape({ idColumn: "productId", stockColumn: "stock" }), { source: "stock" })(bytes)),
+      ({ message }) => message)
+  )
 
-const beginnings: Readonly<Record<Format.Format, string>> = { csv: "productId,stock\n", json: "[{\"productId\":\"A\",\"stock\":1},", ndjson: "" }
+const beginnings: Readonly<Record<Format.Format, string>> = {
+  csv: "productId,stock\n",
+  json: "[{\"productId\":\"A\",\"stock\":1},",
+  ndjson: ""
+}
 
 describe("any bytes", () => {
   for (const format of Format.all) {
     it.effect.prop(
       `end as ${format} in rows or in one sentence, the same whatever pieces they come in`,
-      [FastCheck.oneof(FastCheck.uint8Array({ maxLength: 60 }), FastCheck.stringOf(character, { maxLength: 60 }).map((text) => Buffer.from(text))), FastCheck.boolean(), encoding, FastCheck.boolean(), cuts],
+      [
+        FastCheck.oneof(FastCheck.uint8Array({ maxLength: 60 }), FastCheck.stringOf(character, { maxLength: 60 }).map((text) =>
+          Buffer.from(text)
+        )),
+        FastCheck.boolean(),
+        encoding,
+        FastCheck.boolean(),
+        cuts
+      ],
       ([rest, isBegun, encode, isPacked, sizes]) =>
         Effect.gen(function*() {
           const plain = Buffer.concat([encodings[encode]?.(isBegun ? beginnings[format] : "") ?? Buffer.alloc(0), rest])
@@ -79,14 +101,24 @@ describe("any bytes", () => {
 })
 
 describe("what is written", () => {
-  it.prop("has one plain text: the marks of spreadsheets are taken away once and for all", [FastCheck.stringOf(character, { maxLength: 8 })], ([text]) => {
+  it.prop("has one plain text: the marks of spreadsheets are taken away once and for all", [
+    FastCheck.stringOf(character, { maxLength: 8 })
+  ], ([text]) => {
     const once = CellText.plain(text, (marked) => marked !== "")
     expect(CellText.plain(once, (marked) => marked !== "")).toBe(once)
   }, { fastCheck: { numRuns: 1000 } })
 
   it.effect.prop(
     "is read back from CSV",
-    [items, FastCheck.constantFrom(",", ";", "\t", "|", "^", "¦"), FastCheck.constantFrom("\n", "\r\n", "\r"), FastCheck.boolean(), encoding, FastCheck.boolean(), cuts],
+    [
+      items,
+      FastCheck.constantFrom(",", ";", "\t", "|", "^", "¦"),
+      FastCheck.constantFrom("\n", "\r\n", "\r"),
+      FastCheck.boolean(),
+      encoding,
+      FastCheck.boolean(),
+      cuts
+    ],
     ([written, delimiter, lineEnd, quoteAll, encode, isPacked, sizes]) =>
       Effect.gen(function*() {
         const named = ["^", "¦"].includes(delimiter) ? delimiter : undefined
@@ -95,15 +127,18 @@ describe("what is written", () => {
     { fastCheck: { numRuns: 200 } }
   )
 
-  it.effect.prop("is read back from JSON", [items, FastCheck.boolean(), FastCheck.boolean(), encoding, FastCheck.boolean(), cuts], ([written, isBare, isPretty, encode, isPacked, sizes]) =>
-    Effect.gen(function*() {
-      const document = JSON.stringify(isBare ? objects(written) : { next_cursor: null, data: objects(written) }, null, isPretty ? 2 : undefined)
-      expect(yield* readBack("json", document, encode, isPacked, sizes)).toEqual(written)
-    }))
+  it.effect.prop("is read back from JSON", [items, FastCheck.boolean(), FastCheck.boolean(), encoding, FastCheck.boolean(), cuts],
+    ([written, isBare, isPretty, encode, isPacked, sizes]) =>
+      Effect.gen(function*() {
+        const document = JSON.stringify(isBare ? objects(written) : { next_cursor: null, data: objects(written) }, null,
+          isPretty ? 2 : undefined)
+        expect(yield* readBack("json", document, encode, isPacked, sizes)).toEqual(written)
+      }))
 
-  it.effect.prop("is read back from NDJSON", [items, FastCheck.constantFrom("\n", "\r\n"), encoding, FastCheck.boolean(), cuts], ([written, lineEnd, encode, isPacked, sizes]) =>
-    Effect.gen(function*() {
-      const text = objects(written).map((object) => `${JSON.stringify(object)}${lineEnd}`).join("")
-      expect(yield* readBack("ndjson", text, encode, isPacked, sizes)).toEqual(written)
-    }))
+  it.effect.prop("is read back from NDJSON", [items, FastCheck.constantFrom("\n", "\r\n"), encoding, FastCheck.boolean(), cuts],
+    ([written, lineEnd, encode, isPacked, sizes]) =>
+      Effect.gen(function*() {
+        const text = objects(written).map((object) => `${JSON.stringify(object)}${lineEnd}`).join("")
+        expect(yield* readBack("ndjson", text, encode, isPacked, sizes)).toEqual(written)
+      }))
 })

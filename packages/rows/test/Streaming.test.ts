@@ -2,9 +2,9 @@
  * That no format reads ahead: what has been taken in and not been given on is never more than a piece, however long the source.
  */
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
 import * as Format from "@plaza/rows/Format"
 import * as Stock from "@plaza/rows/Stock"
+import { Effect, Stream } from "effect"
 
 const perPiece = 1_000
 const pieces = 200
@@ -12,10 +12,19 @@ const shape = Stock.shape({ idColumn: "productId", stockColumn: "stock" })
 
 const comma = (id: number) => id === 0 ? "" : ","
 
-const written: ReadonlyArray<readonly [name: string, format: Format.Format, head: string, row: (id: number) => string, foot: string, items?: string]> = [
+const written: ReadonlyArray<
+  readonly [name: string, format: Format.Format, head: string, row: (id: number) => string, foot: string, items?: string]
+> = [
   ["csv", "csv", "productId,stock\n", (id) => `P${id},${id}\n`, ""],
   ["json", "json", "{\"data\":[", (id) => `${comma(id)}{"productId":"P${id}","stock":${id}}`, "]}"],
-  ["json with arrays in its items", "json", "{\"a\":[", (id) => `${comma(id)}{"b":[{"productId":"P${id}","stock":${id}}]}`, "],\"next_cursor\":null}", "a.b"],
+  [
+    "json with arrays in its items",
+    "json",
+    "{\"a\":[",
+    (id) => `${comma(id)}{"b":[{"productId":"P${id}","stock":${id}}]}`,
+    "],\"next_cursor\":null}",
+    "a.b"
+  ],
   ["ndjson", "ndjson", "", (id) => `{"productId":"P${id}","stock":${id}}\n`, ""]
 ]
 

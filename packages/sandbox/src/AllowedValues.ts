@@ -15,6 +15,7 @@ import type * as SchemaAST from "effect/SchemaAST"
  */
 export const allowedValues = <Values extends Arr.NonEmptyReadonlyArray<SchemaAST.LiteralValue>>(
   literal: Schema.Literal<[...Values]>
-): Schema.Literal<[...Values]> => literal.annotations({
-  message: () => ({ message: `has to be one of ${literal.literals.join(", ")}`, override: true })
-})
+): Schema.Literal<[...Values]> =>
+  literal.annotations({
+    message: () => ({ message: `has to be one of ${literal.literals.join(", ")}`, override: true })
+  })

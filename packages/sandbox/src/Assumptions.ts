@@ -137,7 +137,8 @@ export const defaults: Assumptions = {
  * @category documentation
  */
 export const meanings: Readonly<Record<keyof Assumptions, string>> = {
-  undocumented: "answers the paths that the document names without showing, further fields in answers, and fields beside `code` and `message` in errors",
+  undocumented:
+    "answers the paths that the document names without showing, further fields in answers, and fields beside `code` and `message` in errors",
   scopes: "the scope that each operation needs, and thereby the names of all 13 but `posts:write`; merged operation by operation",
   requestsPerWindow: "requests of a key in a window (the document's number)",
   rateWindow: "length of the window in milliseconds (the document's minute)",
@@ -238,52 +239,176 @@ export interface FixedAssumption {
  * @category assumptions
  */
 export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
-  ["refusals.order", "Errors", "A request is refused for the first of: unknown route or method (404) or malformed path (400); key (401); developer access (403); rate, then quota (429); scope (403); photo and cover on writes (403); size (413); JSON (400); parameters and fields (400); existence (404); user, store, chat and ownership (403); conflict (409)."],
-  ["refusals.route", "Errors", "An unknown path and an unknown method of a known path are 404 `NOT_FOUND`, before the key is looked at. A path that is not well-formed percent-encoding is 400 `VALIDATION_ERROR`."],
-  ["refusals.http", "Errors", "What is not HTTP, headers beyond 16 KiB and a request that takes too long to arrive are 400 `VALIDATION_ERROR`."],
-  ["refusals.host", "Errors", "A request that names another host than this machine, the address that the sandbox listens to or an allowed host is 403 `FORBIDDEN`."],
-  ["paths.exact", "Endpoints", "Paths are compared exactly: letter case, trailing slashes and empty segments count. A literal segment goes before a parameter, and a parameter is one segment, decoded once."],
-  ["query.unknown", "Endpoints", "Unknown query parameters and unknown body fields are ignored. A parameter that is given twice is invalid."],
-  ["body.contentType", "Endpoints", "A JSON body without the content type `application/json` is 400 `VALIDATION_ERROR` for `Content-Type`; parameters of the type are ignored."],
+  [
+    "refusals.order",
+    "Errors",
+    "A request is refused for the first of: unknown route or method (404) or malformed path (400); key (401); developer access (403); rate, then quota (429); scope (403); photo and cover on writes (403); size (413); JSON (400); parameters and fields (400); existence (404); user, store, chat and ownership (403); conflict (409)."
+  ],
+  [
+    "refusals.route",
+    "Errors",
+    "An unknown path and an unknown method of a known path are 404 `NOT_FOUND`, before the key is looked at. A path that is not well-formed percent-encoding is 400 `VALIDATION_ERROR`."
+  ],
+  [
+    "refusals.http",
+    "Errors",
+    "What is not HTTP, headers beyond 16 KiB and a request that takes too long to arrive are 400 `VALIDATION_ERROR`."
+  ],
+  [
+    "refusals.host",
+    "Errors",
+    "A request that names another host than this machine, the address that the sandbox listens to or an allowed host is 403 `FORBIDDEN`."
+  ],
+  [
+    "paths.exact",
+    "Endpoints",
+    "Paths are compared exactly: letter case, trailing slashes and empty segments count. A literal segment goes before a parameter, and a parameter is one segment, decoded once."
+  ],
+  [
+    "query.unknown",
+    "Endpoints",
+    "Unknown query parameters and unknown body fields are ignored. A parameter that is given twice is invalid."
+  ],
+  [
+    "body.contentType",
+    "Endpoints",
+    "A JSON body without the content type `application/json` is 400 `VALIDATION_ERROR` for `Content-Type`; parameters of the type are ignored."
+  ],
   ["body.empty", "Endpoints", "An empty body where JSON is expected is 400 `INVALID_JSON`, and so is one that is not UTF-8."],
-  ["body.unasked", "Endpoints", "A body that is sent to an endpoint that takes none is read up to `maxBodyBytes` and ignored, whatever its type; a larger one is 413."],
+  [
+    "body.unasked",
+    "Endpoints",
+    "A body that is sent to an endpoint that takes none is read up to `maxBodyBytes` and ignored, whatever its type; a larger one is 413."
+  ],
   ["body.optional", "Resources and their fields", "A field that is null counts as left out where the contract makes it optional."],
-  ["text.least", "Resources and their fields", "Texts, carriers, tracking numbers and names have at least one character. They are well-formed Unicode without U+0000, are measured in code points and are kept as they were sent."],
-  ["success.status", "Endpoints", "Success is 200 with a body. A like, a follow, a deletion and, with `--document-only`, a story are confirmed with 204 and no body."],
+  [
+    "text.least",
+    "Resources and their fields",
+    "Texts, carriers, tracking numbers and names have at least one character. They are well-formed Unicode without U+0000, are measured in code points and are kept as they were sent."
+  ],
+  [
+    "success.status",
+    "Endpoints",
+    "Success is 200 with a body. A like, a follow, a deletion and, with `--document-only`, a story are confirmed with 204 and no body."
+  ],
   ["headers.requestId", "Endpoints", "Every answer of the interface carries an `x-request-id`, which the document does not name."],
   ["headers.retryAfter", "Limits", "`Retry-After` is in whole seconds, rounded up."],
-  ["errors.fields", "Errors", "A validation error names the field as `field`: `limit`, `text`, `mediaIds.0`, `Content-Type`, `file`, `path`, `headers`, or `body` for the whole. `NOT_FOUND` repeats the id as `id` and says what was looked for as `resource`; `RATE_LIMITED` says which limit as `limit`, `rate` or `quota`; `INSUFFICIENT_SCOPE` names the scope as `scope`. With `--document-only` errors have `code` and `message` only, and the message names the field."],
-  ["limits.window", "Limits", "The rate window slides over the moments of arrival, for each key. Every request with a valid key and developer access counts, refused or not, except as `countRefused` says. A request that a fault keeps from the service counts as well."],
-  ["limits.day", "Limits", "A day of the daily quota begins at midnight UTC. Rate window and quota are kept in the data file, over a kill too."],
+  [
+    "errors.fields",
+    "Errors",
+    "A validation error names the field as `field`: `limit`, `text`, `mediaIds.0`, `Content-Type`, `file`, `path`, `headers`, or `body` for the whole. `NOT_FOUND` repeats the id as `id` and says what was looked for as `resource`; `RATE_LIMITED` says which limit as `limit`, `rate` or `quota`; `INSUFFICIENT_SCOPE` names the scope as `scope`. With `--document-only` errors have `code` and `message` only, and the message names the field."
+  ],
+  [
+    "limits.window",
+    "Limits",
+    "The rate window slides over the moments of arrival, for each key. Every request with a valid key and developer access counts, refused or not, except as `countRefused` says. A request that a fault keeps from the service counts as well."
+  ],
+  [
+    "limits.day",
+    "Limits",
+    "A day of the daily quota begins at midnight UTC. Rate window and quota are kept in the data file, over a kill too."
+  ],
   ["auth.header", "Authentication", "The word `Bearer` is taken in any letter case, followed by one or more spaces."],
-  ["auth.prefix", "Authentication", "Keys begin with `key_`, or with the `keyPrefix` of the latitude; the 40 characters after it are letters and digits. Keys with an earlier prefix stay good."],
-  ["scopes.form", "Authentication", "A key may have any set of scopes, the empty one included; the page asks for at least one. The operations that the document does not show need scopes of those that it shows."],
-  ["access.denied", "States and transitions", "An account without granted developer access is refused with `DEVELOPER_ACCESS_REVOKED`, whatever the reason."],
-  ["access.requests", "States and transitions", "An account asks for access while it has none and no request is pending; after a decline it may ask again. A decision is final. Photo and cover are not needed to ask."],
-  ["access.approval", "States and transitions", "Approving a request grants access. Where the operator granted it meanwhile, it stays granted and the request is approved. While access is suspended or revoked, a pending request can be declined only."],
-  ["access.moves", "States and transitions", "The operator may grant access without a request, revoke a suspended access, and restore a suspended or revoked one."],
-  ["access.website", "What the service does", "A website is an address that begins with `http://` or `https://`. Space around the three inputs is cut off."],
+  [
+    "auth.prefix",
+    "Authentication",
+    "Keys begin with `key_`, or with the `keyPrefix` of the latitude; the 40 characters after it are letters and digits. Keys with an earlier prefix stay good."
+  ],
+  [
+    "scopes.form",
+    "Authentication",
+    "A key may have any set of scopes, the empty one included; the page asks for at least one. The operations that the document does not show need scopes of those that it shows."
+  ],
+  [
+    "access.denied",
+    "States and transitions",
+    "An account without granted developer access is refused with `DEVELOPER_ACCESS_REVOKED`, whatever the reason."
+  ],
+  [
+    "access.requests",
+    "States and transitions",
+    "An account asks for access while it has none and no request is pending; after a decline it may ask again. A decision is final. Photo and cover are not needed to ask."
+  ],
+  [
+    "access.approval",
+    "States and transitions",
+    "Approving a request grants access. Where the operator granted it meanwhile, it stays granted and the request is approved. While access is suspended or revoked, a pending request can be declined only."
+  ],
+  [
+    "access.moves",
+    "States and transitions",
+    "The operator may grant access without a request, revoke a suspended access, and restore a suspended or revoked one."
+  ],
+  [
+    "access.website",
+    "What the service does",
+    "A website is an address that begins with `http://` or `https://`. Space around the three inputs is cut off."
+  ],
   ["keys.names", "Authentication", "Names of keys need not differ. A key cannot be changed, and a revoked one stays in the list."],
   ["profile.fields", "Resources and their fields", "Beside `id` and `username` a profile has `name`, `hasPhoto` and `hasCover`."],
-  ["users.reach", "Errors", "A suspended or private account, and one with a block on either side, is `USER_UNAVAILABLE` to others and always available to itself. The same holds for its posts and products."],
+  [
+    "users.reach",
+    "Errors",
+    "A suspended or private account, and one with a block on either side, is `USER_UNAVAILABLE` to others and always available to itself. The same holds for its posts and products."
+  ],
   ["users.username", "Endpoints", "A username is compared exactly."],
   ["follow.self", "Endpoints", "An account cannot follow itself: `VALIDATION_ERROR` for `id`."],
   ["follow.repeat", "Endpoints", "Following or liking again changes nothing and is confirmed again. An account may like its own posts."],
-  ["ids.form", "Resources and their fields", "Ids of posts are digits beyond what a double holds; of media `media-` and six digits, of stories `story-` and a number, of conversations `conv_` and a number; of comments and messages a number. No id is given twice."],
-  ["posts.fields", "Resources and their fields", "`text` of a post is required and `mediaIds` is not; the same media may be named more than once and in any order. Beside the known fields a post has `authorId`, a comment `id`, `postId`, `authorId` and `createdAt`."],
-  ["posts.edit", "Endpoints", "Only the author edits or deletes a post: `FORBIDDEN` for others. An edit changes what it names and leaves `createdAt`. A deletion takes comments and likes along."],
-  ["media.use", "Resources and their fields", "A post may name media of its own account only, and any number of them. Media cannot be read or deleted, and may be used in many posts."],
-  ["media.upload", "Endpoints", "An upload is exactly one part, named `file`, with a file name and a content type, both not empty; any content type is taken, and an empty file too. Delimiters and headers may add 64 KiB, headers of the part 16 KiB. The answer has `fileName`, `contentType` and `size` as well."],
+  [
+    "ids.form",
+    "Resources and their fields",
+    "Ids of posts are digits beyond what a double holds; of media `media-` and six digits, of stories `story-` and a number, of conversations `conv_` and a number; of comments and messages a number. No id is given twice."
+  ],
+  [
+    "posts.fields",
+    "Resources and their fields",
+    "`text` of a post is required and `mediaIds` is not; the same media may be named more than once and in any order. Beside the known fields a post has `authorId`, a comment `id`, `postId`, `authorId` and `createdAt`."
+  ],
+  [
+    "posts.edit",
+    "Endpoints",
+    "Only the author edits or deletes a post: `FORBIDDEN` for others. An edit changes what it names and leaves `createdAt`. A deletion takes comments and likes along."
+  ],
+  [
+    "media.use",
+    "Resources and their fields",
+    "A post may name media of its own account only, and any number of them. Media cannot be read or deleted, and may be used in many posts."
+  ],
+  [
+    "media.upload",
+    "Endpoints",
+    "An upload is exactly one part, named `file`, with a file name and a content type, both not empty; any content type is taken, and an empty file too. Delimiters and headers may add 64 KiB, headers of the part 16 KiB. The answer has `fileName`, `contentType` and `size` as well."
+  ],
   ["stories.payload", "Endpoints", "A story is any JSON object, kept as it is. The answer has `id` and `createdAt`."],
-  ["store.owner", "Endpoints", "Every account has one store. Changing products and orders of another's is `STORE_BLOCKED` where that store blocked the caller, and `FORBIDDEN` otherwise. A product can be read by whoever the store did not block; an order by its owner only."],
+  [
+    "store.owner",
+    "Endpoints",
+    "Every account has one store. Changing products and orders of another's is `STORE_BLOCKED` where that store blocked the caller, and `FORBIDDEN` otherwise. A product can be read by whoever the store did not block; an order by its owner only."
+  ],
   ["store.stock", "Resources and their fields", "A stock is a whole number from 0 to `maxStock`."],
-  ["store.orders", "States and transitions", "Beside the known fields a product has `name`, and an order has `state`: `not shipped` or `shipped`. Both fields of a shipment are required."],
-  ["chat.order", "Errors", "A message is refused for a block (`CHAT_BLOCKED`) before a suspended peer (`USER_UNAVAILABLE`), and for that before the anti-spam rule (`CHAT_NOT_ALLOWED`). A private peer can be written to."],
+  [
+    "store.orders",
+    "States and transitions",
+    "Beside the known fields a product has `name`, and an order has `state`: `not shipped` or `shipped`. Both fields of a shipment are required."
+  ],
+  [
+    "chat.order",
+    "Errors",
+    "A message is refused for a block (`CHAT_BLOCKED`) before a suspended peer (`USER_UNAVAILABLE`), and for that before the anti-spam rule (`CHAT_NOT_ALLOWED`). A private peer can be written to."
+  ],
   ["chat.reply", "Errors", "Whoever was written to once may answer for ever, in any conversation with the writer."],
-  ["chat.conversations", "Resources and their fields", "Each side has a conversation of its own with the other; what either writes stands in both, and stays readable after a block. A conversation of others is `NOT_FOUND`. Beside the known fields a conversation has `peerId`, a message `id`, `conversationId`, `senderId` and `createdAt`."],
+  [
+    "chat.conversations",
+    "Resources and their fields",
+    "Each side has a conversation of its own with the other; what either writes stands in both, and stays readable after a block. A conversation of others is `NOT_FOUND`. Beside the known fields a conversation has `peerId`, a message `id`, `conversationId`, `senderId` and `createdAt`."
+  ],
   ["lists.order", "Endpoints", "Lists begin with what is newest."],
   ["lists.limit", "Endpoints", "`limit` is written in decimal digits and may be left out of every list."],
-  ["lists.cursor", "Endpoints", "A cursor is a place and not a number of items: it stays good while items come and go, the one it was taken at included, over a restart and for ever. It is signed; one that was altered, or is of another list, conversation or account, is 400 `VALIDATION_ERROR` for `cursor`."],
+  [
+    "lists.cursor",
+    "Endpoints",
+    "A cursor is a place and not a number of items: it stays good while items come and go, the one it was taken at included, over a restart and for ever. It is signed; one that was altered, or is of another list, conversation or account, is 400 `VALIDATION_ERROR` for `cursor`."
+  ],
   ["dates.clock", "Resources and their fields", "`createdAt` is the sandbox's clock when the request was handled, in milliseconds."]
 ] as const).map(([id, section, assumption]) => ({ id, section, assumption }))
 
@@ -308,7 +433,8 @@ export const tables = (): { readonly values: string; readonly fixed: string } =>
     "|---|---|---|",
     // The type of `meanings` gives it the keys of Assumptions.
     ...(Object.keys(meanings) as Array<keyof Assumptions>).map((name) =>
-      `| \`${name}\` | ${written(defaults[name], name)} | ${cell(meanings[name])} |`)
+      `| \`${name}\` | ${written(defaults[name], name)} | ${cell(meanings[name])} |`
+    )
   ].join("\n"),
   fixed: [
     "| id | section | what is assumed |",

@@ -350,13 +350,11 @@ const wrongClocks = [-24 * hour, -14 * hour, -hour, -10 * minute, -minute, minut
  */
 export const fromSeed = (seed: number): Latitude => {
   const next = generator(seed)
-  const among = <A>(usual: A, ...others: ReadonlyArray<A>): A =>
-    next() < 0.5 ? usual : others[Math.floor(next() * others.length)] ?? usual
+  const among = <A>(usual: A, ...others: ReadonlyArray<A>): A => next() < 0.5 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const between = (usual: number, least: number, most: number): number =>
     next() < 0.5 ? usual : least + Math.floor(next() * (most - least + 1))
   /** For values that would hide all other deviations. */
-  const rarely = <A>(usual: A, ...others: ReadonlyArray<A>): A =>
-    next() < 0.9 ? usual : others[Math.floor(next() * others.length)] ?? usual
+  const rarely = <A>(usual: A, ...others: ReadonlyArray<A>): A => next() < 0.9 ? usual : others[Math.floor(next() * others.length)] ?? usual
   const some = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> => next() < 0.5 ? [] : all.filter(() => next() < 0.4)
   const presence = () => among<Presence>("present", "null", "omitted")
   const drawn: Latitude = {
@@ -429,7 +427,9 @@ export const fromSeed = (seed: number): Latitude => {
  * @since 0.1.0
  * @category models
  */
-export const Change = Schema.partialWith(Schema.Struct({ seed: described(Schema.Int, "a whole number"), ...Latitude.fields }), { exact: true })
+export const Change = Schema.partialWith(Schema.Struct({ seed: described(Schema.Int, "a whole number"), ...Latitude.fields }), {
+  exact: true
+})
   // Rejects unknown fields, which are usually misspelt.
   .annotations({ identifier: "LatitudeChange", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */

@@ -17,58 +17,58 @@ import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as AccessRequests from "./access/AccessRequests.js"
 import * as AccountPolicy from "./access/AccountPolicy.js"
+import * as Keys from "./access/Keys.js"
+import * as KeySecrets from "./access/KeySecrets.js"
+import * as RateWindow from "./access/RateWindow.js"
 import * as AssumedChat from "./areas/chat/AssumedChatHandlers.js"
 import * as Chat from "./areas/chat/ChatHandlers.js"
+import * as MediaFiles from "./areas/media/MediaFiles.js"
 import * as Media from "./areas/media/MediaHandlers.js"
 import * as AssumedPosts from "./areas/posts/AssumedPostsHandlers.js"
 import * as Posts from "./areas/posts/PostsHandlers.js"
+import { PostsPolicy } from "./areas/posts/PostsPolicy.js"
 import * as Profiles from "./areas/profiles/ProfilesHandlers.js"
 import * as AssumedStore from "./areas/store/AssumedStoreHandlers.js"
 import * as Store from "./areas/store/StoreHandlers.js"
+import { StorePolicy } from "./areas/store/StorePolicy.js"
 import * as Stories from "./areas/stories/StoriesHandlers.js"
 import type { Assumptions } from "./Assumptions.js"
 import { Assumed, defaults, merge } from "./Assumptions.js"
 import * as AssumptionsFile from "./AssumptionsFile.js"
-import type { Commit } from "./http/Commits.js"
-import * as Commits from "./http/Commits.js"
 import * as Control from "./control/Control.js"
 import * as ControlHandlers from "./control/ControlHandlers.js"
 import * as SeedingHandlers from "./control/SeedingHandlers.js"
 import * as ServedControlApi from "./control/ServedControlApi.js"
-import * as Cursors from "./storage/Cursors.js"
-import * as Database from "./storage/Database.js"
+import type { StateSnapshot } from "./control/StateSnapshot.js"
+import * as Admission from "./http/Admission.js"
+import type { Commit } from "./http/Commits.js"
+import * as Commits from "./http/Commits.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
 import { Fault } from "./http/Fault.js"
 import * as Faults from "./http/Faults.js"
-import type { Fixtures } from "./seeding/Fixtures.js"
-import { Fixtures as FixturesSchema } from "./seeding/Fixtures.js"
-import * as FixturesFile from "./seeding/FixturesFile.js"
-import * as Admission from "./http/Admission.js"
 import { apart, makeClient, origin as originInProcess } from "./http/InProcess.js"
 import * as Interface from "./http/Interface.js"
-import * as Keys from "./access/Keys.js"
-import * as KeySecrets from "./access/KeySecrets.js"
-import * as Latitude from "./Latitude.js"
-import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
-import * as LateCommits from "./latitude/LateCommits.js"
 import * as LocalOnly from "./http/LocalOnly.js"
-import * as MediaFiles from "./areas/media/MediaFiles.js"
 import type { Patience } from "./http/NodeServer.js"
-import * as InitialData from "./seeding/InitialData.js"
-import { PostsPolicy } from "./areas/posts/PostsPolicy.js"
-import { StorePolicy } from "./areas/store/StorePolicy.js"
-import * as RateWindow from "./access/RateWindow.js"
-import * as Repos from "./Repos.js"
-import * as Pagination from "./storage/Pagination.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
 import { basePath } from "./http/ServedApi.js"
-import { SandboxError } from "./SandboxError.js"
 import * as Service from "./http/Service.js"
+import * as Latitude from "./Latitude.js"
+import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
+import * as LateCommits from "./latitude/LateCommits.js"
+import * as Repos from "./Repos.js"
+import { SandboxError } from "./SandboxError.js"
+import type { Fixtures } from "./seeding/Fixtures.js"
+import { Fixtures as FixturesSchema } from "./seeding/Fixtures.js"
+import * as FixturesFile from "./seeding/FixturesFile.js"
+import * as InitialData from "./seeding/InitialData.js"
 import type { SeedingOperations } from "./seeding/Seeding.js"
 import * as Seeding from "./seeding/Seeding.js"
+import * as Cursors from "./storage/Cursors.js"
+import * as Database from "./storage/Database.js"
+import * as Pagination from "./storage/Pagination.js"
 import type { Sql } from "./storage/Sql.js"
-import type { StateSnapshot } from "./control/StateSnapshot.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
 import * as Web from "./web/Web.js"
@@ -79,42 +79,45 @@ import * as Web from "./web/Web.js"
  * @since 0.1.0
  * @category services
  */
-export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<Sandbox, SeedingOperations & {
-  /** The base address of the interface; ends with `/open/v1`. */
-  readonly baseUrl: string
-  /** Where the pages are; ends with a slash. */
-  readonly webUrl: string
-  /** The base address of the control interface; ends with `/sandbox`. */
-  readonly controlUrl: string
-  /**
-   * A ready key of the seeded shop, with all scopes. It follows from the seed, so it is public: whoever knows the seed can
-   * compute it.
-   */
-  readonly apiKey: Redacted.Redacted
-  /** The seed of the data. */
-  readonly seed: number
-  /** Everything the sandbox holds. */
-  readonly state: Effect.Effect<StateSnapshot>
-  /** What was asked of the interface lately, oldest first. */
-  readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
-  /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
-  readonly reset: Effect.Effect<void>
-  /** What time it is in the sandbox, and how far that is ahead of the clock outside. */
-  readonly clock: Effect.Effect<ClockState>
-  /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
-  readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
-  /** The writes that were carried out, as they were sent, oldest first; bounded as `Commits.capacity` says, and cleared by a reset. */
-  readonly commits: Effect.Effect<ReadonlyArray<Commit>>
-  /** How the service uses what the document leaves to it. */
-  readonly latitude: Effect.Effect<Latitude.Latitude>
-  /** Changes the fields that are given, or draws a whole latitude from a seed; a reset takes it back. */
-  readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
-  /** Asks for a fault; it hits the next calls that match. */
-  readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
-  /** The faults that may still hit something. */
-  readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
-  readonly clearFaults: Effect.Effect<void>
-}>() {}
+export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
+  Sandbox,
+  SeedingOperations & {
+    /** The base address of the interface; ends with `/open/v1`. */
+    readonly baseUrl: string
+    /** Where the pages are; ends with a slash. */
+    readonly webUrl: string
+    /** The base address of the control interface; ends with `/sandbox`. */
+    readonly controlUrl: string
+    /**
+     * A ready key of the seeded shop, with all scopes. It follows from the seed, so it is public: whoever knows the seed can
+     * compute it.
+     */
+    readonly apiKey: Redacted.Redacted
+    /** The seed of the data. */
+    readonly seed: number
+    /** Everything the sandbox holds. */
+    readonly state: Effect.Effect<StateSnapshot>
+    /** What was asked of the interface lately, oldest first. */
+    readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
+    /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
+    readonly reset: Effect.Effect<void>
+    /** What time it is in the sandbox, and how far that is ahead of the clock outside. */
+    readonly clock: Effect.Effect<ClockState>
+    /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
+    readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
+    /** The writes that were carried out, as they were sent, oldest first; bounded as `Commits.capacity` says, and cleared by a reset. */
+    readonly commits: Effect.Effect<ReadonlyArray<Commit>>
+    /** How the service uses what the document leaves to it. */
+    readonly latitude: Effect.Effect<Latitude.Latitude>
+    /** Changes the fields that are given, or draws a whole latitude from a seed; a reset takes it back. */
+    readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
+    /** Asks for a fault; it hits the next calls that match. */
+    readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
+    /** The faults that may still hit something. */
+    readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
+    readonly clearFaults: Effect.Effect<void>
+  }
+>() {}
 
 /** @since 0.1.0 @category models */
 export interface Options {
@@ -186,15 +189,18 @@ const validFixtures = Schema.validate(FixturesSchema)
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
   typeof fixtures === "string"
     // Files are read by few, and what reads them takes a while to load.
-    ? Effect.flatMap(Effect.promise(() => import("@effect/platform-node/NodeFileSystem")), ({ layer }) =>
-      Effect.provide(FixturesFile.read(fixtures), layer))
+    ? Effect.flatMap(Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
+      ({ layer }) => Effect.provide(FixturesFile.read(fixtures), layer))
     : Effect.succeed(fixtures)
 
 type Parts =
   | Service.Service
   | Commits.Commits
   | CurrentLatitude.CurrentLatitude
-  | Seeding.Seeding | Faults.Faults | RequestLog.RequestLog | VirtualClock.VirtualClock
+  | Seeding.Seeding
+  | Faults.Faults
+  | RequestLog.RequestLog
+  | VirtualClock.VirtualClock
 
 /** The assumptions of a file. */
 const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assumptions>, SandboxError> =>
@@ -219,19 +225,35 @@ const policies: Layer.Layer<Policies, never, Repos.Repos | Assumed> = Layer.merg
 
 /** Everything behind the two ways in. Not shared: of two sandboxes in one graph of layers, each has its own. */
 const parts = (
-  { allowedHosts = [], assumptions = {}, assumptionsFile, control = "loopback", data = ":memory:", fixtures, host = defaultHost, latitude, seed }: ServerOptions
+  {
+    allowedHosts = [],
+    assumptions = {},
+    assumptionsFile,
+    control = "loopback",
+    data = ":memory:",
+    fixtures,
+    host = defaultHost,
+    latitude,
+    seed
+  }: ServerOptions
 ) => {
   const local = LocalOnly.make(host, allowedHosts)
   const assumed = Layer.effect(
     Assumed,
-    Effect.map(readAssumptions(assumptionsFile), (read) =>
-      merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
+    Effect.map(readAssumptions(assumptionsFile),
+      (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
   )
   const prepared = readFixtures(fixtures).pipe(
     Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read }))
   )
   return Layer.unwrapEffect(
-    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded): Layer.Layer<Exclude<Parts, CurrentLatitude.CurrentLatitude>, never, Sql | Repos.Repos | Policies | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude> => {
+    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (
+      recorded
+    ): Layer.Layer<
+      Exclude<Parts, CurrentLatitude.CurrentLatitude>,
+      never,
+      Sql | Repos.Repos | Policies | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude
+    > => {
       const basics = Layer.mergeAll(
         Keys.layer,
         AccessRequests.layer,
@@ -363,4 +385,3 @@ export const layerServer = (
       return yield* make(origin)
     })
   ).pipe(Layer.provide(Layer.fresh(parts({ ...options, host }))))
-

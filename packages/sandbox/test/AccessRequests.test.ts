@@ -131,11 +131,13 @@ layer(layerInProcess())("a request for access", (it) => {
       yield* sandbox.decideAccess((yield* sandbox.requestAccess(account, form)).id, "approve")
       const { apiKey } = yield* sandbox.createKey(account)
       const me = call("GET", "/me", { key: apiKey })
-      for (const [move, outcome] of [
-        ["suspend", "403 DEVELOPER_ACCESS_REVOKED"],
-        ["restore", undefined],
-        ["revoke", "403 DEVELOPER_ACCESS_REVOKED"]
-      ] as const) {
+      for (
+        const [move, outcome] of [
+          ["suspend", "403 DEVELOPER_ACCESS_REVOKED"],
+          ["restore", undefined],
+          ["revoke", "403 DEVELOPER_ACCESS_REVOKED"]
+        ] as const
+      ) {
         yield* sandbox.setAccess(account, move)
         const reply = yield* me
         assert.strictEqual(reply.status === 200 ? undefined : refusal(reply), outcome, move)
@@ -147,11 +149,13 @@ layer(layerInProcess())("a key", (it) => {
   it.effect("is named within bounds and takes scopes that there are", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      for (const [field, options] of [
-        ["name", { name: "" }],
-        ["name", { name: "x".repeat(101) }],
-        ["scopes.1", { scopes: ["posts:write", "posts:burn"] }]
-      ] as const) {
+      for (
+        const [field, options] of [
+          ["name", { name: "" }],
+          ["name", { name: "x".repeat(101) }],
+          ["scopes.1", { scopes: ["posts:write", "posts:burn"] }]
+        ] as const
+      ) {
         const error = yield* Effect.flip(sandbox.createKey("1001", options))
         assert.deepStrictEqual([error.code, error.details], ["VALIDATION_ERROR", { field }])
       }

@@ -197,7 +197,8 @@ describe("admission", () => {
           ["POST", "/users/1001/follow", undefined, "id"]
         ] as const
         for (const [method, path, json, name] of cases) {
-          assert.strictEqual(refusal(yield* call(method, path, { json })), `400 VALIDATION_ERROR ${name}`, `${path} ${JSON.stringify(json)}`)
+          assert.strictEqual(refusal(yield* call(method, path, { json })), `400 VALIDATION_ERROR ${name}`,
+            `${path} ${JSON.stringify(json)}`)
         }
       }))
 

@@ -61,7 +61,12 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("profiles"
       const sandbox = yield* Sandbox.Sandbox
       const { id, username } = yield* someone
       const unavailable = Effect.gen(function*() {
-        for (const [method, path] of [["GET", `/users/${id}`], ["GET", `/users/by-username/${username}`], ["POST", `/users/${id}/follow`]] as const) {
+        for (
+          const [method, path] of [["GET", `/users/${id}`], ["GET", `/users/by-username/${username}`], [
+            "POST",
+            `/users/${id}/follow`
+          ]] as const
+        ) {
           assert.strictEqual(refusal(yield* call(method, path)), "403 USER_UNAVAILABLE")
         }
       })
@@ -92,7 +97,8 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("profiles"
   it.effect("following twice leaves the same state as once", () =>
     Effect.gen(function*() {
       const { id, key } = yield* someone
-      const following = Effect.map(state, ({ relations }) => relations.filter(({ follows, from }) => follows && from === id).map(({ to }) => to))
+      const following = Effect.map(state,
+        ({ relations }) => relations.filter(({ follows, from }) => follows && from === id).map(({ to }) => to))
       for (let time = 0; time < 2; time++) {
         const reply = yield* call("POST", `/users/${shop}/follow`, { key })
         assert.deepStrictEqual([reply.status, reply.text], [204, ""])
@@ -111,7 +117,8 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("posts", (
       assert.deepInclude(reply.json, { ...json, createdAt: "1970-01-01T00:00:01.234Z" })
       const id = String(field(reply, "id"))
       const { posts } = yield* state
-      assert.deepStrictEqual(posts.filter((post) => post.id === id).map(({ mediaIds, text }) => ({ text, mediaIds: mediaIds.map(String) })), [json])
+      assert.deepStrictEqual(posts.filter((post) => post.id === id).map(({ mediaIds, text }) => ({ text, mediaIds: mediaIds.map(String) })),
+        [json])
       assert.strictEqual((yield* call("POST", `/posts/${id}/like`, { text: "{" })).status, 204)
     }))
 

@@ -47,16 +47,18 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         const { created, path } = yield* published
         const { key } = yield* someone
         const own = String(field(yield* call("POST", "/posts", { key, json: { text: "mine" } }), "id"))
-        for (const [json, problem] of [
-          [{}, "body"],
-          [{ text: null }, "body"],
-          [[], "body"],
-          [{ text: "" }, "text"],
-          [{ text: 5 }, "text"],
-          [{ text: "a\u0000b" }, "text"],
-          [{ mediaIds: "a" }, "mediaIds"],
-          [{ text: "a", mediaIds: ["media-000001", "none"] }, "mediaIds.1"]
-        ] as const) {
+        for (
+          const [json, problem] of [
+            [{}, "body"],
+            [{ text: null }, "body"],
+            [[], "body"],
+            [{ text: "" }, "text"],
+            [{ text: 5 }, "text"],
+            [{ text: "a\u0000b" }, "text"],
+            [{ mediaIds: "a" }, "mediaIds"],
+            [{ text: "a", mediaIds: ["media-000001", "none"] }, "mediaIds.1"]
+          ] as const
+        ) {
           assert.strictEqual(refusal(yield* call("PATCH", path, { json })), `400 VALIDATION_ERROR ${problem}`, JSON.stringify(json))
         }
         const foreign = yield* call("PATCH", `/posts/${own}`, { key, json: { mediaIds: ["media-000001"] } })

@@ -12,7 +12,15 @@ import { openApi } from "../src/OpenApiDocument.js"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
 
 const documentation = readFileSync(new URL("../../../docs/sandbox.md", import.meta.url), "utf8")
-const document = ["What the service does", "Resources and their fields", "States and transitions", "Endpoints", "Authentication", "Errors", "Limits"]
+const document = [
+  "What the service does",
+  "Resources and their fields",
+  "States and transitions",
+  "Endpoints",
+  "Authentication",
+  "Errors",
+  "Limits"
+]
 
 describe("the documentation", () => {
   it("has the table of every value with its default", () => {
@@ -31,14 +39,17 @@ describe("the documentation", () => {
 
 describe("the default scopes", () => {
   it("name one for every operation: without an entry any key may call it", () => {
-    const operations = Object.values(openApi(defaults).paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) => operationId)
+    const operations = Object.values(openApi(defaults).paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) =>
+      operationId
+    )
     assert.deepStrictEqual(Object.keys(defaults.scopes).toSorted(), operations.toSorted())
   })
 })
 
 describe("assumptions in JSON", () => {
   it("are partial, and merged over the defaults, scopes operation by operation", () => {
-    const read = Either.getOrThrowWith(decode({ maxStock: 5, rateWindow: 1_000, scopes: { getMe: null, getUser: "people:read" } }), (problem) => new Error(problem))
+    const read = Either.getOrThrowWith(decode({ maxStock: 5, rateWindow: 1_000, scopes: { getMe: null, getUser: "people:read" } }),
+      (problem) => new Error(problem))
     const merged = merge(defaults, read)
     assert.strictEqual(merged.maxStock, 5)
     assert.strictEqual(merged.maxTextLength, defaults.maxTextLength)
@@ -50,18 +61,20 @@ describe("assumptions in JSON", () => {
   })
 
   it("that are wrong are refused in one sentence that names the field", () => {
-    for (const [data, problem] of [
-      [{ maxStok: 5 }, /^"maxStok" is no assumption that the sandbox knows$/],
-      [{ maxStock: "many" }, /^"maxStock" has a wrong value: /],
-      [{ maxStock: -1 }, /^"maxStock" has a wrong value: /],
-      [{ countRefused: 1 }, /^"countRefused" has a wrong value: /],
-      [{ defaultPageSize: 101 }, /^"defaultPageSize" has a wrong value: /],
-      [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is no assumption/],
-      [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has a wrong value: /],
-      [[], /./],
-      [null, /./],
-      ["text", /./]
-    ] as const) {
+    for (
+      const [data, problem] of [
+        [{ maxStok: 5 }, /^"maxStok" is no assumption that the sandbox knows$/],
+        [{ maxStock: "many" }, /^"maxStock" has a wrong value: /],
+        [{ maxStock: -1 }, /^"maxStock" has a wrong value: /],
+        [{ countRefused: 1 }, /^"countRefused" has a wrong value: /],
+        [{ defaultPageSize: 101 }, /^"defaultPageSize" has a wrong value: /],
+        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is no assumption/],
+        [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has a wrong value: /],
+        [[], /./],
+        [null, /./],
+        ["text", /./]
+      ] as const
+    ) {
       const read = decode(data)
       assert.isTrue(Either.isLeft(read), JSON.stringify(data))
       assert.match(Either.isLeft(read) ? read.left : "", problem)
@@ -97,7 +110,11 @@ describe("a file of assumptions", () => {
   }
 })
 
-layer(layerInProcess({ assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, maxFileNameLength: 5, maxJsonDepth: 2, privateVisibleToFollowers: false } }))(
+layer(
+  layerInProcess({
+    assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, maxFileNameLength: 5, maxJsonDepth: 2, privateVisibleToFollowers: false }
+  })
+)(
   "a value that is assumed otherwise",
   (it) => {
     it.effect("holds: bounds of names, the depth of JSON, and whom a private account is available to", () =>
@@ -110,7 +127,8 @@ layer(layerInProcess({ assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, 
         const form = new FormData()
         form.append("file", new File(["x"], "six.tx", { type: "a/b" }))
         assert.strictEqual(refusal(yield* call("POST", "/media", { form })), "400 VALIDATION_ERROR file")
-        assert.strictEqual(refusal(yield* call("POST", "/stories", { json: { a: { b: { c: ["x".repeat(500)] } } } })), "400 VALIDATION_ERROR body")
+        assert.strictEqual(refusal(yield* call("POST", "/stories", { json: { a: { b: { c: ["x".repeat(500)] } } } })),
+          "400 VALIDATION_ERROR body")
         const { id } = yield* sandbox.createAccount({ availability: "private" })
         yield* sandbox.setRelation("1001", id, { follows: true })
         assert.strictEqual(refusal(yield* call("GET", `/users/${id}`)), "403 USER_UNAVAILABLE")
@@ -125,7 +143,8 @@ layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippi
       Effect.gen(function*() {
         const refused = (method: "POST" | "PATCH", path: string, json: object) => Effect.map(call(method, path, { json }), refusal)
         assert.strictEqual(yield* refused("PATCH", "/store/products/0042/stock", { stock: 6 }), "400 VALIDATION_ERROR stock")
-        assert.strictEqual(yield* refused("POST", "/store/orders/000021/ship", { carrier: "four", trackingNumber: "1" }), "400 VALIDATION_ERROR carrier")
+        assert.strictEqual(yield* refused("POST", "/store/orders/000021/ship", { carrier: "four", trackingNumber: "1" }),
+          "400 VALIDATION_ERROR carrier")
         for (const path of ["/posts", "/posts/9007199254740993/comments", "/conversations/conv_301/messages"]) {
           assert.strictEqual(yield* refused("POST", path, { text: "fives" }), "400 VALIDATION_ERROR text")
         }
@@ -136,23 +155,28 @@ layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippi
   }
 )
 
-layer(layerInProcess({ assumptions: { requestsPerWindow: 2, rateWindow: defaults.rateWindow, countRefused: true } }))("a rate that counts what it refuses", (it) => {
-  it.effect("opens a window after the last of them", () =>
-    Effect.gen(function*() {
-      const sandbox = yield* Sandbox.Sandbox
-      yield* Effect.replicateEffect(call("GET", "/me"), 2)
-      yield* sandbox.advanceClock("30 seconds")
-      assert.strictEqual(refusal(yield* call("GET", "/me")), "429 RATE_LIMITED")
-      yield* sandbox.advanceClock("30 seconds")
-      assert.strictEqual((yield* call("GET", "/me")).status, 200)
-      assert.strictEqual((yield* call("GET", "/me")).headers["retry-after"], "60")
-    }))
-})
+layer(layerInProcess({ assumptions: { requestsPerWindow: 2, rateWindow: defaults.rateWindow, countRefused: true } }))(
+  "a rate that counts what it refuses",
+  (it) => {
+    it.effect("opens a window after the last of them", () =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        yield* Effect.replicateEffect(call("GET", "/me"), 2)
+        yield* sandbox.advanceClock("30 seconds")
+        assert.strictEqual(refusal(yield* call("GET", "/me")), "429 RATE_LIMITED")
+        yield* sandbox.advanceClock("30 seconds")
+        assert.strictEqual((yield* call("GET", "/me")).status, 200)
+        assert.strictEqual((yield* call("GET", "/me")).headers["retry-after"], "60")
+      }))
+  }
+)
 
-for (const [way, world] of [
-  ["in process", layerInProcess({ assumptions: { maxBodyBytes: 500 } })],
-  ["over a socket", layerSocket({ assumptions: { maxBodyBytes: 500 } })]
-] as const) {
+for (
+  const [way, world] of [
+    ["in process", layerInProcess({ assumptions: { maxBodyBytes: 500 } })],
+    ["over a socket", layerSocket({ assumptions: { maxBodyBytes: 500 } })]
+  ] as const
+) {
   layer(world, { excludeTestServices: true })(`a body that nothing asks for, ${way}`, (it) => {
     it.effect("is ignored up to the size of any other, and refused beyond it", () =>
       Effect.gen(function*() {

@@ -23,7 +23,15 @@ const numbered = (first: number, last: number) => Array.from({ length: last - fi
 const filled = (count: number, payload: string, param: string) =>
   Effect.gen(function*() {
     const commits = yield* Commits.Commits
-    const write = { requestId: "req_1", operation: "createComment", accountId: "1001", params: { id: param }, payload: { text: payload }, createdId: null, isLate: false }
+    const write = {
+      requestId: "req_1",
+      operation: "createComment",
+      accountId: "1001",
+      params: { id: param },
+      payload: { text: payload },
+      createdId: null,
+      isLate: false
+    }
     for (let index = 0; index < count; index++) {
       yield* commits.add(write)
     }

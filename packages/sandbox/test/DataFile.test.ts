@@ -1,10 +1,10 @@
 /**
  * Where a sandbox keeps its data: what a restart and a kill leave, and files that can't be used.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Sandbox } from "@plaza/sandbox"
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import { assert, describe, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Redacted } from "effect"
 import { createRequire } from "node:module"
 import * as Killed from "./killed.js"
@@ -64,16 +64,20 @@ describe("a data file", () => {
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         yield* fs.writeFileString(`${data}.txt`, "no database, but long enough to be taken for one. ".repeat(100))
-        const Sqlite = createRequire(import.meta.url)("better-sqlite3") as new(path: string) => { exec: (sql: string) => void; close: () => void }
+        const Sqlite = createRequire(import.meta.url)("better-sqlite3") as new(
+          path: string
+        ) => { exec: (sql: string) => void; close: () => void }
         const other = new Sqlite(`${data}.other`)
         other.exec("CREATE TABLE other (id)")
         other.close()
-        for (const [path, reason] of [
-          [`${data}/none/x.db`, /can't be opened or created there/],
-          [data.slice(0, data.lastIndexOf("/")), /can't be opened or created there/],
-          [`${data}.txt`, /not a SQLite file, or a damaged one/],
-          [`${data}.other`, /holds something else than a sandbox/]
-        ] as const) {
+        for (
+          const [path, reason] of [
+            [`${data}/none/x.db`, /can't be opened or created there/],
+            [data.slice(0, data.lastIndexOf("/")), /can't be opened or created there/],
+            [`${data}.txt`, /not a SQLite file, or a damaged one/],
+            [`${data}.other`, /holds something else than a sandbox/]
+          ] as const
+        ) {
           const error = yield* refused({ data: path })
           assert.strictEqual(error._tag, "SandboxError")
           assert.match(error.message, reason)

@@ -15,7 +15,8 @@ const json = { text: "hello", mediaIds: ["media-000001"] }
 
 const assumed = Object.entries(openApi({ undocumented: true }).paths).flatMap(([path, operations]) =>
   Object.keys(operations).filter((method) => !(method in (openApi({ undocumented: false }).paths[path] ?? {})))
-    .map((method) => [method, path.replace("{id}", "1")] as const))
+    .map((method) => [method, path.replace("{id}", "1")] as const)
+)
 
 for (const [way, world] of [["in process", layerInProcess(bare)], ["over a socket", layerSocket(bare)]] as const) {
   layer(world, { excludeTestServices: true })(`without assumptions, ${way}`, (it) => {
@@ -55,11 +56,12 @@ for (const [way, world] of [["in process", layerInProcess(bare)], ["over a socke
 
     it.effect("an error has a code and a message and no more, and the message names the invalid field", () =>
       Effect.gen(function*() {
-        const { id, key } = yield* Effect.flatMap(Sandbox.Sandbox, (sandbox) => Effect.gen(function*() {
-          const { id } = yield* sandbox.createAccount()
-          const { apiKey } = yield* sandbox.createKey(id, { scopes: ["posts:write"] })
-          return { id, key: apiKey }
-        }))
+        const { id, key } = yield* Effect.flatMap(Sandbox.Sandbox, (sandbox) =>
+          Effect.gen(function*() {
+            const { id } = yield* sandbox.createAccount()
+            const { apiKey } = yield* sandbox.createKey(id, { scopes: ["posts:write"] })
+            return { id, key: apiKey }
+          }))
         const replies = {
           text: yield* call("POST", "/posts", { key, json: { text: 1 } }),
           limit: yield* call("GET", "/me/posts?limit=0"),
@@ -84,7 +86,9 @@ for (const [way, world] of [["in process", layerInProcess(bare)], ["over a socke
         for (const [path, methods] of Object.entries(OpenApi.fromApi(PlazaApi).paths)) {
           for (const method of Object.keys(methods)) {
             operations++
-            const reply = yield* call(method === "get" ? "GET" : method === "post" ? "POST" : "PATCH", path.replace(/\{\w+\}/, "none"), { key })
+            const reply = yield* call(method === "get" ? "GET" : method === "post" ? "POST" : "PATCH", path.replace(/\{\w+\}/, "none"), {
+              key
+            })
             assert.notInclude(reply.text, "there is no endpoint", `${method} ${path}`)
           }
         }

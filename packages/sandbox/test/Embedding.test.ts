@@ -7,12 +7,28 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Page, Post } from "@plaza/domain/Resources"
 import { Sandbox } from "@plaza/sandbox"
+import {
+  Cause,
+  Context,
+  Effect,
+  Exit,
+  Fiber,
+  HashMap,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Schedule,
+  Schema,
+  Scope,
+  Tracer
+} from "effect"
+import { createServer } from "node:http"
+import { connect } from "node:net"
 import * as Envelope from "../src/http/Envelope.js"
 import * as Failures from "../src/http/Failures.js"
 import { responseBody } from "../src/http/ServedApi.js"
-import { Cause, Context, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option, Redacted, Schedule, Schema, Scope, Tracer } from "effect"
-import { createServer } from "node:http"
-import { connect } from "node:net"
 import { call, layerInProcess, layerSocket, refusal } from "./support.js"
 
 describe("in process", () => {
@@ -58,7 +74,16 @@ describe("in process", () => {
           spans.push(name)
           const attributes = new Map<string, unknown>()
           return {
-            _tag: "Span", name, parent, context, kind, attributes, links, sampled: true, spanId: "a", traceId: "b",
+            _tag: "Span",
+            name,
+            parent,
+            context,
+            kind,
+            attributes,
+            links,
+            sampled: true,
+            spanId: "a",
+            traceId: "b",
             status: { _tag: "Started", startTime },
             attribute: (key, value) => {
               seen.push(`${key}=${String(value)}`)
@@ -147,7 +172,8 @@ describe("on a socket", () => {
         ({ close }) => Effect.sync(close)
       )
       const refused = (options: Sandbox.ServerOptions) => Effect.flip(Effect.scoped(Layer.build(Sandbox.layerServer(options))))
-      assert.strictEqual((yield* refused({ port: port.port })).message, `port ${port.port} is in use: name another one, or 0 for any that is free`)
+      assert.strictEqual((yield* refused({ port: port.port })).message,
+        `port ${port.port} is in use: name another one, or 0 for any that is free`)
       assert.match((yield* refused({ host: "203.0.113.1" })).message, /203\.0\.113\.1 is no address of this machine/)
     }).pipe(Effect.scoped))
 

@@ -9,8 +9,7 @@ import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "
 
 const post = (text: string) => call("POST", "/posts", { json: { text } })
 const count = (text: string) =>
-  Effect.flatMap(Sandbox.Sandbox, ({ state }) =>
-    Effect.map(state, ({ posts }) => posts.filter((post) => post.text === text).length))
+  Effect.flatMap(Sandbox.Sandbox, ({ state }) => Effect.map(state, ({ posts }) => posts.filter((post) => post.text === text).length))
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
 const last = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => Effect.map(requests, (all) => all.at(-1)))
 
@@ -45,7 +44,10 @@ const headAndBody = Effect.gen(function*() {
           HttpClientRequest.bodyText(init.body, "application/json")
         )
         const response = yield* client.value.execute(request)
-        return { status: response.status, body: yield* Effect.exit(Effect.mapError(response.text, (cause) => new Cause.UnknownException(cause))) }
+        return {
+          status: response.status,
+          body: yield* Effect.exit(Effect.mapError(response.text, (cause) => new Cause.UnknownException(cause)))
+        }
       })
   }
 })
@@ -96,9 +98,7 @@ describe("a delay", () => {
       for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
         yield* add({ kind: "delay", when, millis: 60_000 })
         const request = yield* Effect.fork(post(when))
-        const waiting = yield* eventually((record) =>
-          record.faults.length === 1 && (when === "before" || record.status === 200)
-        )
+        const waiting = yield* eventually((record) => record.faults.length === 1 && (when === "before" || record.status === 200))
         assert.strictEqual(waiting.delivered, "waiting")
         yield* Fiber.interrupt(request)
         const gone = yield* eventually((record) => record.delivered !== "waiting")
@@ -217,12 +217,25 @@ describe("faults", () => {
       const [first, again, other] = yield* Effect.all([1, 1, 2].map((seed) => Effect.provide(run, layerInProcess({ seed }))))
       assert.deepStrictEqual(again, first)
       assert.notDeepEqual(other, first)
-      assert.deepStrictEqual([...new Set(first?.flatMap(({ faults }) => faults))].sort(), ["fault_1", "fault_2", "fault_3", "fault_4", "fault_5"])
+      assert.deepStrictEqual([...new Set(first?.flatMap(({ faults }) => faults))].sort(), [
+        "fault_1",
+        "fault_2",
+        "fault_3",
+        "fault_4",
+        "fault_5"
+      ])
     }))
 
   it.effect("can stand in for an endpoint that the document doesn't show", () =>
     Effect.gen(function*() {
-      yield* add({ kind: "status", when: "before", status: 200, path: "/store/products", body: "{\"data\":[]}", contentType: "application/json" })
+      yield* add({
+        kind: "status",
+        when: "before",
+        status: 200,
+        path: "/store/products",
+        body: "{\"data\":[]}",
+        contentType: "application/json"
+      })
       assert.deepStrictEqual((yield* call("GET", "/store/products")).json, { data: [] })
     }).pipe(Effect.provide(layerInProcess())))
 
@@ -245,18 +258,20 @@ describe("faults", () => {
 
   it.effect("that make no sense are refused", () =>
     Effect.gen(function*() {
-      for (const [fault, name] of [
-        [{ kind: "wonder" }, "kind"],
-        [{ kind: "status", when: "before" }, "status"],
-        [{ kind: "status", when: "before", status: 99 }, "status"],
-        [{ kind: "status", when: "later", status: 500 }, "when"],
-        [{ kind: "drop", when: "before", times: 0 }, "times"],
-        [{ kind: "drop", when: "before", rate: 2 }, "rate"],
-        [{ kind: "delay", when: "before", millis: -1 }, "millis"],
-        [{ kind: "slow", when: "before" }, "millis"],
-        [{ kind: "drop", when: "before", rat: 0.5 }, "rat"],
-        [{ kind: "status", when: "before", status: 429, retryAfter: "1\r\nx: y" }, "retryAfter"]
-      ] as const) {
+      for (
+        const [fault, name] of [
+          [{ kind: "wonder" }, "kind"],
+          [{ kind: "status", when: "before" }, "status"],
+          [{ kind: "status", when: "before", status: 99 }, "status"],
+          [{ kind: "status", when: "later", status: 500 }, "when"],
+          [{ kind: "drop", when: "before", times: 0 }, "times"],
+          [{ kind: "drop", when: "before", rate: 2 }, "rate"],
+          [{ kind: "delay", when: "before", millis: -1 }, "millis"],
+          [{ kind: "slow", when: "before" }, "millis"],
+          [{ kind: "drop", when: "before", rat: 0.5 }, "rat"],
+          [{ kind: "status", when: "before", status: 429, retryAfter: "1\r\nx: y" }, "retryAfter"]
+        ] as const
+      ) {
         const reply = yield* control("POST", "/faults", { json: fault })
         assert.strictEqual(refusal(reply), `400 VALIDATION_ERROR ${name}`)
         assert.notInclude(messageOf(reply), "\n")

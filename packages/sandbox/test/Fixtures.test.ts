@@ -71,7 +71,14 @@ describe("generated fixtures", () => {
         yield* addFixtures({ generate })
         const { accounts, conversations, follows, messages, orders, posts, products } = added(before, yield* state)
         assert.deepStrictEqual(
-          { people: accounts.length, follows, posts: posts.length, products: products.length, orders: orders.length, conversations: conversations.length },
+          {
+            people: accounts.length,
+            follows,
+            posts: posts.length,
+            products: products.length,
+            orders: orders.length,
+            conversations: conversations.length
+          },
           generate
         )
         assert.strictEqual(messages.length, 2 * generate.conversations - Math.floor(generate.conversations / 5))
@@ -105,7 +112,8 @@ describe("generated fixtures", () => {
       assert.strictEqual(post.status, 200)
       const { conversations } = yield* state
       const send = (index: number) =>
-        Effect.map(call("POST", `/conversations/${conversations[8 + index]?.id ?? ""}/messages`, { json: { text: "a" } }), ({ status }) => status)
+        Effect.map(call("POST", `/conversations/${conversations[8 + index]?.id ?? ""}/messages`, { json: { text: "a" } }),
+          ({ status }) => status)
       assert.deepStrictEqual([yield* send(0), yield* send(4)], [200, 403])
     }).pipe(Effect.provide(layerInProcess({ fixtures: { generate: { people: 10, posts: 2_000, conversations: 5 } } }))))
 

@@ -38,8 +38,17 @@ conversations:
   const check = (fixtures: string) =>
     Effect.gen(function*() {
       const { accounts, conversations, messages, orders, posts, products, relations } = yield* state
-      assert.deepInclude({ ...accounts.find(({ id }) => id === "007x") }, { username: Username.make("bond"), name: "bond", photo: false, cover: true })
-      assert.deepInclude({ ...relations.find(({ follows, from }) => from === "007x" && follows) }, { to: ProfileId.make("1001"), blocksFromStore: true, hasWritten: true })
+      assert.deepInclude({ ...accounts.find(({ id }) => id === "007x") }, {
+        username: Username.make("bond"),
+        name: "bond",
+        photo: false,
+        cover: true
+      })
+      assert.deepInclude({ ...relations.find(({ follows, from }) => from === "007x" && follows) }, {
+        to: ProfileId.make("1001"),
+        blocksFromStore: true,
+        hasWritten: true
+      })
       assert.strictEqual(posts.at(-1)?.text, "shaken")
       assert.deepInclude({ ...products.find(({ id }) => id === "SKU/1") }, { name: "Martini", stock: 7 })
       assert.deepInclude({ ...products.find(({ id }) => id === "0042") }, { stock: 0 })
@@ -64,7 +73,8 @@ conversations:
   it.effect("that the guide shows is valid as it stands", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
-      const [, shown = ""] = /```yaml\n([^]*?)```/.exec(yield* fs.readFileString(fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url)))) ?? []
+      const [, shown = ""] =
+        /```yaml\n([^]*?)```/.exec(yield* fs.readFileString(fileURLToPath(new URL("../../../docs/sandbox.md", import.meta.url)))) ?? []
       const fewer = shown.replace("posts: 100000", "posts: 100")
       assert.notStrictEqual(fewer, shown)
       const all = yield* withFile("shop.yaml", fewer)((fixtures) => Effect.provide(state, layerInProcess({ fixtures })))
@@ -74,22 +84,29 @@ conversations:
 
   it.effect("that is wrong keeps the sandbox from starting, with the way to the field in one sentence", () =>
     Effect.gen(function*() {
-      for (const [name, text, problem] of [
-        ["a.yaml", "products:\n  - id: A\n  - id: B\n    stock: many\n", /products\[1\]\.stock: Expected number/],
-        ["a.yaml", "products: [{ id: A, stok: 1 }]", /products\[0\]\.stok: /],
-        ["a.yaml", "products: [{ id: A, stock: -1 }]", /products\[0\]\.stock: .*whole number/],
-        ["a.yaml", "accounts: [{ id: x }, { id: x }]", /accounts\[1\]: there is an account/],
-        ["a.yaml", "orders: [{ id: x, accountId: nobody }]", /orders\[0\]: .*"nobody"/],
-        ["a.yaml", "conversations: [{ peerId: '1002', messages: [{ text: a }, { text: '' }] }]", /conversations\[0\]\.messages\[1\]\.text: /],
-        ["a.yaml", "generate: { people: -1 }", /generate\.people: /],
-        ["a.yaml", "generate: { poeple: 1 }", /generate\.poeple: /],
-        ["a.yaml", "a: [", /can't be used: /],
-        ["a.json", "{", /can't be used: /],
-        ["a.json", "[]", /the whole: /],
-        ["a.yaml", "", /the whole: /]
-      ] as const) {
+      for (
+        const [name, text, problem] of [
+          ["a.yaml", "products:\n  - id: A\n  - id: B\n    stock: many\n", /products\[1\]\.stock: Expected number/],
+          ["a.yaml", "products: [{ id: A, stok: 1 }]", /products\[0\]\.stok: /],
+          ["a.yaml", "products: [{ id: A, stock: -1 }]", /products\[0\]\.stock: .*whole number/],
+          ["a.yaml", "accounts: [{ id: x }, { id: x }]", /accounts\[1\]: there is an account/],
+          ["a.yaml", "orders: [{ id: x, accountId: nobody }]", /orders\[0\]: .*"nobody"/],
+          [
+            "a.yaml",
+            "conversations: [{ peerId: '1002', messages: [{ text: a }, { text: '' }] }]",
+            /conversations\[0\]\.messages\[1\]\.text: /
+          ],
+          ["a.yaml", "generate: { people: -1 }", /generate\.people: /],
+          ["a.yaml", "generate: { poeple: 1 }", /generate\.poeple: /],
+          ["a.yaml", "a: [", /can't be used: /],
+          ["a.json", "{", /can't be used: /],
+          ["a.json", "[]", /the whole: /],
+          ["a.yaml", "", /the whole: /]
+        ] as const
+      ) {
         const error = yield* withFile(name, text)((fixtures) =>
-          Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ fixtures })))))
+          Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ fixtures }))))
+        )
         assert.strictEqual(error._tag, "SandboxError")
         assert.match(error.message, problem)
         assert.notInclude(error.message, "\n")

@@ -4,13 +4,13 @@
  * sends the same requests.
  */
 import { assert, describe, it } from "@effect/vitest"
-import * as Keys from "../src/access/Keys.js"
 import { byCode } from "@plaza/domain/Errors"
 import { Config, Effect, FastCheck as fc, Redacted, Schema } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
+import * as Keys from "../src/access/Keys.js"
 import { type Fuzzed, requests } from "./fuzzRequests.js"
 
 const told = Config.all({
@@ -28,9 +28,11 @@ const Address = Schema.Struct({ baseUrl: Schema.String })
 const Memory = Schema.Struct({ heapUsed: Schema.Number, rss: Schema.Number })
 
 const start = Effect.acquireRelease(
-  Effect.sync(() => fork(fileURLToPath(new URL("fixtures/fuzzed.ts", import.meta.url)), {
-    execArgv: ["--expose-gc", "--conditions=@plaza/source", "--import", "tsx"]
-  })),
+  Effect.sync(() =>
+    fork(fileURLToPath(new URL("fixtures/fuzzed.ts", import.meta.url)), {
+      execArgv: ["--expose-gc", "--conditions=@plaza/source", "--import", "tsx"]
+    })
+  ),
   (child) => Effect.sync(() => child.kill("SIGKILL"))
 )
 const hear = <A, I>(child: ChildProcess, schema: Schema.Schema<A, I>) =>
@@ -117,7 +119,9 @@ describe("whatever is sent", () => {
             assert.isTrue(fuzzed.end !== "whole" || statuses.length === 1, `${statuses.length} answers`)
             statuses.forEach((status) => seen.set(status, (seen.get(status) ?? 0) + 1))
           } catch (cause) {
-            throw new Error(`${cause instanceof Error ? cause.message : String(cause)} for ${request}: ${received.slice(0, 500)}`, { cause })
+            throw new Error(`${cause instanceof Error ? cause.message : String(cause)} for ${request}: ${received.slice(0, 500)}`, {
+              cause
+            })
           }
         })
       /** With what was stored thrown away: that is meant to be held. */
@@ -144,7 +148,9 @@ describe("whatever is sent", () => {
       assert.isBelow(late.heapUsed - early.heapUsed, mostGrowth.heapUsed)
       assert.isBelow(late.rss - early.rss, mostGrowth.rss)
       assert.isNull(child.exitCode)
-      const { status } = yield* Effect.promise(() => fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(Keys.ready(1))}` } }))
+      const { status } = yield* Effect.promise(() =>
+        fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(Keys.ready(1))}` } })
+      )
       assert.strictEqual(status, 200)
     }), { timeout: 1_200_000 })
 })

@@ -29,10 +29,12 @@ describe("a pattern of paths", () => {
   }, { fastCheck: { numRuns: 2_000 } })
 
   it("takes no more steps where a backtracking search takes for ever", () => {
-    for (const [pattern, text] of [
-      [`/${"*a".repeat(20)}*b`, `/${"a".repeat(10_000)}`],
-      [`*${"a".repeat(1_000)}b*`, "a".repeat(10_000)]
-    ] as const) {
+    for (
+      const [pattern, text] of [
+        [`/${"*a".repeat(20)}*b`, `/${"a".repeat(10_000)}`],
+        [`*${"a".repeat(1_000)}b*`, "a".repeat(10_000)]
+      ] as const
+    ) {
       const { matches, steps } = Glob.make(pattern)(text)
       assert.isFalse(matches)
       assert.isAtMost(steps, 2 * (pattern.length + text.length))

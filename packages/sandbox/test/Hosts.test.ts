@@ -26,8 +26,17 @@ const statusOf = (path: string, host: string | undefined, target = path) =>
 const paths = ["/open/v1/me", "/sandbox/health", "/"]
 const own = ["localhost", "LOCALHOST:1", "127.0.0.1:80", "127.8.9.1", "[::1]:4010", "sandbox.localhost:9", undefined]
 const foreign = [
-  "evil.example", "evil.example:4010", "localhost.evil.example", "127.0.0.1.evil.example", "127.evil.example", "192.168.0.7",
-  "evil@localhost", "localhost/evil", "a b", "localhost:80:80", ""
+  "evil.example",
+  "evil.example:4010",
+  "localhost.evil.example",
+  "127.0.0.1.evil.example",
+  "127.evil.example",
+  "192.168.0.7",
+  "evil@localhost",
+  "localhost/evil",
+  "a b",
+  "localhost:80:80",
+  ""
 ]
 
 describe("bound to this machine, a sandbox", () => {

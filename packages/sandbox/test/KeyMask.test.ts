@@ -125,7 +125,11 @@ describe("a mask", () => {
   const secret = "aZ09".repeat(10)
 
   it.prop("finds a key of any prefix, however it is percent-encoded, and leaves the rest as it is", [
-    FastCheck.string({ minLength: 1, maxLength: 12, unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) }),
+    FastCheck.string({
+      minLength: 1,
+      maxLength: 12,
+      unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
+    }),
     FastCheck.array(FastCheck.boolean(), { minLength: 52, maxLength: 52 })
   ], ([prefix, choices]) => {
     const mask = KeyMask.make(new Set([prefix]))

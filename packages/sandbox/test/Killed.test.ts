@@ -2,17 +2,17 @@
  * A sandbox that is killed while it is written to, again and again, in the midst of everything that it keeps: what was
  * answered is there, and nothing is there by half. `PLAZA_KILLS` says how often.
  */
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import { FileSystem } from "@effect/platform"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
-import * as Keys from "../src/access/Keys.js"
-import { StateSnapshot } from "../src/control/StateSnapshot.js"
 import { Effect, Random, Redacted, Schema } from "effect"
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { createRequire } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { rolldown } from "rolldown"
+import * as Keys from "../src/access/Keys.js"
+import { StateSnapshot } from "../src/control/StateSnapshot.js"
 
 const kills = Number(process.env["PLAZA_KILLS"] ?? 20)
 
@@ -81,13 +81,26 @@ const makeStory = () => {
       writes.answered.set(key, value)
     }
   })
-  const post = (number: number): Write =>
-    ({ method: "POST", path: "/posts", body: json({ text: `post ${number}` }), ...tell(posts, `post ${number}`, null) })
-  const stock = (number: number): Write =>
-    ({ method: "PATCH", path: "/store/products/0042/stock", body: json({ stock: number }), ...tell(stocks, "0042", number) })
+  const post = (number: number): Write => ({
+    method: "POST",
+    path: "/posts",
+    body: json({ text: `post ${number}` }),
+    ...tell(posts, `post ${number}`, null)
+  })
+  const stock = (number: number): Write => ({
+    method: "PATCH",
+    path: "/store/products/0042/stock",
+    body: json({ stock: number }),
+    ...tell(stocks, "0042", number)
+  })
   const ship = (number: number): Write => {
     const id = String(500_001 + number % 20)
-    return { method: "POST", path: `/store/orders/${id}/ship`, body: json({ carrier: "DHL", trackingNumber: id }), ...tell(shipments, id, id) }
+    return {
+      method: "POST",
+      path: `/store/orders/${id}/ship`,
+      body: json({ carrier: "DHL", trackingNumber: id }),
+      ...tell(shipments, id, id)
+    }
   }
   const upload = (number: number): Write => {
     const bytes = new Uint8Array(1_000 + number * 997 % 300_000).fill(number % 256)
@@ -167,8 +180,7 @@ describe("a sandbox that is killed", () => {
       let number = 0
       for (let life = 0; life <= kills; life++) {
         const server = yield* start(program, data)
-        const state = yield* Effect.promise(async () =>
-          readState(await (await fetch(new URL("/sandbox/state", server.baseUrl))).json()))
+        const state = yield* Effect.promise(async () => readState(await (await fetch(new URL("/sandbox/state", server.baseUrl))).json()))
         const names = yield* fs.readDirectory(`${data}-media`)
         compare(story, state, yield* Effect.forEach(names, (name) => fs.readFile(`${data}-media/${name}`)))
         // From the first answers on, so that the seed's own work is hit as well as a long run.

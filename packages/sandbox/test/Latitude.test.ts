@@ -3,8 +3,8 @@
  * document permits.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import * as Errors from "@plaza/domain/Errors"
+import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import { Array as Arr, Clock, Duration, Effect, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
 import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Reply, someone } from "./support.js"
 
@@ -38,7 +38,10 @@ const comment = (text: string) =>
   Effect.flatMap(state, ({ posts }) => call("POST", `/posts/${encodeURIComponent(posts[0]?.id ?? "")}/comments`, { json: { text } }))
 const send = (text: string) => call("POST", "/conversations/conv_301/messages", { json: { text } })
 /** Walks a list to its end. */
-const walk = (path: string, limit: number): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, unknown, Effect.Effect.Context<ReturnType<typeof call>>> =>
+const walk = (
+  path: string,
+  limit: number
+): Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, unknown, Effect.Effect.Context<ReturnType<typeof call>>> =>
   Effect.gen(function*() {
     const pages: Array<ReadonlyArray<string>> = []
     let cursor: string | null | undefined = undefined
@@ -58,7 +61,9 @@ const inSandbox = (options: Sandbox.Options = {}) => <A, E>(test: Effect.Effect<
 describe("fields of resources", () => {
   it.effect("are present, null or omitted, each by itself, in lists apart from responses", () =>
     Effect.gen(function*() {
-      const cases: ReadonlyArray<readonly [keyof Latitude.Latitude, string, Effect.Effect<unknown, unknown, Effect.Effect.Context<ReturnType<typeof call>>>]> = [
+      const cases: ReadonlyArray<
+        readonly [keyof Latitude.Latitude, string, Effect.Effect<unknown, unknown, Effect.Effect.Context<ReturnType<typeof call>>>]
+      > = [
         ["profileId", "id", Effect.map(call("GET", "/me"), ({ json }) => json)],
         ["username", "username", Effect.map(call("GET", "/users/1002"), ({ json }) => json)],
         ["postTextInList", "text", newest],
@@ -102,19 +107,21 @@ describe("what is stored", () => {
   it.effect("differs from what was sent by the forms that are on, in posts, comments and messages; commits keep what was sent", () =>
     Effect.gen(function*() {
       const sent = " <b>\r\n Cafe\u0301 \"x\"  & 'y' "
-      for (const [text, expected] of [
-        [["trimmed"], sent.trim()],
-        [["lf"], sent.replace("\r\n", "\n")],
-        [["collapsed"], " <b> Cafe\u0301 \"x\" & 'y' "],
-        [["htmlEscaped"], " &lt;b&gt;\r\n Cafe\u0301 &quot;x&quot;  &amp; &#39;y&#39; "],
-        [["nfc"], " <b>\r\n Caf\u00e9 \"x\"  & 'y' "],
-        [["namedEntities"], sent],
-        [["numericEntities"], " <b>\r\n Cafe&#769; \"x\"  & 'y' "],
-        [["smartPunctuation"], " <b>\r\n Cafe\u0301 \u201cx\u201d  & \u2018y\u2019 "],
-        [["nfc", "namedEntities", "smartPunctuation"], " <b>\r\n Caf&eacute; &ldquo;x&rdquo;  & &lsquo;y&rsquo; "],
-        [["nfc", "collapsed", "trimmed"], "<b> Caf\u00e9 \"x\" & 'y'"],
-        [[], sent]
-      ] as const) {
+      for (
+        const [text, expected] of [
+          [["trimmed"], sent.trim()],
+          [["lf"], sent.replace("\r\n", "\n")],
+          [["collapsed"], " <b> Cafe\u0301 \"x\" & 'y' "],
+          [["htmlEscaped"], " &lt;b&gt;\r\n Cafe\u0301 &quot;x&quot;  &amp; &#39;y&#39; "],
+          [["nfc"], " <b>\r\n Caf\u00e9 \"x\"  & 'y' "],
+          [["namedEntities"], sent],
+          [["numericEntities"], " <b>\r\n Cafe&#769; \"x\"  & 'y' "],
+          [["smartPunctuation"], " <b>\r\n Cafe\u0301 \u201cx\u201d  & \u2018y\u2019 "],
+          [["nfc", "namedEntities", "smartPunctuation"], " <b>\r\n Caf&eacute; &ldquo;x&rdquo;  & &lsquo;y&rsquo; "],
+          [["nfc", "collapsed", "trimmed"], "<b> Caf\u00e9 \"x\" & 'y'"],
+          [[], sent]
+        ] as const
+      ) {
         yield* set({ text })
         assert.strictEqual(field(yield* post(sent), "text"), expected)
         assert.strictEqual(yield* stored, expected)
@@ -128,14 +135,16 @@ describe("what is stored", () => {
 
   it.effect("has short links, names of emoji and typographic punctuation where those forms are on", () =>
     Effect.gen(function*() {
-      for (const [text, sent, expected] of [
-        [["linksShortened"], "read https://example.org/a/long/path?x=1&y=2 now", /^read https:\/\/l\.example\/[\da-f]{8} now$/],
-        [["emojiCodes"], "party \u{1f389}\u{1f525} \u{1f991}!", /^party :tada::fire: :emoji_1f991:!$/],
-        [["smartPunctuation"], "\"it's on\" -- at 8...", /^\u201cit\u2019s on\u201d \u2014 at 8\u2026$/],
-        [["namedEntities"], "sch\u00f6n, 5 \u20ac, \u4f60", /^sch&ouml;n, 5 &euro;, \u4f60$/],
-        [["numericEntities"], "sch\u00f6n \u{1f389}", /^sch&#246;n &#127881;$/],
-        [["htmlEscaped", "namedEntities"], "<\u00f6>", /^&lt;&ouml;&gt;$/]
-      ] as const) {
+      for (
+        const [text, sent, expected] of [
+          [["linksShortened"], "read https://example.org/a/long/path?x=1&y=2 now", /^read https:\/\/l\.example\/[\da-f]{8} now$/],
+          [["emojiCodes"], "party \u{1f389}\u{1f525} \u{1f991}!", /^party :tada::fire: :emoji_1f991:!$/],
+          [["smartPunctuation"], "\"it's on\" -- at 8...", /^\u201cit\u2019s on\u201d \u2014 at 8\u2026$/],
+          [["namedEntities"], "sch\u00f6n, 5 \u20ac, \u4f60", /^sch&ouml;n, 5 &euro;, \u4f60$/],
+          [["numericEntities"], "sch\u00f6n \u{1f389}", /^sch&#246;n &#127881;$/],
+          [["htmlEscaped", "namedEntities"], "<\u00f6>", /^&lt;&ouml;&gt;$/]
+        ] as const
+      ) {
         yield* set({ text })
         assert.match(String(field(yield* post(sent), "text")), expected)
       }
@@ -162,12 +171,14 @@ describe("what is stored", () => {
 
   it.effect("has ids of any form, which can be used in paths and bodies", () =>
     Effect.gen(function*() {
-      for (const [idForm, form] of [
-        ["plain", /^\d+$/],
-        ["uuid", /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/],
-        ["special", /[/ %?#&"☃😀]/u],
-        ["prefixed", /^post_\d{8}$/]
-      ] as const) {
+      for (
+        const [idForm, form] of [
+          ["plain", /^\d+$/],
+          ["uuid", /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/],
+          ["special", /[/ %?#&"☃😀]/u],
+          ["prefixed", /^post_\d{8}$/]
+        ] as const
+      ) {
         yield* set({ idForm })
         const mediaId = String(field(yield* upload, "mediaId"))
         const id = String(field(yield* post("a", [mediaId]), "id"))
@@ -236,7 +247,9 @@ describe("lists", () => {
       const fillings = ["full", "short", "someEmpty"] as const
       const cases: ReadonlyArray<Pick<Latitude.Latitude, "listOrder" | "cursorForm" | "pages">> = [
         ...orders.flatMap((listOrder) => fillings.map((pages) => ({ listOrder, cursorForm: "base64url", pages } as const))),
-        ...(["decimal", "uuid", "special", "long"] as const).map((cursorForm) => ({ listOrder: "shuffled", cursorForm, pages: "full" } as const))
+        ...(["decimal", "uuid", "special", "long"] as const).map((
+          cursorForm
+        ) => ({ listOrder: "shuffled", cursorForm, pages: "full" } as const))
       ]
       for (const latitude of cases) {
         yield* set(latitude)
@@ -259,12 +272,14 @@ describe("lists", () => {
 
   it.effect("give out cursors of the form, and refuse one that has expired", () =>
     Effect.gen(function*() {
-      for (const [cursorForm, form] of [
-        ["decimal", /^\d+$/],
-        ["uuid", /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-/],
-        ["special", /^\/\+=&\? %"#é☃😀/],
-        ["long", /^.{2000}$/]
-      ] as const) {
+      for (
+        const [cursorForm, form] of [
+          ["decimal", /^\d+$/],
+          ["uuid", /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-/],
+          ["special", /^\/\+=&\? %"#é☃😀/],
+          ["long", /^.{2000}$/]
+        ] as const
+      ) {
         yield* set({ cursorForm })
         const cursor = pageOf(yield* list("?limit=1")).next_cursor ?? ""
         assert.match(cursor, form)
@@ -298,8 +313,17 @@ describe("success", () => {
       const confirms = [like, call("POST", "/users/1002/follow")]
       for (const status of [200, 201, 204] as const) {
         for (const shape of ["resource", "none", "unexpected"] as const) {
-          yield* set({ createStatus: status, createBody: shape, updateStatus: status, updateBody: shape, confirmStatus: status, confirmBody: shape === "resource" ? "none" : shape })
-          for (const [asks, confirmed] of [[creates, shape], [updates, shape], [confirms, shape === "resource" ? "none" : shape]] as const) {
+          yield* set({
+            createStatus: status,
+            createBody: shape,
+            updateStatus: status,
+            updateBody: shape,
+            confirmStatus: status,
+            confirmBody: shape === "resource" ? "none" : shape
+          })
+          for (
+            const [asks, confirmed] of [[creates, shape], [updates, shape], [confirms, shape === "resource" ? "none" : shape]] as const
+          ) {
             for (const ask of asks) {
               const reply = yield* ask
               assert.strictEqual(reply.status, status, reply.text)
@@ -383,11 +407,13 @@ describe("failures", () => {
         Effect.all([post("a"), list("?limit=1"), post("a"), call("GET", "/me"), like]),
         (replies) => replies.map(({ status }) => status === 429 ? 429 : 200)
       )
-      for (const [quotaPer, expected] of [
-        ["account", [200, 200, 429, 429, 429]],
-        ["area", [200, 200, 429, 200, 429]],
-        ["operation", [200, 200, 200, 200, 200]]
-      ] as const) {
+      for (
+        const [quotaPer, expected] of [
+          ["account", [200, 200, 429, 429, 429]],
+          ["area", [200, 200, 429, 200, 429]],
+          ["operation", [200, 200, 200, 200, 200]]
+        ] as const
+      ) {
         yield* TestClock.adjust("1 day")
         yield* set({ quotaPer, dailyQuota: 2 })
         assert.deepStrictEqual(yield* outcome, [...expected], quotaPer)
@@ -399,13 +425,15 @@ describe("failures", () => {
       const accepted = (count: number) =>
         Effect.map(Effect.replicateEffect(call("GET", "/me"), count), (replies) => replies.filter(({ status }) => status === 200).length)
       const retryAfter = Effect.map(call("GET", "/me"), ({ headers }) => headers["retry-after"])
-      for (const [latitude, counts] of [
-        [{ rateCounting: "slidingWindow" }, [2, 8, 0, 2]],
-        [{ rateCounting: "fixedWindow" }, [2, 8, 10, 0]],
-        [{ rateCounting: "tokenBucket" }, [2, 10, 1, 5]],
-        [{ rateCounting: "tokenBucket", rateBurst: 3 }, [2, 3, 1, 3]],
-        [{ rateCounting: "tokenBucket", rateBurst: 1_000 }, [2, 10, 1, 5]]
-      ] as const) {
+      for (
+        const [latitude, counts] of [
+          [{ rateCounting: "slidingWindow" }, [2, 8, 0, 2]],
+          [{ rateCounting: "fixedWindow" }, [2, 8, 10, 0]],
+          [{ rateCounting: "tokenBucket" }, [2, 10, 1, 5]],
+          [{ rateCounting: "tokenBucket", rateBurst: 3 }, [2, 3, 1, 3]],
+          [{ rateCounting: "tokenBucket", rateBurst: 1_000 }, [2, 10, 1, 5]]
+        ] as const
+      ) {
         const { reset } = yield* Sandbox.Sandbox
         yield* reset
         yield* set({ ...Latitude.defaults, ...latitude })
@@ -445,7 +473,10 @@ describe("failures", () => {
           yield* set({ gatewayStatus, gatewayStatusEvery: 3, gatewayStatusWhen })
           const replies = yield* Effect.all(Arr.makeBy(7, (index) => post(`text ${index}`)))
           assert.deepStrictEqual(replies.map(({ status }) => status), [200, 200, gatewayStatus, 200, 200, gatewayStatus, 200])
-          assert.deepStrictEqual([replies[2]?.text, replies[2]?.headers["location"]], ["", gatewayStatus === 408 ? undefined : "/elsewhere"])
+          assert.deepStrictEqual([replies[2]?.text, replies[2]?.headers["location"]], [
+            "",
+            gatewayStatus === 408 ? undefined : "/elsewhere"
+          ])
           assert.lengthOf(yield* commits, gatewayStatusWhen === "before" ? 5 : 7)
           const log = yield* requests
           assert.deepInclude(log[2], gatewayStatusWhen === "before"
@@ -489,13 +520,15 @@ describe("late commits", () => {
 
   it.effect("happen after a dropped connection, a 502 or a 504, and not after another failure", () =>
     Effect.gen(function*() {
-      for (const [text, fault, happens] of [
-        ["a", { kind: "drop", when: "before" }, 1],
-        ["b", { kind: "status", when: "before", status: 502 }, 1],
-        ["c", { kind: "status", when: "before", status: 504 }, 1],
-        ["d", { kind: "status", when: "before", status: 500 }, 0],
-        ["e", { kind: "status", when: "after", status: 504 }, 1]
-      ] as const) {
+      for (
+        const [text, fault, happens] of [
+          ["a", { kind: "drop", when: "before" }, 1],
+          ["b", { kind: "status", when: "before", status: 502 }, 1],
+          ["c", { kind: "status", when: "before", status: 504 }, 1],
+          ["d", { kind: "status", when: "before", status: 500 }, 0],
+          ["e", { kind: "status", when: "after", status: 504 }, 1]
+        ] as const
+      ) {
         yield* add(fault)
         yield* Effect.exit(post(text))
         yield* TestClock.adjust("2999 millis")
@@ -505,7 +538,9 @@ describe("late commits", () => {
       }
       assert.deepStrictEqual(
         (yield* commits).map(({ isLate, operation, payload }) => [operation, payload, isLate]),
-        [["createPost", { text: "a" }, true], ["createPost", { text: "b" }, true], ["createPost", { text: "c" }, true], ["createPost", { text: "e" }, false]]
+        [["createPost", { text: "a" }, true], ["createPost", { text: "b" }, true], ["createPost", { text: "c" }, true], ["createPost", {
+          text: "e"
+        }, false]]
       )
       const { requests } = yield* Sandbox.Sandbox
       assert.deepInclude((yield* requests)[0], { status: 200, rule: "posts.createPost", delivered: "dropped" })
@@ -576,7 +611,10 @@ describe("over a socket", () => {
         Effect.repeat(isDone, { until: (done) => done, schedule: Schedule.spaced("1 millis") })
       yield* until(Effect.map(requests, (all) => all.at(-1)?.faults.length === 1))
       yield* Fiber.interrupt(request)
-      yield* until(Effect.map(commits, (all) => all.some(({ isLate, payload }) => isLate && Predicate.isReadonlyRecord(payload) && payload["text"] === "left")))
+      yield* until(
+        Effect.map(commits, (all) =>
+          all.some(({ isLate, payload }) => isLate && Predicate.isReadonlyRecord(payload) && payload["text"] === "left"))
+      )
       assert.deepInclude((yield* requests).at(-1), { status: 200, delivered: "abandoned", deliveredStatus: null })
     }).pipe(Effect.provide(layerSocket({ latitude: { dateHeader: "absent", lateCommitMillis: 5 } }))))
 })
@@ -603,7 +641,9 @@ describe("commits", () => {
         ]
       )
       assert.deepInclude(all[0]?.payload, { name: "a.txt", contentType: "text/plain", size: 1 })
-      assert.deepStrictEqual(all.slice(1).map(({ payload }) => payload), [{ text: "a" }, { carrier: "Post", trackingNumber: "1" }, { stock: 5 }])
+      assert.deepStrictEqual(all.slice(1).map(({ payload }) => payload), [{ text: "a" }, { carrier: "Post", trackingNumber: "1" }, {
+        stock: 5
+      }])
       const told = yield* control("GET", "/commits")
       assert.strictEqual((told.json as { data: ReadonlyArray<unknown> }).data.length, 4)
     }).pipe(inSandbox()))
@@ -631,14 +671,19 @@ describe("a latitude", () => {
 
   it.effect("of a wrong value keeps the sandbox from starting, and its field is named", () =>
     Effect.gen(function*() {
-      for (const [latitude, problem] of [
-        [{ keyPrefix: "" }, "\"keyPrefix\" must be 1 to 100 printable ASCII characters without spaces"],
-        [{ storedTextLength: 0 }, "\"storedTextLength\" must be null or a whole number from 1 to 1000000"],
-        [{ text: ["upper" as "nfc"] }, "\"text\" must be a list of linksShortened, emojiCodes, smartPunctuation, trimmed, lf, collapsed, htmlEscaped, nfc, namedEntities, numericEntities"],
-        [{ lateCommitStatuses: [501 as 500] }, "\"lateCommitStatuses\" must be a list of 500, 502, 503, 504"],
-        [{ gatewayStatus: 304 as 307 }, "\"gatewayStatus\" must be one of"],
-        [1.5, "\"seed\" must be a whole number"]
-      ] as const) {
+      for (
+        const [latitude, problem] of [
+          [{ keyPrefix: "" }, "\"keyPrefix\" must be 1 to 100 printable ASCII characters without spaces"],
+          [{ storedTextLength: 0 }, "\"storedTextLength\" must be null or a whole number from 1 to 1000000"],
+          [
+            { text: ["upper" as "nfc"] },
+            "\"text\" must be a list of linksShortened, emojiCodes, smartPunctuation, trimmed, lf, collapsed, htmlEscaped, nfc, namedEntities, numericEntities"
+          ],
+          [{ lateCommitStatuses: [501 as 500] }, "\"lateCommitStatuses\" must be a list of 500, 502, 503, 504"],
+          [{ gatewayStatus: 304 as 307 }, "\"gatewayStatus\" must be one of"],
+          [1.5, "\"seed\" must be a whole number"]
+        ] as const
+      ) {
         const error = yield* Effect.flip(Effect.provide(call("GET", "/me"), layerInProcess({ latitude })))
         assert.include(String(error), problem)
       }
@@ -672,10 +717,19 @@ describe("a latitude", () => {
 
 /** A body need not be the resource, so nothing is required. */
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true, nullable: true })
-const anyPost = Schema.decodeUnknownSync(Schema.Struct({ id: optional(Schema.String), text: optional(Schema.String), mediaIds: optional(Schema.Array(Schema.String)), createdAt: optional(Schema.String.pipe(Schema.pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/))) }))
+const anyPost = Schema.decodeUnknownSync(
+  Schema.Struct({
+    id: optional(Schema.String),
+    text: optional(Schema.String),
+    mediaIds: optional(Schema.Array(Schema.String)),
+    createdAt: optional(Schema.String.pipe(Schema.pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)))
+  })
+)
 const anyProfile = Schema.decodeUnknownSync(Schema.Struct({ id: optional(Schema.String), username: optional(Schema.String) }))
 const anyProduct = Schema.decodeUnknownSync(Schema.Struct({ id: optional(Schema.String), stock: optional(Schema.Finite) }))
-const anyOrder = Schema.decodeUnknownSync(Schema.Struct({ id: optional(Schema.String), carrier: optional(Schema.String), trackingNumber: optional(Schema.String) }))
+const anyOrder = Schema.decodeUnknownSync(
+  Schema.Struct({ id: optional(Schema.String), carrier: optional(Schema.String), trackingNumber: optional(Schema.String) })
+)
 const anyText = Schema.decodeUnknownSync(Schema.Struct({ text: optional(Schema.String) }))
 const anyError = Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.NonEmptyString, message: Schema.String }) }))
 
@@ -725,6 +779,17 @@ const permitted = (seed: number) =>
     yield* add({ kind: "status", when: "before", status: 503 })
     isRefused(yield* post("a"), 503)
     assert.deepStrictEqual((yield* commits).map(({ operation }) => operation), [
-      "followUser", "uploadMedia", "createPost", "createComment", "likePost", "setStock", "shipOrder", "sendMessage"
+      "followUser",
+      "uploadMedia",
+      "createPost",
+      "createComment",
+      "likePost",
+      "setStock",
+      "shipOrder",
+      "sendMessage"
     ])
-  }).pipe(inSandbox({ latitude: { ...Latitude.fromSeed(seed), dailyQuota: null, cursorExpiresAfterMillis: 0, gatewayStatus: null, rateBurst: null } }))
+  }).pipe(
+    inSandbox({
+      latitude: { ...Latitude.fromSeed(seed), dailyQuota: null, cursorExpiresAfterMillis: 0, gatewayStatus: null, rateBurst: null }
+    })
+  )

@@ -55,10 +55,12 @@ describe("lists", () => {
       assert.deepStrictEqual((yield* all("/me/posts", 7)).ids, before.ids.filter((id) => !gone.includes(id)))
     }).pipe(Effect.provide(layerInProcess())))
 
-  for (const [path, add] of [
-    ["/store/products", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setProduct({ id, accountId })],
-    ["/store/orders", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setOrder({ id, accountId })]
-  ] as const) {
+  for (
+    const [path, add] of [
+      ["/store/products", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setProduct({ id, accountId })],
+      ["/store/orders", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setOrder({ id, accountId })]
+    ] as const
+  ) {
     it.effect(`stay stable while items come and go in ${path}, and while they change`, () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
@@ -91,8 +93,7 @@ describe("lists", () => {
       const sandbox = yield* Sandbox.Sandbox
       const { id: accountId } = yield* sandbox.createAccount()
       const { apiKey: key } = yield* sandbox.createKey(accountId)
-      const at = (millis: number) =>
-        sandbox.createPost({ accountId, text: "a", createdAt: DateTime.unsafeMake(millis) })
+      const at = (millis: number) => sandbox.createPost({ accountId, text: "a", createdAt: DateTime.unsafeMake(millis) })
       const [first, second, early, third, late, fourth] = yield* Effect.all([at(5), at(5), at(4), at(5), at(6), at(5)])
       const ids: Array<string> = []
       for (let next: string | null = ""; next !== null;) {
@@ -117,7 +118,11 @@ describe("lists", () => {
     it.effect("give every item once, whatever the size of the page", () =>
       Effect.gen(function*() {
         const { ids } = yield* page("/me/posts", { limit: "100" })
-        for (const [limit, sizes] of [[1, Array<number>(25).fill(1)], [5, [5, 5, 5, 5, 5]], [10, [10, 10, 5]], [24, [24, 1]], [25, [25]]] as const) {
+        for (
+          const [limit, sizes] of [[1, Array<number>(25).fill(1)], [5, [5, 5, 5, 5, 5]], [10, [10, 10, 5]], [24, [24, 1]], [25, [
+            25
+          ]]] as const
+        ) {
           assert.deepStrictEqual(yield* all("/me/posts", limit), { ids, sizes: [...sizes] })
         }
         for (const [path, length] of [["/conversations", 8], ["/store/products", 110], ["/store/orders", 30]] as const) {
@@ -173,8 +178,7 @@ describe("lists", () => {
         assert.isNotNull(cursor)
         const own = cursor ?? ""
         const flipped = own.slice(0, -3) + (own.at(-3) === "A" ? "B" : "A") + own.slice(-2)
-        const refused = (path: string, text: string) =>
-          Effect.map(call("GET", `${path}?cursor=${encodeURIComponent(text)}`), refusal)
+        const refused = (path: string, text: string) => Effect.map(call("GET", `${path}?cursor=${encodeURIComponent(text)}`), refusal)
         for (const text of [flipped, `${own}A`, `${own}=`, own.slice(1), own.toUpperCase(), "", "AAAA", "💥", "e30"]) {
           assert.strictEqual(yield* refused("/me/posts", text), "400 VALIDATION_ERROR cursor", text)
         }

@@ -15,7 +15,8 @@ const upload = (file: File, name = "file") => {
   return call("POST", "/media", { form })
 }
 const held = (id: unknown) =>
-  Effect.flatMap(Sandbox.Sandbox, ({ state }) => Effect.map(state, ({ media }): Record<string, unknown> => ({ ...media.find((one) => one.id === id) })))
+  Effect.flatMap(Sandbox.Sandbox, ({ state }) =>
+    Effect.map(state, ({ media }): Record<string, unknown> => ({ ...media.find((one) => one.id === id) })))
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
 const boundary = "the-boundary"
@@ -25,7 +26,18 @@ const disposition = "content-disposition: form-data; name=\"file\"; filename=\"a
 const part = (...headers: ReadonlyArray<string>) => [`--${boundary}`, ...headers, "", "content"]
 const end = [`--${boundary}--`, ""]
 
-const names = ["a.png", "quote\".png", "two\r\nlines.png", "日本語 ファイル.png", "😀.png", "back\\slash.png", "semi;colon.png", "a=b.png", "Ä.png", " spaced .png"]
+const names = [
+  "a.png",
+  "quote\".png",
+  "two\r\nlines.png",
+  "日本語 ファイル.png",
+  "😀.png",
+  "back\\slash.png",
+  "semi;colon.png",
+  "a=b.png",
+  "Ä.png",
+  " spaced .png"
+]
 
 for (const [way, provide] of [["in process", layerInProcess()], ["over a socket", layerSocket()]] as const) {
   layer(provide, { excludeTestServices: true })(`an upload ${way}`, (it) => {
@@ -66,7 +78,8 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
   // Pieces side by side can spell the delimiter itself, which a sender never lets stand in a part (RFC 2046, 5.1.1).
   const delimiter = `\r\n--${boundary}`
   const contents = FastCheck.array(
-    FastCheck.oneof(FastCheck.uint8Array({ maxLength: 20 }), FastCheck.constantFrom("\r\n", "\r\n--", delimiter.slice(0, -1), "\r\n\r\n", "--").map((text) => new TextEncoder().encode(text))),
+    FastCheck.oneof(FastCheck.uint8Array({ maxLength: 20 }),
+      FastCheck.constantFrom("\r\n", "\r\n--", delimiter.slice(0, -1), "\r\n\r\n", "--").map((text) => new TextEncoder().encode(text))),
     { maxLength: 10 }
   ).map((pieces) => Buffer.concat(pieces)).filter((content) => !`\r\n${content.toString("latin1")}`.includes(delimiter))
 
@@ -87,20 +100,22 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
       assert.strictEqual((yield* multipart([...good, ...end])).status, 200)
       assert.strictEqual((yield* multipart(["a preamble", ...good, ...end])).status, 200)
       assert.strictEqual((yield* multipart([...good, ...end], `Multipart/Form-Data; charset=utf-8; boundary="${boundary}"`)).status, 200)
-      for (const lines of [
-        [],
-        end,
-        good,
-        [...good, ...good, ...end],
-        [...part(disposition), ...end],
-        [...part("content-type: text/plain"), ...end],
-        [...part(), ...end],
-        [...part("content-disposition: form-data; name=\"file\"", "content-type: text/plain"), ...end],
-        [...part("content-disposition: form-data; name=\"file\"; filename=\"\"", "content-type: text/plain"), ...end],
-        [...part("content-disposition: form-data; name=\"photo\"; filename=\"a.txt\"", "content-type: text/plain"), ...end],
-        [...part("content-disposition: attachment; name=\"file\"; filename=\"a.txt\"", "content-type: text/plain"), ...end],
-        ["--other", ...good.slice(1), "--other--"]
-      ]) {
+      for (
+        const lines of [
+          [],
+          end,
+          good,
+          [...good, ...good, ...end],
+          [...part(disposition), ...end],
+          [...part("content-type: text/plain"), ...end],
+          [...part(), ...end],
+          [...part("content-disposition: form-data; name=\"file\"", "content-type: text/plain"), ...end],
+          [...part("content-disposition: form-data; name=\"file\"; filename=\"\"", "content-type: text/plain"), ...end],
+          [...part("content-disposition: form-data; name=\"photo\"; filename=\"a.txt\"", "content-type: text/plain"), ...end],
+          [...part("content-disposition: attachment; name=\"file\"; filename=\"a.txt\"", "content-type: text/plain"), ...end],
+          ["--other", ...good.slice(1), "--other--"]
+        ]
+      ) {
         assert.strictEqual(refusal(yield* multipart(lines)), "400 VALIDATION_ERROR file", lines.join(" | "))
       }
       for (const type of ["application/json", "multipart/form-data", "multipart/mixed; boundary=the-boundary"]) {
@@ -116,15 +131,17 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
       const text = [...part(disposition, "content-type: text/plain"), ...end].join("\r\n")
       const bytes = new TextEncoder().encode(text)
       const contentType = `multipart/form-data; boundary=${boundary}`
-      for (const body of [
-        HttpBody.text(text, contentType),
-        HttpBody.uint8Array(bytes, contentType),
-        HttpBody.stream(Stream.make(bytes.subarray(0, 9), bytes.subarray(9)), contentType),
-        HttpBody.raw(text, { contentType }),
-        HttpBody.raw(bytes.buffer, { contentType }),
-        HttpBody.raw(new Blob([text]), { contentType }),
-        HttpBody.raw(new Blob([text]).stream(), { contentType })
-      ]) {
+      for (
+        const body of [
+          HttpBody.text(text, contentType),
+          HttpBody.uint8Array(bytes, contentType),
+          HttpBody.stream(Stream.make(bytes.subarray(0, 9), bytes.subarray(9)), contentType),
+          HttpBody.raw(text, { contentType }),
+          HttpBody.raw(bytes.buffer, { contentType }),
+          HttpBody.raw(new Blob([text]), { contentType }),
+          HttpBody.raw(new Blob([text]).stream(), { contentType })
+        ]
+      ) {
         const request = HttpClientRequest.post(`${sandbox.baseUrl}/media`).pipe(
           HttpClientRequest.bearerToken(Redacted.value(sandbox.apiKey)),
           HttpClientRequest.setBody(body)
@@ -142,7 +159,9 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
       const error = yield* Effect.flip(client.execute(
         HttpClientRequest.post(`${sandbox.baseUrl}/media`).pipe(
           HttpClientRequest.bearerToken(Redacted.value(sandbox.apiKey)),
-          HttpClientRequest.bodyStream(Stream.concat(Stream.make(new Uint8Array(5)), Stream.fail("unplugged")), { contentType: "a/b; boundary=x" })
+          HttpClientRequest.bodyStream(Stream.concat(Stream.make(new Uint8Array(5)), Stream.fail("unplugged")), {
+            contentType: "a/b; boundary=x"
+          })
         )
       ))
       assert.deepStrictEqual([error._tag, error.reason, error.cause], ["RequestError", "Encode", "unplugged"])
@@ -167,8 +186,14 @@ describe("an upload that is too large", () => {
       Effect.gen(function*() {
         const text = "x".repeat(200_000)
         const unnamed = [`--${boundary}`, "content-disposition: form-data; name=\"photo\"", "", text, ...end].join("\r\n")
-        for (const [body, type] of [[unnamed, `multipart/form-data; boundary=${boundary}`], [text, "multipart/form-data; boundary=b"], [text, "text/plain"]] as const) {
-          assert.strictEqual(refusal(yield* call("POST", "/media", { text: body, headers: { "content-type": type } })), "413 PAYLOAD_TOO_LARGE", type)
+        for (
+          const [body, type] of [[unnamed, `multipart/form-data; boundary=${boundary}`], [text, "multipart/form-data; boundary=b"], [
+            text,
+            "text/plain"
+          ]] as const
+        ) {
+          assert.strictEqual(refusal(yield* call("POST", "/media", { text: body, headers: { "content-type": type } })),
+            "413 PAYLOAD_TOO_LARGE", type)
         }
       }))
   })

@@ -6,7 +6,7 @@ import { Command, FileSystem, HttpClient, HttpClientRequest } from "@effect/plat
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, Fiber, FastCheck, Layer, Redacted, Schedule, Stream } from "effect"
+import { Effect, FastCheck, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { createRequire } from "node:module"
 import { connect } from "node:net"

@@ -5,11 +5,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted, Schema } from "effect"
-import { submit, as } from "./asking.js"
+import { as, submit } from "./asking.js"
 import { call, control, layerInProcess, type Reply, someone } from "./support.js"
 
 const codeOf = ({ json, status }: Reply): string =>
-  status < 400 ? String(status) : `${status} ${Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))(json).error.code}`
+  status < 400
+    ? String(status)
+    : `${status} ${Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))(json).error.code}`
 
 /** Another account that has just been answered, so that it is known. */
 const knownOne = Effect.gen(function*() {
@@ -30,11 +32,13 @@ layer(layerInProcess({ assumptions }))("a change counts from the next request on
   it.effect("when a key is revoked, by a program, the control interface or the page", () =>
     Effect.gen(function*() {
       const { revokeKey } = yield* Sandbox.Sandbox
-      for (const revoke of [
-        ({ keyId }: { keyId: string }) => revokeKey(keyId),
-        ({ keyId }: { keyId: string }) => control("POST", `/keys/${keyId}/revoke`),
-        ({ id, keyId }: { id: string; keyId: string }) => submit("/settings/developers", { do: "revoke", key: keyId }, as(id))
-      ]) {
+      for (
+        const revoke of [
+          ({ keyId }: { keyId: string }) => revokeKey(keyId),
+          ({ keyId }: { keyId: string }) => control("POST", `/keys/${keyId}/revoke`),
+          ({ id, keyId }: { id: string; keyId: string }) => submit("/settings/developers", { do: "revoke", key: keyId }, as(id))
+        ]
+      ) {
         const one = yield* knownOne
         yield* revoke(one)
         assert.strictEqual(yield* one.read, "401 INVALID_API_KEY")
@@ -44,11 +48,13 @@ layer(layerInProcess({ assumptions }))("a change counts from the next request on
   it.effect("when access is suspended and given back, by each of the same ways", () =>
     Effect.gen(function*() {
       const { setAccess } = yield* Sandbox.Sandbox
-      for (const move of [
-        (id: string, to: "suspend" | "restore") => setAccess(id, to),
-        (id: string, to: "suspend" | "restore") => control("POST", `/accounts/${id}/access`, { json: { move: to } }),
-        (id: string, to: "suspend" | "restore") => submit("/operator", { do: "move", account: id, move: to })
-      ]) {
+      for (
+        const move of [
+          (id: string, to: "suspend" | "restore") => setAccess(id, to),
+          (id: string, to: "suspend" | "restore") => control("POST", `/accounts/${id}/access`, { json: { move: to } }),
+          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "move", account: id, move: to })
+        ]
+      ) {
         const { id, read } = yield* knownOne
         yield* move(id, "suspend")
         assert.strictEqual(yield* read, "403 DEVELOPER_ACCESS_REVOKED")
@@ -79,8 +85,19 @@ layer(layerInProcess({ assumptions }))("a change counts from the next request on
 })
 
 const reads = [
-  "/me", "/users/1004", "/users/by-username/chloe", "/me/posts?limit=2", "/posts/9007199254740993", "/posts/9007199254741000", "/store",
-  "/store/products?limit=100", "/store/products/0042", "/store/products/TIDE-TIN-01", "/store/orders", "/store/orders/000022", "/conversations?limit=100",
+  "/me",
+  "/users/1004",
+  "/users/by-username/chloe",
+  "/me/posts?limit=2",
+  "/posts/9007199254740993",
+  "/posts/9007199254741000",
+  "/store",
+  "/store/products?limit=100",
+  "/store/products/0042",
+  "/store/products/TIDE-TIN-01",
+  "/store/orders",
+  "/store/orders/000022",
+  "/conversations?limit=100",
   "/conversations/conv_303/messages"
 ]
 

@@ -13,8 +13,11 @@ const text = readFileSync(path, "utf8")
 const documented = OpenApi.fromApi(PlazaApi, { additionalPropertiesStrategy: "allow" })
 
 const operationsOf = (file: OpenApi.OpenAPISpec) =>
-  new Map(Object.entries(file.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
+  new Map(
+    Object.entries(file.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)
+    )
+  )
 
 const isAssumed = (operation: unknown) => Predicate.isReadonlyRecord(operation) && operation["x-plaza-assumed"] === true
 

@@ -11,7 +11,18 @@ import { html } from "../src/web/Html.js"
 import { as, ask, submit } from "./asking.js"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 
-const pages = ["/", "/sign-in", "/settings/developers", "/operator", "/console", "/reference", "/openapi.json", "/assets/plaza.css", "/assets/plaza.js", "/assets/icon.svg"]
+const pages = [
+  "/",
+  "/sign-in",
+  "/settings/developers",
+  "/operator",
+  "/console",
+  "/reference",
+  "/openapi.json",
+  "/assets/plaza.css",
+  "/assets/plaza.js",
+  "/assets/icon.svg"
+]
 
 const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bot" }
 const developers = "/settings/developers"
@@ -70,14 +81,16 @@ layer(layerInProcess())("a form", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const host = new URL(sandbox.webUrl).host
       const { id } = yield* sandbox.createAccount({ access: "none" })
-      for (const foreign of [
-        { origin: "http://evil.example" },
-        { origin: "null" },
-        { origin: `http://${host}:81` },
-        { origin: `http://${host}`, "sec-fetch-site": "cross-site" },
-        { "sec-fetch-site": "same-site" },
-        { "sec-fetch-site": "none" }
-      ]) {
+      for (
+        const foreign of [
+          { origin: "http://evil.example" },
+          { origin: "null" },
+          { origin: `http://${host}:81` },
+          { origin: `http://${host}`, "sec-fetch-site": "cross-site" },
+          { "sec-fetch-site": "same-site" },
+          { "sec-fetch-site": "none" }
+        ]
+      ) {
         for (const path of [developers, "/operator", "/console", "/sign-in"]) {
           assert.strictEqual((yield* submit(path, form, { ...as(id), ...foreign })).status, 403, JSON.stringify(foreign))
         }
@@ -139,11 +152,13 @@ layer(layerInProcess())("the Developers page", (it) => {
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none" })
-      for (const [change, said] of [
-        [{ useCase: " " }, "Use case must not be empty"],
-        [{ botName: "" }, "Bot name must not be empty"],
-        [{ website: "ftp://shop.example" }, "Website has to be an address that begins with http:// or https://"]
-      ] as const) {
+      for (
+        const [change, said] of [
+          [{ useCase: " " }, "Use case must not be empty"],
+          [{ botName: "" }, "Bot name must not be empty"],
+          [{ website: "ftp://shop.example" }, "Website has to be an address that begins with http:// or https://"]
+        ] as const
+      ) {
         const reply = yield* submit(developers, { ...form, useCase: "Kept input", ...change }, as(id))
         assert.strictEqual(reply.status, 400)
         assert.include(reply.text, said)
@@ -199,7 +214,8 @@ layer(layerInProcess())("the Developers page", (it) => {
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
-      const made = yield* submit(developers, [["do", "create"], ["name", "once"], ["scopes", "posts:write"], ["scopes", "profile:read"]], as(id))
+      const made = yield* submit(developers, [["do", "create"], ["name", "once"], ["scopes", "posts:write"], ["scopes", "profile:read"]],
+        as(id))
       const value = /key_[A-Za-z0-9]{40}/.exec(made.text)?.[0] ?? assert.fail("no key is shown")
       assert.strictEqual((yield* call("GET", "/me", { key: value })).status, 200)
       assert.notInclude(JSON.stringify(made.headers), value)
@@ -272,15 +288,17 @@ layer(layerInProcess())("the console", (it) => {
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const fault = (inputs: Readonly<Record<string, string>>) => submit("/console", { do: "fault", when: "before", ...inputs })
-      for (const inputs of [
-        { kind: "delay", millis: "1.5" },
-        { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
-        { kind: "status", status: "302", location: "https://elsewhere.test/" },
-        { kind: "drop", when: "after", rate: "0.25" },
-        { kind: "cut", status: "200", code: "LATER", message: "m" },
-        { kind: "slow", millis: "20" },
-        { kind: "garbage", body: "<html>", contentType: "text/html" }
-      ]) {
+      for (
+        const inputs of [
+          { kind: "delay", millis: "1.5" },
+          { kind: "status", status: "503", retryAfter: "soon", method: "GET", path: "/me", times: "3" },
+          { kind: "status", status: "302", location: "https://elsewhere.test/" },
+          { kind: "drop", when: "after", rate: "0.25" },
+          { kind: "cut", status: "200", code: "LATER", message: "m" },
+          { kind: "slow", millis: "20" },
+          { kind: "garbage", body: "<html>", contentType: "text/html" }
+        ]
+      ) {
         assert.strictEqual((yield* fault(inputs)).status, 303, inputs.kind)
       }
       assert.deepStrictEqual((yield* sandbox.faults).map(({ fault }) => fault), [
@@ -299,12 +317,14 @@ layer(layerInProcess())("the console", (it) => {
       for (const { fault } of yield* sandbox.faults) {
         assert.include(text, `<td>${fault.kind}</td>`)
       }
-      for (const [inputs, said] of [
-        [{ kind: "delay" }, "Milliseconds is missing or invalid"],
-        [{ kind: "status", status: "99" }, "Status is missing or invalid"],
-        [{ kind: "drop", times: "x" }, "Times is missing or invalid"],
-        [{ kind: "toString" }, "Kind is unknown"]
-      ] as const) {
+      for (
+        const [inputs, said] of [
+          [{ kind: "delay" }, "Milliseconds is missing or invalid"],
+          [{ kind: "status", status: "99" }, "Status is missing or invalid"],
+          [{ kind: "drop", times: "x" }, "Times is missing or invalid"],
+          [{ kind: "toString" }, "Kind is unknown"]
+        ] as const
+      ) {
         const reply = yield* fault(inputs)
         assert.strictEqual(reply.status, 400)
         assert.include(reply.text, said)
@@ -319,7 +339,9 @@ layer(layerInProcess())("the console", (it) => {
       const advance = (forward: string, unit: string) => submit("/console", { do: "advance", forward, unit })
       assert.strictEqual((yield* advance("2", "days")).status, 303)
       assert.strictEqual((yield* sandbox.clock).aheadMillis, 2 * 24 * 3_600_000)
-      for (const [forward, unit] of [["-1", "days"], ["0", "days"], ["", "days"], ["x", "hours"], ["1", "years"], ["9999999", "days"]] as const) {
+      for (
+        const [forward, unit] of [["-1", "days"], ["0", "days"], ["", "days"], ["x", "hours"], ["1", "years"], ["9999999", "days"]] as const
+      ) {
         assert.strictEqual((yield* advance(forward, unit)).status, 400, forward)
       }
       assert.strictEqual((yield* submit("/console", { do: "reset" })).status, 303)
@@ -389,7 +411,10 @@ describe("over a socket, the pages", () => {
 const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
 
 describe("a template", () => {
-  it.prop("says what it was given, and nothing in it can begin or end a tag or an attribute", [FastCheck.string({ unit: "grapheme" }), FastCheck.integer()], ([text, number]) => {
+  it.prop("says what it was given, and nothing in it can begin or end a tag or an attribute", [
+    FastCheck.string({ unit: "grapheme" }),
+    FastCheck.integer()
+  ], ([text, number]) => {
     const written = String(html`${text}`)
     assert.notMatch(written, /[<>"']/)
     assert.strictEqual(written.replaceAll(/&(?:lt|gt|quot|#39|amp);/g, (entity) => characters[entity] ?? ""), text)

@@ -9,7 +9,11 @@ import { Effect, Layer } from "effect"
 import type { Page } from "playwright-core"
 import { call, layerSocket, refusal } from "./support.js"
 
-const asked = { useCase: "Keeps the stock of our shop right.\nTwice a day.", website: "https://shop.example/about", botName: "Stock keeper" }
+const asked = {
+  useCase: "Keeps the stock of our shop right.\nTwice a day.",
+  website: "https://shop.example/about",
+  botName: "Stock keeper"
+}
 
 /** The checker reads every element of a page several times, which a busy machine takes its time for. */
 const patience = 180_000
@@ -112,20 +116,23 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         yield* steps(async (url) => {
           await becomes(page, url, "by-keyboard")
           await page.goto(`${url}/settings/developers`)
-          const focused = () => page.evaluate(() => (document.activeElement?.id ?? "") || (document.activeElement?.textContent ?? "").trim())
+          const focused = () =>
+            page.evaluate(() => (document.activeElement?.id ?? "") || (document.activeElement?.textContent ?? "").trim())
           const outline = () =>
             page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle)
           await page.keyboard.press("Tab")
           assert.strictEqual(await focused(), "Skip to the content")
           await page.keyboard.press("Enter")
           assert.strictEqual(await focused(), "content")
-          for (const [stop, text] of [
-            ["Act for another account", ""],
-            ["useCase", asked.useCase.split("\n")[0] ?? ""],
-            ["website", asked.website],
-            ["botName", asked.botName],
-            ["Ask for access", ""]
-          ] as const) {
+          for (
+            const [stop, text] of [
+              ["Act for another account", ""],
+              ["useCase", asked.useCase.split("\n")[0] ?? ""],
+              ["website", asked.website],
+              ["botName", asked.botName],
+              ["Ask for access", ""]
+            ] as const
+          ) {
             await page.keyboard.press("Tab")
             assert.strictEqual(await focused(), stop)
             assert.strictEqual(await outline(), "solid", stop)

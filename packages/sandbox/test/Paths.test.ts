@@ -13,7 +13,8 @@ const sendable = FastCheck.string({ unit: "grapheme", minLength: 1, maxLength: 2
   .filter((id) => id !== "." && id !== ".." && !/\p{Surrogate}/u.test(id))
 const anyId = FastCheck.oneof(
   sendable,
-  FastCheck.constantFrom("a/b?c=1#d", "007", "1e3", "%2F", "%", "..%2f..", "\u0000", "a b", "+", "ü", "😀", "\\", ":id", "me", "by-username")
+  FastCheck.constantFrom("a/b?c=1#d", "007", "1e3", "%2F", "%", "..%2f..", "\u0000", "a b", "+", "ü", "😀", "\\", ":id", "me",
+    "by-username")
 )
 const NotFound = Schema.Struct({ error: Schema.Struct({ code: Schema.Literal("NOT_FOUND"), id: Schema.String }) })
 const readNotFound = Schema.decodeUnknownSync(NotFound)
@@ -38,13 +39,14 @@ describe("paths", () => {
         assert.strictEqual(readNotFound(inside.json).error.id, unknown)
       }), { fastCheck: { numRuns: 100 } })
 
-    it.effect.prop("a product with any id can be found, and tells its id unchanged", [anyId.filter((id) => !id.includes("\0"))], ([id]) =>
-      Effect.gen(function*() {
-        const sandbox = yield* Sandbox.Sandbox
-        yield* sandbox.setProduct({ id })
-        const { json } = yield* call("PATCH", `/store/products/${encodeURIComponent(id)}/stock`, { json: { stock: 3 } })
-        assert.deepStrictEqual(json, { id, name: id, stock: 3 })
-      }), { fastCheck: { numRuns: 100 } })
+    it.effect.prop("a product with any id can be found, and tells its id unchanged", [anyId.filter((id) => !id.includes("\0"))],
+      ([id]) =>
+        Effect.gen(function*() {
+          const sandbox = yield* Sandbox.Sandbox
+          yield* sandbox.setProduct({ id })
+          const { json } = yield* call("PATCH", `/store/products/${encodeURIComponent(id)}/stock`, { json: { stock: 3 } })
+          assert.deepStrictEqual(json, { id, name: id, stock: 3 })
+        }), { fastCheck: { numRuns: 100 } })
 
     it.effect("the seeded ids that are hard to put in a path are found", () =>
       Effect.gen(function*() {
@@ -70,7 +72,12 @@ describe("paths", () => {
 
     it.effect("a method that a path doesn't have is not found", () =>
       Effect.gen(function*() {
-        for (const [method, path] of [["POST", "/me"], ["GET", "/posts"], ["DELETE", "/me/posts"], ["PUT", "/posts/1"], ["POST", "/store"], ["OPTIONS", "/me"], ["PATCH", "/stories"]] as const) {
+        for (
+          const [method, path] of [["POST", "/me"], ["GET", "/posts"], ["DELETE", "/me/posts"], ["PUT", "/posts/1"], ["POST", "/store"], [
+            "OPTIONS",
+            "/me"
+          ], ["PATCH", "/stories"]] as const
+        ) {
           assert.strictEqual(refusal(yield* call(method, path)), "404 NOT_FOUND", `${method} ${path}`)
         }
         const head = yield* call("HEAD", "/me")
@@ -135,7 +142,12 @@ describe("paths", () => {
 
     it.effect("what isn't HTTP leaves in the envelope", () =>
       Effect.gen(function*() {
-        for (const lines of [["NONSENSE"], ["GET /open/v1/me HTTP/1.1", "host: localhost", "bad header"], ["GET /open/v1/me HTTP/1.1", `x: ${"y".repeat(100_000)}`]]) {
+        for (
+          const lines of [["NONSENSE"], ["GET /open/v1/me HTTP/1.1", "host: localhost", "bad header"], [
+            "GET /open/v1/me HTTP/1.1",
+            `x: ${"y".repeat(100_000)}`
+          ]]
+        ) {
           const received = yield* exchange(lines)
           assert.match(received, /^HTTP\/1\.1 400 Bad Request\r\n/)
           assert.include(received, "{\"error\":{\"code\":\"VALIDATION_ERROR\"")
@@ -144,12 +156,14 @@ describe("paths", () => {
 
     it.effect("a request without a host, with an unknown expectation or with an absolute target is read as any other", () =>
       Effect.gen(function*() {
-        for (const lines of [
-          ["GET /open/v1/me HTTP/1.1", "connection: close"],
-          ["GET /open/v1/me HTTP/1.1", "host: localhost", "expect: wonders", "connection: close"],
-          ["GET /open/v1/me HTTP/1.1", "host: localhost", "connection: upgrade, close", "upgrade: h2c"],
-          ["GET http://localhost/open/v1/me HTTP/1.1", "host: localhost", "connection: close"]
-        ]) {
+        for (
+          const lines of [
+            ["GET /open/v1/me HTTP/1.1", "connection: close"],
+            ["GET /open/v1/me HTTP/1.1", "host: localhost", "expect: wonders", "connection: close"],
+            ["GET /open/v1/me HTTP/1.1", "host: localhost", "connection: upgrade, close", "upgrade: h2c"],
+            ["GET http://localhost/open/v1/me HTTP/1.1", "host: localhost", "connection: close"]
+          ]
+        ) {
           const received = yield* exchange(lines)
           assert.match(received, /^HTTP\/1\.1 401 /)
           assert.include(received, "\"code\":\"INVALID_API_KEY\"")

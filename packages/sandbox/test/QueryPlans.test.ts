@@ -9,8 +9,8 @@ import { Sandbox } from "@plaza/sandbox"
 import Sqlite from "better-sqlite3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { afterAll } from "vitest"
-import * as Database from "../src/storage/Database.js"
 import { openApi } from "../src/OpenApiDocument.js"
+import * as Database from "../src/storage/Database.js"
 import { type Client, Sql } from "../src/storage/Sql.js"
 import * as SqlSchema from "../src/storage/SqlSchema.js"
 import { call, layerInProcess, pageOf, someone } from "./support.js"
@@ -113,8 +113,7 @@ const picture = () => {
   return form
 }
 
-const send = ([method, path, json]: typeof requests[number]) =>
-  call(method, path, path === "/media" ? { form: picture() } : { json })
+const send = ([method, path, json]: typeof requests[number]) => call(method, path, path === "/media" ? { form: picture() } : { json })
 
 describe("the cost of a call", () => {
   layer(Layer.merge(world, planner))((it) => {
@@ -122,7 +121,8 @@ describe("the cost of a call", () => {
       Effect.sync(() => {
         const routes = requests.map(([method, path]) => `${method} ${path.replace(/\?.*/, "").split("/").length}`)
         const operations = Object.entries(openApi({ undocumented: true }).paths).flatMap(([path, methods]) =>
-          Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.split("/").length}`))
+          Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.split("/").length}`)
+        )
         assert.deepStrictEqual(routes.sort(), operations.sort())
       }))
 
@@ -155,7 +155,8 @@ describe("the cost of a call", () => {
           const steps = yield* stepsOf(call("GET", `${path}?limit=2&cursor=${next ?? "none"}`))
           assert.deepStrictEqual(costlyOf(steps), [], path)
           const [found] = steps.filter(({ detail, statement }) => / LIMIT /.test(statement) && detail.startsWith("SEARCH"))
-          assert.match(found?.detail ?? "", /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,turn\)<\(\?,\?\))\)$/, path)
+          assert.match(found?.detail ?? "",
+            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,turn\)<\(\?,\?\))\)$/, path)
         }
       }))
 

@@ -5,17 +5,18 @@ import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
+import { Duration, Effect, Layer, TestClock } from "effect"
 import { ArrivalsRepo } from "../src/access/ArrivalsRepo.js"
 import * as Database from "../src/storage/Database.js"
-import { Duration, Effect, Layer, TestClock } from "effect"
 import * as Killed from "./killed.js"
 import { call, layerInProcess, refusal, type Request } from "./support.js"
 
 const me = (request: Request = {}) => call("GET", "/me", request)
-const accepted = (count: number) => Effect.map(
-  Effect.replicateEffect(me(), count),
-  (replies) => replies.filter(({ status }) => status === 200).length
-)
+const accepted = (count: number) =>
+  Effect.map(
+    Effect.replicateEffect(me(), count),
+    (replies) => replies.filter(({ status }) => status === 200).length
+  )
 
 describe("the rate", () => {
   it.effect("120 requests of a key pass within any minute, the next is refused with the whole seconds to wait", () =>

@@ -102,7 +102,9 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.deepStrictEqual(yield* read("limit=1"), ids.slice(3))
       assert.deepStrictEqual(yield* read("rule=gate.key"), ids.slice(3))
       assert.deepStrictEqual(yield* read("operation=getMe&rule=profiles.getMe&limit=1"), ids.slice(2, 3))
-      for (const [query, name] of [["after=x", "after"], ["limit=0", "limit"], ["limit=x", "limit"], ["opration=getMe", "opration"]] as const) {
+      for (
+        const [query, name] of [["after=x", "after"], ["limit=0", "limit"], ["limit=x", "limit"], ["opration=getMe", "opration"]] as const
+      ) {
         assert.strictEqual(refusal(yield* control("GET", `/requests?${query}`)), `400 VALIDATION_ERROR ${name}`)
       }
     }))

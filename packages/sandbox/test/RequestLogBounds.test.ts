@@ -6,8 +6,8 @@ import { Latitude, Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Layer, Random, Redacted, Schema } from "effect"
 import { vi } from "vitest"
 import * as KeyMask from "../src/http/KeyMask.js"
-import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
 import * as RequestLog from "../src/http/RequestLog.js"
+import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
 import { call, control, layerInProcess } from "./support.js"
 
 const logLayer = Layer.provide(
@@ -25,7 +25,10 @@ describe("the log of requests", () => {
     Effect.gen(function*() {
       const log = yield* RequestLog.RequestLog
       for (let index = 0; index < requests; index++) {
-        log.noteDecision(log.open("GET", `/${"p".repeat(length)}`, "q".repeat(length), 0), { rule: "gate.route", reason: "r".repeat(length) })
+        log.noteDecision(log.open("GET", `/${"p".repeat(length)}`, "q".repeat(length), 0), {
+          rule: "gate.route",
+          reason: "r".repeat(length)
+        })
       }
       return log
     })
@@ -94,7 +97,8 @@ layer(layerInProcess())("the log of requests, over the control interface", (it) 
       for (const value of [Redacted.value(sandbox.apiKey), Redacted.value(apiKey)]) {
         const all = Array.from(value, (character) => `%${character.charCodeAt(0).toString(16)}`).join("")
         for (const written of [value, all, all.replaceAll("%", "%25"), value.replace("_", "%5F"), `x${value}${value}`]) {
-          yield* sandbox.reset.pipe(Effect.zipRight(call("GET", `/users/${written}?token=${written}`)), Effect.zipRight(call("GET", `/nowhere/${written}`)))
+          yield* sandbox.reset.pipe(Effect.zipRight(call("GET", `/users/${written}?token=${written}`)),
+            Effect.zipRight(call("GET", `/nowhere/${written}`)))
           const shown = [JSON.stringify(yield* sandbox.requests), (yield* control("GET", "/requests")).text].join("")
           for (const secret of [value, encodeURIComponent(value), all, all.replaceAll("%", "%25")]) {
             assert.notInclude(shown, secret.slice("key_".length), written)
@@ -108,7 +112,8 @@ layer(layerInProcess())("the log of requests, over the control interface", (it) 
     FastCheck.array(FastCheck.boolean(), { minLength: 44, maxLength: 44 })
   ], ([choices]) => {
     const value = `key_${"aZ09".repeat(10)}`
-    const written = Array.from(value, (character, index) => choices[index] === true ? `%${character.charCodeAt(0).toString(16)}` : character).join("")
+    const written = Array.from(value,
+      (character, index) => choices[index] === true ? `%${character.charCodeAt(0).toString(16)}` : character).join("")
     assert.strictEqual(KeyMask.make(new Set()).text(`a=${written}&b=key_short`), "a=key_***&b=key_short")
   })
 })
@@ -120,10 +125,11 @@ describe("a key that is made at run time", () => {
         Effect.sync(() => vi.spyOn(Math, "random").mockReturnValue(0.5)),
         (random) => Effect.sync(() => random.mockRestore())
       )
-      const made = () => Effect.gen(function*() {
-        const { createKey } = yield* Sandbox.Sandbox
-        return Redacted.value((yield* createKey("1001")).apiKey)
-      }).pipe(Effect.provide(layerInProcess()), Effect.withRandom(Random.make("the same")))
+      const made = () =>
+        Effect.gen(function*() {
+          const { createKey } = yield* Sandbox.Sandbox
+          return Redacted.value((yield* createKey("1001")).apiKey)
+        }).pipe(Effect.provide(layerInProcess()), Effect.withRandom(Random.make("the same")))
       const [one, other] = [yield* made(), yield* made()]
       assert.match(one, /^key_[A-Za-z0-9]{40}$/)
       assert.notStrictEqual(one, other)

@@ -1,18 +1,19 @@
 /**
  * What leaves is what the contract's schema writes, with fields beyond it, for every response of every operation.
  */
-import { describe, expect, it } from "@effect/vitest"
 import { HttpApi } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
+import { Arbitrary, FastCheck as fc, Option, Predicate, Schema } from "effect"
 import { AssumedApi } from "../src/AssumedApi.js"
 import { bodySchema } from "../src/http/Operation.js"
 import { responseBody } from "../src/http/ServedApi.js"
-import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
-import { Arbitrary, FastCheck as fc, Option, Predicate, Schema } from "effect"
 
 /** The schema of every response that has a body, by its operation. */
 const responses = new Map<string, Schema.Schema<unknown, unknown>>()
-const onEndpoint = ({ endpoint: { name, successSchema } }: { readonly endpoint: { readonly name: string; readonly successSchema: Schema.Schema.All } }) =>
-  Option.map(bodySchema(successSchema), (schema) => responses.set(name, schema))
+const onEndpoint = (
+  { endpoint: { name, successSchema } }: { readonly endpoint: { readonly name: string; readonly successSchema: Schema.Schema.All } }
+) => Option.map(bodySchema(successSchema), (schema) => responses.set(name, schema))
 HttpApi.reflect(PlazaApiWithStories, { onGroup: () => {}, onEndpoint })
 HttpApi.reflect(AssumedApi, { onGroup: () => {}, onEndpoint })
 

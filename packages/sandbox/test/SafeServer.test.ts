@@ -58,21 +58,29 @@ layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", 
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       const many = Array.from({ length: 2_500 }, () => "a:b")
-      socket.write(Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", ...many, yield* Sockets.bearer, "connection: close", "", ""))
+      socket.write(
+        Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", ...many, yield* Sockets.bearer, "connection: close", "", "")
+      )
       assert.strictEqual(Sockets.statusOf(yield* closed), "200")
     }))
 
   it.scoped("is refused in the envelope when it isn't HTTP, or asks for a tunnel", () =>
     Effect.gen(function*() {
       const key = yield* Sockets.bearer
-      for (const [request, status] of [
-        ["\u0016\u0003\u0001 TLS", "400"],
-        ["GET /open/v1/me HTTP/9.9\r\n\r\n", "400"],
-        ["POST /open/v1/posts HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n", "400"],
-        ["POST /open/v1/posts HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", "400"],
-        [Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", key, "content-type: application/json", "transfer-encoding: chunked", "", "zz", ""), "400"],
-        ["CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n", "404"]
-      ] as const) {
+      for (
+        const [request, status] of [
+          ["\u0016\u0003\u0001 TLS", "400"],
+          ["GET /open/v1/me HTTP/9.9\r\n\r\n", "400"],
+          ["POST /open/v1/posts HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n", "400"],
+          ["POST /open/v1/posts HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", "400"],
+          [
+            Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", key, "content-type: application/json",
+              "transfer-encoding: chunked", "", "zz", ""),
+            "400"
+          ],
+          ["CONNECT elsewhere:443 HTTP/1.1\r\nhost: elsewhere:443\r\n\r\n", "404"]
+        ] as const
+      ) {
         const { closed, socket } = yield* Sockets.open
         socket.write(request)
         const received = yield* closed
@@ -86,7 +94,8 @@ layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", 
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       const key = yield* Sockets.bearer
-      const request = (path: string, ...more: ReadonlyArray<string>) => Sockets.lines(`GET /open/v1${path} HTTP/1.1`, "host: localhost", ...more, "", "")
+      const request = (path: string, ...more: ReadonlyArray<string>) =>
+        Sockets.lines(`GET /open/v1${path} HTTP/1.1`, "host: localhost", ...more, "", "")
       socket.write(request("/me", key) + request("/nowhere") + request("/me") + request("/me", key, "connection: close"))
       const received = yield* closed
       assert.deepStrictEqual(received.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 404", "HTTP/1.1 401", "HTTP/1.1 200"])
@@ -94,8 +103,9 @@ layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", 
 })
 
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
-  Effect.scoped(Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.flatMap(fs.makeTempDirectoryScoped(), (folder) => use(`${folder}/sandbox.db`)))).pipe(Effect.provide(NodeContext.layer))
+  Effect.scoped(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.flatMap(fs.makeTempDirectoryScoped(), (folder) => use(`${folder}/sandbox.db`)))
+  ).pipe(Effect.provide(NodeContext.layer))
 
 describe("a key", () => {
   for (const [way, make] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
@@ -158,7 +168,10 @@ describe("a stop", () => {
             "--b"
           ))
           const posting = yield* Sockets.open
-          posting.socket.write(Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", yield* Sockets.bearer, "content-type: application/json", "content-length: 1000", "", "{"))
+          posting.socket.write(
+            Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", yield* Sockets.bearer, "content-type: application/json",
+              "content-length: 1000", "", "{")
+          )
           const idle = yield* Sockets.open
           yield* requests.pipe(Effect.repeat({ until: (all) => all.length === 2, schedule: Schedule.spaced("5 millis") }))
           yield* Scope.close(scope, Exit.void)
@@ -168,16 +181,21 @@ describe("a stop", () => {
           assert.isFalse(yield* reachable("127.0.0.1", Number(new URL(baseUrl).port)))
           assert.strictEqual((yield* fs.readDirectory(`${data}-media`)).length, media.length)
         }).pipe(Effect.provide(context))
-        assert.deepStrictEqual([...(yield* fs.readDirectory(data.slice(0, data.lastIndexOf("/"))))].sort(), ["sandbox.db", "sandbox.db-media"])
+        assert.deepStrictEqual([...(yield* fs.readDirectory(data.slice(0, data.lastIndexOf("/"))))].sort(), [
+          "sandbox.db",
+          "sandbox.db-media"
+        ])
         assert.strictEqual((yield* Effect.provide(call("GET", "/me"), layerInProcess({ data }))).status, 200)
       }).pipe(Effect.scoped)
     ))
 
   const text = "x".repeat(500_000)
-  for (const [what, takes, stop] of [
-    ["waits for an answer that is being taken", true, Duration.minutes(10)],
-    ["waits no longer than the timeout for one that isn't", false, Duration.millis(100)]
-  ] as const) {
+  for (
+    const [what, takes, stop] of [
+      ["waits for an answer that is being taken", true, Duration.minutes(10)],
+      ["waits no longer than the timeout for one that isn't", false, Duration.millis(100)]
+    ] as const
+  ) {
     it.live(what, () =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()

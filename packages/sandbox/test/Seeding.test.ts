@@ -46,17 +46,19 @@ layer(layerInProcess())("seeding", (it) => {
   it.effect("what isn't there can't be changed", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      for (const attempt of [
-        sandbox.setProfile("nobody", {}),
-        sandbox.setAccess("nobody", "suspend"),
-        sandbox.createKey("nobody"),
-        sandbox.revokeKey("none"),
-        sandbox.setRelation("nobody", "1001", {}),
-        sandbox.setRelation("1001", "nobody", {}),
-        sandbox.setProduct({ id: "a", accountId: "nobody" }),
-        sandbox.setOrder({ id: "a", accountId: "nobody" }),
-        sandbox.createConversation({ peerId: "nobody" })
-      ]) {
+      for (
+        const attempt of [
+          sandbox.setProfile("nobody", {}),
+          sandbox.setAccess("nobody", "suspend"),
+          sandbox.createKey("nobody"),
+          sandbox.revokeKey("none"),
+          sandbox.setRelation("nobody", "1001", {}),
+          sandbox.setRelation("1001", "nobody", {}),
+          sandbox.setProduct({ id: "a", accountId: "nobody" }),
+          sandbox.setOrder({ id: "a", accountId: "nobody" }),
+          sandbox.createConversation({ peerId: "nobody" })
+        ]
+      ) {
         assert.strictEqual(yield* codeOf(attempt), "NOT_FOUND")
       }
     }))

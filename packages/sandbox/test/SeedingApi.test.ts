@@ -78,36 +78,38 @@ layer(layerInProcess())("an invalid seeding request", (it) => {
       const { createAccount, state } = yield* Sandbox.Sandbox
       yield* createAccount({ id: "taken" })
       const before = yield* state
-      for (const [method, path, json, expected] of [
-        ["POST", "/accounts", { photo: "yes" }, "400 VALIDATION_ERROR photo"],
-        ["POST", "/accounts", { foto: true }, "400 VALIDATION_ERROR foto"],
-        ["POST", "/accounts", { access: "maybe" }, "400 VALIDATION_ERROR access"],
-        ["POST", "/accounts", { id: "" }, "400 VALIDATION_ERROR id"],
-        ["POST", "/accounts", { name: "a".repeat(501) }, "400 VALIDATION_ERROR name"],
-        ["POST", "/accounts", { id: "taken" }, "409 CONFLICT"],
-        ["POST", "/accounts", [], "400 VALIDATION_ERROR body"],
-        ["PATCH", "/accounts/1001", { availability: 1 }, "400 VALIDATION_ERROR availability"],
-        ["PATCH", "/accounts/nobody", {}, "404 NOT_FOUND"],
-        ["POST", "/accounts/1001/access", { move: "ban" }, "400 VALIDATION_ERROR move"],
-        ["POST", "/accounts/1001/access", { move: "restore" }, "409 CONFLICT"],
-        ["POST", "/accounts/1001/access-requests", { botName: "b" }, "400 VALIDATION_ERROR useCase"],
-        ["POST", "/accounts/1001/access-requests", { useCase: "u", botName: "b", site: "s" }, "400 VALIDATION_ERROR site"],
-        ["POST", "/access-requests/none/decision", { decision: "approve" }, "404 NOT_FOUND"],
-        ["POST", "/access-requests/none/decision", { decision: "perhaps" }, "400 VALIDATION_ERROR decision"],
-        ["POST", "/accounts/1001/keys", { scopes: "posts:write" }, "400 VALIDATION_ERROR scopes"],
-        ["POST", "/keys/none/revoke", undefined, "404 NOT_FOUND"],
-        ["PATCH", "/relations", { from: "1001" }, "400 VALIDATION_ERROR to"],
-        ["PATCH", "/relations", { from: "1001", to: "1002", blocked: true }, "400 VALIDATION_ERROR blocked"],
-        ["POST", "/posts", { text: "" }, "400 VALIDATION_ERROR text"],
-        ["POST", "/posts", { text: "a", mediaIds: ["none"] }, "400 VALIDATION_ERROR mediaIds.0"],
-        ["POST", "/posts", { text: "a", createdAt: "yesterday" }, "400 VALIDATION_ERROR createdAt"],
-        ["PUT", "/products", { id: "P", stock: -1 }, "400 VALIDATION_ERROR stock"],
-        ["PUT", "/products", { stock: 1 }, "400 VALIDATION_ERROR id"],
-        ["PUT", "/orders", { id: "O", accountId: "nobody" }, "404 NOT_FOUND"],
-        ["PUT", "/orders", { id: "O", shipment: { carrier: "DHL" } }, "400 VALIDATION_ERROR shipment.trackingNumber"],
-        ["PUT", "/orders", { id: "O", shipment: { carrier: "", trackingNumber: "1" } }, "400 VALIDATION_ERROR shipment.carrier"],
-        ["POST", "/conversations", { peerId: "1002", messages: [{ text: "" }] }, "400 VALIDATION_ERROR messages.0.text"]
-      ] as const) {
+      for (
+        const [method, path, json, expected] of [
+          ["POST", "/accounts", { photo: "yes" }, "400 VALIDATION_ERROR photo"],
+          ["POST", "/accounts", { foto: true }, "400 VALIDATION_ERROR foto"],
+          ["POST", "/accounts", { access: "maybe" }, "400 VALIDATION_ERROR access"],
+          ["POST", "/accounts", { id: "" }, "400 VALIDATION_ERROR id"],
+          ["POST", "/accounts", { name: "a".repeat(501) }, "400 VALIDATION_ERROR name"],
+          ["POST", "/accounts", { id: "taken" }, "409 CONFLICT"],
+          ["POST", "/accounts", [], "400 VALIDATION_ERROR body"],
+          ["PATCH", "/accounts/1001", { availability: 1 }, "400 VALIDATION_ERROR availability"],
+          ["PATCH", "/accounts/nobody", {}, "404 NOT_FOUND"],
+          ["POST", "/accounts/1001/access", { move: "ban" }, "400 VALIDATION_ERROR move"],
+          ["POST", "/accounts/1001/access", { move: "restore" }, "409 CONFLICT"],
+          ["POST", "/accounts/1001/access-requests", { botName: "b" }, "400 VALIDATION_ERROR useCase"],
+          ["POST", "/accounts/1001/access-requests", { useCase: "u", botName: "b", site: "s" }, "400 VALIDATION_ERROR site"],
+          ["POST", "/access-requests/none/decision", { decision: "approve" }, "404 NOT_FOUND"],
+          ["POST", "/access-requests/none/decision", { decision: "perhaps" }, "400 VALIDATION_ERROR decision"],
+          ["POST", "/accounts/1001/keys", { scopes: "posts:write" }, "400 VALIDATION_ERROR scopes"],
+          ["POST", "/keys/none/revoke", undefined, "404 NOT_FOUND"],
+          ["PATCH", "/relations", { from: "1001" }, "400 VALIDATION_ERROR to"],
+          ["PATCH", "/relations", { from: "1001", to: "1002", blocked: true }, "400 VALIDATION_ERROR blocked"],
+          ["POST", "/posts", { text: "" }, "400 VALIDATION_ERROR text"],
+          ["POST", "/posts", { text: "a", mediaIds: ["none"] }, "400 VALIDATION_ERROR mediaIds.0"],
+          ["POST", "/posts", { text: "a", createdAt: "yesterday" }, "400 VALIDATION_ERROR createdAt"],
+          ["PUT", "/products", { id: "P", stock: -1 }, "400 VALIDATION_ERROR stock"],
+          ["PUT", "/products", { stock: 1 }, "400 VALIDATION_ERROR id"],
+          ["PUT", "/orders", { id: "O", accountId: "nobody" }, "404 NOT_FOUND"],
+          ["PUT", "/orders", { id: "O", shipment: { carrier: "DHL" } }, "400 VALIDATION_ERROR shipment.trackingNumber"],
+          ["PUT", "/orders", { id: "O", shipment: { carrier: "", trackingNumber: "1" } }, "400 VALIDATION_ERROR shipment.carrier"],
+          ["POST", "/conversations", { peerId: "1002", messages: [{ text: "" }] }, "400 VALIDATION_ERROR messages.0.text"]
+        ] as const
+      ) {
         const reply = yield* control(method, path, json === undefined ? {} : { json })
         assert.strictEqual(refusal(reply), expected, reply.text)
         assert.notInclude(messageOf(reply), "\n")
@@ -119,7 +121,8 @@ layer(layerInProcess())("an invalid seeding request", (it) => {
 describe("seeding", () => {
   it.effect("names every word that could have been chosen", () =>
     Effect.gen(function*() {
-      assert.include(messageOf(yield* control("POST", "/accounts/1001/access", { json: { move: "ban" } })), "grant, suspend, revoke, restore")
+      assert.include(messageOf(yield* control("POST", "/accounts/1001/access", { json: { move: "ban" } })),
+        "grant, suspend, revoke, restore")
       assert.include(messageOf(yield* control("PATCH", "/accounts/1001", { json: { availability: "x" } })), "available, private, suspended")
       assert.include(messageOf(yield* control("POST", "/faults", { json: { kind: "drop", when: "x" } })), "before, after")
       const kinds = messageOf(yield* control("POST", "/faults", { json: { kind: "x" } }))

@@ -2,8 +2,8 @@
  * The window behind the rate, against the plainest way to count one.
  */
 import { assert, it } from "@effect/vitest"
-import * as SlidingWindow from "../src/access/SlidingWindow.js"
 import { Effect, Random } from "effect"
+import * as SlidingWindow from "../src/access/SlidingWindow.js"
 
 it.effect("a sliding window tells how long to wait as if every moment were looked at each time", () =>
   Effect.gen(function*() {

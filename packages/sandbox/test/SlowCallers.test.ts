@@ -29,7 +29,10 @@ describe("a caller who is slow", () => {
       const before = yield* (yield* Sandbox.Sandbox).state
       for (const [path, type] of [["/posts", "application/json"], ["/media", "multipart/form-data; boundary=b"]] as const) {
         const { closed, socket } = yield* Sockets.open
-        socket.write(Sockets.lines(`POST /open/v1${path} HTTP/1.1`, "host: localhost", yield* Sockets.bearer, `content-type: ${type}`, "content-length: 100", "", "{\"text\":"))
+        socket.write(
+          Sockets.lines(`POST /open/v1${path} HTTP/1.1`, "host: localhost", yield* Sockets.bearer, `content-type: ${type}`,
+            "content-length: 100", "", "{\"text\":")
+        )
         const received = yield* closed
         assert.strictEqual(Sockets.statusOf(received), "400", path)
         assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
@@ -40,7 +43,10 @@ describe("a caller who is slow", () => {
   it.scopedLive("to send the rest of what was refused gets one answer, not two", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
-      socket.write(Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", yield* Sockets.bearer, "content-type: application/json", "content-length: 9999999", "", "{"))
+      socket.write(
+        Sockets.lines("POST /open/v1/posts HTTP/1.1", "host: localhost", yield* Sockets.bearer, "content-type: application/json",
+          "content-length: 9999999", "", "{")
+      )
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "413")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
@@ -69,7 +75,9 @@ describe("a caller who is slow", () => {
         socket.pause()
         socket.write(Sockets.lines("GET /open/v1/me/posts?limit=100 HTTP/1.1", "host: localhost", yield* Sockets.bearer, "", ""))
         const { requests } = yield* Sandbox.Sandbox
-        yield* requests.pipe(Effect.repeat({ until: (all) => all.at(-1)?.operation === "listPosts", schedule: Schedule.spaced("5 millis") }))
+        yield* requests.pipe(
+          Effect.repeat({ until: (all) => all.at(-1)?.operation === "listPosts", schedule: Schedule.spaced("5 millis") })
+        )
         // Waits for every answer on its way, so it ends because this one was given up.
         yield* Scope.close(scope, Exit.void)
         // What is in the buffers of the system can still be read; the rest will never come.

@@ -93,15 +93,17 @@ describe("a statement", () => {
     Effect.gen(function*() {
       const sql = yield* open
       const table = sql.literal("things")
-      for (const write of [
-        sql`INSERT INTO things (id) VALUES (${"a"})`,
-        sql`INSERT OR IGNORE INTO ${table} ${sql.insert({ id: "a" })}`,
-        sql`INSERT OR REPLACE INTO things (id) VALUES (${"a"})`,
-        sql`
+      for (
+        const write of [
+          sql`INSERT INTO things (id) VALUES (${"a"})`,
+          sql`INSERT OR IGNORE INTO ${table} ${sql.insert({ id: "a" })}`,
+          sql`INSERT OR REPLACE INTO things (id) VALUES (${"a"})`,
+          sql`
           UPDATE things SET n = ${1}`,
-        sql`DELETE FROM ${table}`,
-        sql.first`INSERT INTO things (id) VALUES (${"b"}) RETURNING n`
-      ]) {
+          sql`DELETE FROM ${table}`,
+          sql.first`INSERT INTO things (id) VALUES (${"b"}) RETURNING n`
+        ]
+      ) {
         const [things, others] = [sql.writes("things"), sql.writes("others")]
         yield* write
         assert.deepStrictEqual([sql.writes("things"), sql.writes("others")], [things + 1, others])

@@ -10,8 +10,8 @@ import * as Fs from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Database from "../src/storage/Database.js"
 import * as MediaFiles from "../src/areas/media/MediaFiles.js"
+import * as Database from "../src/storage/Database.js"
 import { call, control, layerInProcess, layerSocket, messageOf, refusal } from "./support.js"
 
 const folder = Effect.acquireRelease(
@@ -109,7 +109,8 @@ describe("an upload that is given up", () => {
             Fs.renameSync(`${data}-media`, join(path, "moved"))
             Fs.symlinkSync(elsewhere, `${data}-media`)
             return yield* Effect.fail("given up")
-          }))
+          })
+        )
         assert.strictEqual(yield* Effect.flip(givenUp), "given up")
         assert.strictEqual(contents(elsewhere).length, 1)
       }).pipe(Effect.provide(Layer.provide(MediaFiles.layer(data), Database.layer(data))))
@@ -194,7 +195,9 @@ describe("files of an earlier start that others can read", () => {
         Fs.cpSync(`${data}-media`, `${copy}-media`, { recursive: true })
       }).pipe(Effect.provide(layerInProcess({ data })))
       yield* Effect.sync(() => {
-        assert.deepStrictEqual(Fs.readdirSync(path).filter((name) => name.startsWith("copy.db") && !name.endsWith("-media")).map((name) => modeOf(join(path, name))), ["600", "600"])
+        assert.deepStrictEqual(Fs.readdirSync(path).filter((name) => name.startsWith("copy.db") && !name.endsWith("-media")).map((name) =>
+          modeOf(join(path, name))
+        ), ["600", "600"])
       }).pipe(Effect.provide(layerInProcess({ data: copy })))
     })))
 
@@ -228,7 +231,10 @@ describe("a failure of the storage", () => {
         yield* Effect.gen(function*() {
           yield* disk.fill
           const reply = yield* call("POST", "/posts", { json: { text: "x".repeat(4_000) } }).pipe(
-            Effect.repeat({ until: ({ status }) => status !== 200 })
+            Effect.repeat({
+              until: ({ status }) =>
+                status !== 200
+            })
           )
           assert.strictEqual(refusal(reply), "500 INTERNAL_ERROR")
           assert.notInclude(messageOf(reply), "SQLITE")

@@ -33,7 +33,10 @@ describe("the sandbox's time", () => {
       const { requests } = yield* Sandbox.Sandbox
       yield* advance("2 days")
       assert.strictEqual(yield* createdAt, "1970-01-03T00:00:00.000Z")
-      assert.deepStrictEqual((yield* control("GET", "/clock")).json, { now: "1970-01-03T00:00:00.000Z", aheadMillis: Duration.toMillis("2 days") })
+      assert.deepStrictEqual((yield* control("GET", "/clock")).json, {
+        now: "1970-01-03T00:00:00.000Z",
+        aheadMillis: Duration.toMillis("2 days")
+      })
       assert.strictEqual(DateTime.formatIso((yield* requests)[0]?.at ?? assert.fail("nothing was logged")), "1970-01-03T00:00:00.000Z")
     }).pipe(Effect.provide(layerSocket())))
 

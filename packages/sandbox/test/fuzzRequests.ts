@@ -11,23 +11,57 @@ export interface Fuzzed {
   readonly end: "whole" | "half" | "cut"
 }
 
-const known = ["007", "1001", "0042", "CAP%2FRED%20L", "500001", "500002", "SO%2F2026%2F26", "9007199254740993", "9007199254740994", "conv_1"]
+const known = [
+  "007",
+  "1001",
+  "0042",
+  "CAP%2FRED%20L",
+  "500001",
+  "500002",
+  "SO%2F2026%2F26",
+  "9007199254740993",
+  "9007199254740994",
+  "conv_1"
+]
 const id = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...known) },
   { weight: 1, arbitrary: fc.constantFrom("me", "%", "%zz", "%ff", "..", "%00") },
-  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 40 }).map((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "?"))) }
+  {
+    weight: 1,
+    arbitrary: fc.string({ unit: "binary", maxLength: 40 }).map((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "?")))
+  }
 )
 const routes = [
-  "GET /me", "GET /users/:id", "GET /users/by-username/:id", "POST /users/:id/follow", "POST /media", "POST /posts", "GET /me/posts",
-  "GET /posts/:id", "PATCH /posts/:id", "DELETE /posts/:id", "POST /posts/:id/comments", "POST /posts/:id/like", "POST /stories", "GET /store",
-  "GET /store/products", "GET /store/products/:id", "PATCH /store/products/:id/stock", "GET /store/orders", "GET /store/orders/:id",
-  "POST /store/orders/:id/ship", "GET /conversations", "GET /conversations/:id/messages", "POST /conversations/:id/messages"
+  "GET /me",
+  "GET /users/:id",
+  "GET /users/by-username/:id",
+  "POST /users/:id/follow",
+  "POST /media",
+  "POST /posts",
+  "GET /me/posts",
+  "GET /posts/:id",
+  "PATCH /posts/:id",
+  "DELETE /posts/:id",
+  "POST /posts/:id/comments",
+  "POST /posts/:id/like",
+  "POST /stories",
+  "GET /store",
+  "GET /store/products",
+  "GET /store/products/:id",
+  "PATCH /store/products/:id/stock",
+  "GET /store/orders",
+  "GET /store/orders/:id",
+  "POST /store/orders/:id/ship",
+  "GET /conversations",
+  "GET /conversations/:id/messages",
+  "POST /conversations/:id/messages"
 ]
 /** What can stand in a request line as it is. */
 const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 60 })
 const path = fc.oneof(
   visible.map((text) => `/open/v1/${text}`),
-  fc.constantFrom("/open/v1", "/open/v1/", "/open/v2/me", "*", "http://elsewhere/open/v1/me", "//open/v1/me", "/open/v1/../../open/v1/me", "/open/v1/me#x", "/OPEN/V1/me")
+  fc.constantFrom("/open/v1", "/open/v1/", "/open/v2/me", "*", "http://elsewhere/open/v1/me", "//open/v1/me", "/open/v1/../../open/v1/me",
+    "/open/v1/me#x", "/OPEN/V1/me")
 )
 const query = fc.oneof(
   { weight: 3, arbitrary: fc.constant("") },
@@ -59,7 +93,8 @@ const anyText = fc.oneof(
   fc.constantFrom("", " ", "\u0000", "a".repeat(5_000), "🛒".repeat(5_001), "\ud800", "\u202e"),
   fc.lorem()
 )
-const anyValue = fc.oneof(anyText, fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(-1, 0, 0.5, 1e300, Number.MAX_SAFE_INTEGER + 2, null, true, [], {}))
+const anyValue = fc.oneof(anyText, fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom(-1, 0, 0.5, 1e300, Number.MAX_SAFE_INTEGER + 2, null, true, [], {}))
 const payload = fc.record(
   {
     text: anyValue,
@@ -84,7 +119,10 @@ const json = fc.oneof(
 const jsonBytes = fc.oneof(
   { weight: 40, arbitrary: json.map((text) => Buffer.from(text)) },
   { weight: 3, arbitrary: json.map((text) => Buffer.from(text, "utf16le")) },
-  { weight: 3, arbitrary: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.concat([Buffer.from("{\"text\":\""), bytes, Buffer.from("\"}")])) },
+  {
+    weight: 3,
+    arbitrary: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.concat([Buffer.from("{\"text\":\""), bytes, Buffer.from("\"}")]))
+  },
   { weight: 3, arbitrary: deep.map((text) => Buffer.from(text)) },
   { weight: 1, arbitrary: fc.integer({ min: 900_000, max: 1_300_000 }).map((size) => Buffer.from(`{"text":"${"x".repeat(size)}"}`)) }
 )
@@ -112,20 +150,27 @@ const body = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.tuple(
-      fc.oneof({ weight: 9, arbitrary: fc.constant("application/json") }, { weight: 1, arbitrary: fc.oneof(visible, fc.constantFrom("text/plain", "application/json; charset=utf-16", "multipart/form-data")) }),
+      fc.oneof({ weight: 9, arbitrary: fc.constant("application/json") }, {
+        weight: 1,
+        arbitrary: fc.oneof(visible, fc.constantFrom("text/plain", "application/json; charset=utf-16", "multipart/form-data"))
+      }),
       jsonBytes
     ).map(([type, bytes]) => ({ type, bytes }))
   },
   { weight: 3, arbitrary: multipart.map((bytes) => ({ type: "multipart/form-data; boundary=fuzz", bytes })) }
 )
 
-const latin = fc.string({ unit: fc.integer({ min: 0x20, max: 0xff }).filter((code) => code !== 0x7f).map((code) => String.fromCharCode(code)), maxLength: 80 })
+const latin = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0xff }).filter((code) => code !== 0x7f).map((code) => String.fromCharCode(code)),
+  maxLength: 80
+})
 const header = fc.oneof(
   latin.map((value) => `x-any: ${value}`),
   latin.map((value) => `cookie: ${value}`),
   latin.map((value) => `accept: ${value}`),
   latin.map((value) => `x-request-id: ${value}`),
-  fc.constantFrom("expect: wonders", "if-match: *", "range: bytes=0-1", "host: elsewhere", "origin: http://evil.example", "te: trailers", "forwarded: for=x", "x-http-method-override: DELETE")
+  fc.constantFrom("expect: wonders", "if-match: *", "range: bytes=0-1", "host: elsewhere", "origin: http://evil.example", "te: trailers",
+    "forwarded: for=x", "x-http-method-override: DELETE")
 )
 
 /** Requests that are well-formed HTTP, by whoever holds a key. */
@@ -135,7 +180,11 @@ const wellFormed = (key: string) =>
     query,
     authorization: fc.oneof(
       { weight: 12, arbitrary: fc.constant(`authorization: Bearer ${key}`) },
-      { weight: 1, arbitrary: fc.oneof(fc.constantFrom("x-no: key", `authorization: Basic ${key}`, `authorization: Bearer key_${"x".repeat(40)}`), latin.map((text) => `authorization: Bearer ${text}`)) }
+      {
+        weight: 1,
+        arbitrary: fc.oneof(fc.constantFrom("x-no: key", `authorization: Basic ${key}`, `authorization: Bearer key_${"x".repeat(40)}`),
+          latin.map((text) => `authorization: Bearer ${text}`))
+      }
     ),
     headers: fc.array(header, { maxLength: 3 }),
     body,
@@ -153,7 +202,10 @@ const wellFormed = (key: string) =>
     const half = Math.ceil(bytes.length / 2)
     const chunks = [bytes.subarray(0, half), bytes.subarray(half)].filter((chunk) => chunk.length > 0)
     const framed = chunked
-      ? Buffer.concat([...chunks.flatMap((chunk) => [Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]), Buffer.from("0\r\n\r\n")])
+      ? Buffer.concat([
+        ...chunks.flatMap((chunk) => [Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]),
+        Buffer.from("0\r\n\r\n")
+      ])
       : bytes
     return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), framed])
   })
@@ -161,11 +213,18 @@ const wellFormed = (key: string) =>
 /** What becomes of bytes on a bad way. */
 const spoil = fc.oneof(
   fc.record({ at: fc.nat(), by: fc.uint8Array({ minLength: 1, maxLength: 8 }) }).map(({ at, by }) => (bytes: Buffer) =>
-    Buffer.concat([bytes.subarray(0, at % bytes.length), by, bytes.subarray(at % bytes.length + by.length)])),
+    Buffer.concat([bytes.subarray(0, at % bytes.length), by, bytes.subarray(at % bytes.length + by.length)])
+  ),
   fc.nat().map((at) => (bytes: Buffer) => bytes.subarray(0, at % bytes.length)),
-  fc.constantFrom("content-length: 5", "content-length: 0", "content-length: 99999999999999999999", "content-length: -1", "transfer-encoding: gzip", `x-large: ${"y".repeat(20_000)}`, "no colon", " folded: line", "nul: \u0000", "expect: 100-continue", "connection: upgrade\r\nupgrade: h2c")
-    .map((line) => (bytes: Buffer) => Buffer.concat([bytes.subarray(0, bytes.indexOf("\r\n") + 2), Buffer.from(`${line}\r\n`), bytes.subarray(bytes.indexOf("\r\n") + 2)])),
-  fc.constantFrom("HTTP/9.9", "HTTP/1.0", "", "HTTPS/1.1").map((version) => (bytes: Buffer) => Buffer.from(bytes.toString("latin1").replace("HTTP/1.1", version), "latin1")),
+  fc.constantFrom("content-length: 5", "content-length: 0", "content-length: 99999999999999999999", "content-length: -1",
+    "transfer-encoding: gzip", `x-large: ${"y".repeat(20_000)}`, "no colon", " folded: line", "nul: \u0000", "expect: 100-continue",
+    "connection: upgrade\r\nupgrade: h2c")
+    .map((line) => (bytes: Buffer) =>
+      Buffer.concat([bytes.subarray(0, bytes.indexOf("\r\n") + 2), Buffer.from(`${line}\r\n`), bytes.subarray(bytes.indexOf("\r\n") + 2)])
+    ),
+  fc.constantFrom("HTTP/9.9", "HTTP/1.0", "", "HTTPS/1.1").map((version) => (bytes: Buffer) =>
+    Buffer.from(bytes.toString("latin1").replace("HTTP/1.1", version), "latin1")
+  ),
   fc.uint8Array({ maxLength: 300 }).map((bytes) => () => Buffer.from(bytes))
 )
 
@@ -174,5 +233,11 @@ export const requests = (key: string): fc.Arbitrary<Fuzzed> =>
   fc.oneof(
     { weight: 7, arbitrary: wellFormed(key).map((bytes): Fuzzed => ({ bytes, end: "whole" })) },
     { weight: 2, arbitrary: fc.tuple(wellFormed(key), spoil).map(([bytes, spoilt]): Fuzzed => ({ bytes: spoilt(bytes), end: "half" })) },
-    { weight: 1, arbitrary: fc.tuple(wellFormed(key), fc.nat()).map(([bytes, at]): Fuzzed => ({ bytes: bytes.subarray(0, at % bytes.length), end: "cut" })) }
+    {
+      weight: 1,
+      arbitrary: fc.tuple(wellFormed(key), fc.nat()).map(([bytes, at]): Fuzzed => ({
+        bytes: bytes.subarray(0, at % bytes.length),
+        end: "cut"
+      }))
+    }
   )

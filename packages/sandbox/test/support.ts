@@ -94,11 +94,9 @@ const bySocket = Layer.effect(
   }))
 )
 
-export const layerInProcess = (options?: Sandbox.Options) =>
-  inProcess.pipe(Layer.provideMerge(Sandbox.layerHttpClient(options)))
+export const layerInProcess = (options?: Sandbox.Options) => inProcess.pipe(Layer.provideMerge(Sandbox.layerHttpClient(options)))
 
-export const layerSocket = (options?: Sandbox.ServerOptions) =>
-  bySocket.pipe(Layer.provideMerge(Sandbox.layerServer(options)))
+export const layerSocket = (options?: Sandbox.ServerOptions) => bySocket.pipe(Layer.provideMerge(Sandbox.layerServer(options)))
 
 /** Calls a path of the interface. */
 export const call = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
@@ -153,4 +151,3 @@ export const pageOf = (reply: Reply): { readonly ids: ReadonlyArray<string>; rea
   const { data, next_cursor } = readIds(reply.json)
   return { ids: data.map(({ id }) => id), next: next_cursor }
 }
-

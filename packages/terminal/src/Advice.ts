@@ -20,20 +20,32 @@ const developers = "in the web app under Settings, then Developers"
 export const byCode: Readonly<Record<ErrorCode, Advice>> = {
   VALIDATION_ERROR: { meaning: "the service refuses a value", advice: "Correct the value that it names and run this again." },
   INVALID_JSON: { meaning: "the service can't read the JSON", advice: "Correct the JSON and run this again." },
-  INVALID_API_KEY: { meaning: "the service doesn't accept the key", advice: `Use an active key, as by PLAZA_API_KEY: keys are made ${developers}.` },
+  INVALID_API_KEY: {
+    meaning: "the service doesn't accept the key",
+    advice: `Use an active key, as by PLAZA_API_KEY: keys are made ${developers}.`
+  },
   INSUFFICIENT_SCOPE: { meaning: "the key lacks a scope for this", advice: `Make a key with that scope ${developers}, and use it here.` },
   DEVELOPER_ACCESS_REVOKED: {
     meaning: "the account's developer access is suspended or revoked",
     advice: "Write to the service's support: no key of this account works until it is granted again."
   },
-  PROFILE_INCOMPLETE: { meaning: "the account may not write yet", advice: "Add a profile photo and a cover in the web app, then run this again." },
+  PROFILE_INCOMPLETE: {
+    meaning: "the account may not write yet",
+    advice: "Add a profile photo and a cover in the web app, then run this again."
+  },
   CHAT_NOT_ALLOWED: { meaning: "this person can't be written to", advice: "The person has to write to the account or follow it first." },
-  CHAT_BLOCKED: { meaning: "this person can't be written to", advice: "One of the two has blocked the other; nothing can be done from here." },
+  CHAT_BLOCKED: {
+    meaning: "this person can't be written to",
+    advice: "One of the two has blocked the other; nothing can be done from here."
+  },
   STORE_BLOCKED: { meaning: "the store has blocked this account", advice: "Ask the owner of the store." },
   USER_UNAVAILABLE: { meaning: "the user is blocked, private or suspended", advice: "Nothing can be done from here." },
   FORBIDDEN: { meaning: "this account may not do that", advice: "Check the id: it may belong to someone else." },
   NOT_FOUND: { meaning: "the service doesn't find it", advice: "Check the id or the path: it doesn't exist, or the account can't see it." },
-  CONFLICT: { meaning: "this doesn't go with the present state", advice: "It may have been done already; there is no use in running it again." },
+  CONFLICT: {
+    meaning: "this doesn't go with the present state",
+    advice: "It may have been done already; there is no use in running it again."
+  },
   PAYLOAD_TOO_LARGE: { meaning: "it is too large for the service", advice: "Send something smaller." },
   RATE_LIMITED: { meaning: "the key has used up its requests, or the account its quota for the day", advice: "Run this again later." },
   INTERNAL_ERROR: { meaning: "the service has a fault", advice: "Run this again later." }
@@ -115,7 +127,9 @@ export const forOutcome = (operation: string): string => isOperation(operation) 
 
 /** What to do about a success that can't be read. */
 export const forUnreadable = (operation: string): string =>
-  forOutcome(operation) === reading ? address : "Don't run this again: it most likely happened. Look at the result in the web app, and check what proxy stands on the way."
+  forOutcome(operation) === reading
+    ? address
+    : "Don't run this again: it most likely happened. Look at the result in the web app, and check what proxy stands on the way."
 
 /** What to do when a connection failed, by the system's reason. */
 const reasons: ReadonlyArray<readonly [reason: RegExp, advice: string]> = [
@@ -126,7 +140,10 @@ const reasons: ReadonlyArray<readonly [reason: RegExp, advice: string]> = [
   [/^CERT_HAS_EXPIRED$/, "The certificate has expired: check this machine's clock; otherwise the service's operator has to renew it."],
   [/^CERT_NOT_YET_VALID$/, "The certificate isn't valid yet: check this machine's clock."],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "The certificate is for another host: check the host in the base address."],
-  [/SELF_SIGNED|ISSUER|^UNABLE_TO_VERIFY|^CERT_|^ERR_TLS_CERT/, "This machine doesn't trust the certificate: name a file with its issuer's by NODE_EXTRA_CA_CERTS, if you do."],
+  [
+    /SELF_SIGNED|ISSUER|^UNABLE_TO_VERIFY|^CERT_|^ERR_TLS_CERT/,
+    "This machine doesn't trust the certificate: name a file with its issuer's by NODE_EXTRA_CA_CERTS, if you do."
+  ],
   [/^ERR_SSL_/, "What listens there doesn't speak TLS as it should: check the port, and https or http, in the base address."]
 ]
 

@@ -18,9 +18,9 @@ import * as Commands from "./Commands.js"
 import * as Help from "./Help.js"
 import type { Manual } from "./Manual.js"
 import { UsageError } from "./Problem.js"
-import { type OutputError, Streams } from "./Streams.js"
 import * as SecretFile from "./SecretFile.js"
 import * as Start from "./Start.js"
+import { type OutputError, Streams } from "./Streams.js"
 import { oneLine, withoutColour } from "./Text.js"
 import type { Commands as CommandWords } from "./Words.js"
 
@@ -56,7 +56,9 @@ export const run = <Name extends string, R, E, A>(command: Command.Command<Name,
   ): Effect.Effect<void, Exclude<E, ValidationError.ValidationError> | UsageError | OutputError, R | Streams | CliApp.CliApp.Environment> =>
     Effect.gen(function*() {
       const { stdout } = yield* Streams
-      const answer = Start.mayAnswer(argv) ? Start.answer(Help.manual(command, options), argv, () => stdout.isTerminal ? stdout.columns() : 0) : undefined
+      const answer = Start.mayAnswer(argv)
+        ? Start.answer(Help.manual(command, options), argv, () => stdout.isTerminal ? stdout.columns() : 0)
+        : undefined
       if (answer !== undefined) return yield* stdout.write(answer)
       const request = yield* Arguments.normalize(options.name, argv, options.grammar, commands)
       // Answered by then.

@@ -18,7 +18,8 @@ export interface Node {
 }
 
 const isHelpDoc = (u: unknown): u is HelpDoc.HelpDoc =>
-  Predicate.hasProperty(u, "_tag") && ["Empty", "Header", "Paragraph", "DescriptionList", "Enumeration", "Sequence"].includes(String(u._tag))
+  Predicate.hasProperty(u, "_tag") &&
+  ["Empty", "Header", "Paragraph", "DescriptionList", "Enumeration", "Sequence"].includes(String(u._tag))
 
 const property = (of: unknown, name: string): unknown => Predicate.hasProperty(of, name) ? of[name] : undefined
 

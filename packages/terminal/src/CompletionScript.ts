@@ -1,7 +1,8 @@
 /** The completion scripts for bash, zsh and fish. They call the program's hidden command of `Complete`. */
 import { command, files } from "./Complete.js"
 
-const bash = (name: string, id: string): string => `# Completions of ${name} for bash: eval "$(${name} completions bash)" in ~/.bashrc
+const bash = (name: string, id: string): string =>
+  `# Completions of ${name} for bash: eval "$(${name} completions bash)" in ~/.bashrc
 _${id}() {
   local line
   COMPREPLY=()
@@ -16,7 +17,8 @@ _${id}() {
 complete -F _${id} ${name}
 `
 
-const zsh = (name: string, id: string): string => `#compdef ${name}
+const zsh = (name: string, id: string): string =>
+  `#compdef ${name}
 # Completions of ${name} for zsh: eval "$(${name} completions zsh)" in ~/.zshrc, behind compinit
 _${id}() {
   local line
@@ -37,7 +39,8 @@ else
 fi
 `
 
-const fish = (name: string, id: string): string => `# Completions of ${name} for fish: ${name} completions fish > ~/.config/fish/completions/${name}.fish
+const fish = (name: string, id: string): string =>
+  `# Completions of ${name} for fish: ${name} completions fish > ~/.config/fish/completions/${name}.fish
 function __${id}_complete
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] ${command} $words[2..-1] 2>/dev/null)

@@ -35,5 +35,4 @@ const table: Readonly<Record<ServiceError["category"] | Exclude<Failure, Service
   CursorRejected: 1
 }
 
-export const of = (failure: Failure): ExitCode =>
-  table[ClientError.isServiceError(failure) ? failure.category : failure._tag]
+export const of = (failure: Failure): ExitCode => table[ClientError.isServiceError(failure) ? failure.category : failure._tag]

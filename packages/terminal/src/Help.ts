@@ -20,7 +20,8 @@ const parts = (doc: HelpDoc.HelpDoc): ReadonlyArray<Exclude<HelpDoc.HelpDoc, Hel
   doc._tag === "Sequence" ? [...parts(doc.left), ...parts(doc.right)] : doc._tag === "Empty" ? [] : [doc]
 
 // The parser adds this, and the usage line shows it already.
-const noise = /^(A true or false value\.|A user-defined piece of text\.|An? (integer|floating point number)\.|This setting is optional\.|This (option|argument) (may|must) be repeated .*)$/
+const noise =
+  /^(A true or false value\.|A user-defined piece of text\.|An? (integer|floating point number)\.|This setting is optional\.|This (option|argument) (may|must) be repeated .*)$/
 
 interface Definition extends Entry {
   /** The option is required. */
@@ -35,9 +36,12 @@ const definitions = (doc: HelpDoc.HelpDoc): ReadonlyArray<Definition> =>
       return {
         name: plain(HelpDoc.p(span)).replace(/(\.\.\.| \d+\+)$/, "").replace(/^<(.*)>$/, "$1"),
         said: texts.filter((text) => !noise.test(text)).join(" "),
-        required: !texts.some((text) => text.startsWith("This setting is optional.") || text === "A true or false value." || text.includes("zero or more"))
+        required: !texts.some((text) =>
+          text.startsWith("This setting is optional.") || text === "A true or false value." || text.includes("zero or more")
+        )
       }
-    }))
+    })
+  )
 
 const entriesOf = (defined: ReadonlyArray<Definition>): ReadonlyArray<Entry> => defined.map(({ name, said }) => ({ name, said }))
 
@@ -55,7 +59,8 @@ const usageOf = (node: Commands.Node, args: ReadonlyArray<Definition>, options: 
 }
 
 /** The options that a command takes, without their values. */
-export const takenBy = (node: Commands.Node): ReadonlyArray<string> => definitions(Options.getHelp(node.options)).map(({ name }) => name.split(" ")[0] ?? name)
+export const takenBy = (node: Commands.Node): ReadonlyArray<string> =>
+  definitions(Options.getHelp(node.options)).map(({ name }) => name.split(" ")[0] ?? name)
 
 /** The page of a command, with the pages of its subcommands. */
 export const page = (node: Commands.Node): Page => {

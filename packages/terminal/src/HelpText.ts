@@ -30,12 +30,15 @@ const everywhere: Entry = { name: "--help", said: "Show this." }
 const atTheTop: Entry = { name: "--version", said: "Show the version." }
 
 /** The options that a page shows: the command's own and the global ones. */
-export const optionsOf = (page: Page): ReadonlyArray<Entry> => [...page.options, everywhere, ...(page.commands.length > 0 ? [atTheTop] : [])]
+export const optionsOf = (
+  page: Page
+): ReadonlyArray<Entry> => [...page.options, everywhere, ...(page.commands.length > 0 ? [atTheTop] : [])]
 
 /** Renders a page. `path` is the command path, the program's name first. */
 export const render = (page: Page, path: ReadonlyArray<string>, width: number): string => {
   const [program = ""] = path
-  const section = (head: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> => entries.length === 0 ? [] : ["", `${head}:`, ...entryLines(entries, width)]
+  const section = (head: string, entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
+    entries.length === 0 ? [] : ["", `${head}:`, ...entryLines(entries, width)]
   return [
     ...(page.about === "" ? [] : wrap(page.about, width)),
     "",

@@ -30,35 +30,37 @@ export const render = (manual: Manual, sections: ReadonlyArray<Section> = []): s
   const common = commonOf(commands.map(({ page }) => page))
   const isCommon = ({ name, said }: Entry) => common.some((option) => option.name === name && option.said === said)
   const examples = commands.flatMap(({ page }) => page.examples)
-  return `${[
-    `.TH ${name.toUpperCase()} 1 "" "${name} ${version}" "User Commands"`,
-    ".SH NAME",
-    `${line(name)} \\- ${line(sentence.charAt(0).toLowerCase() + sentence.slice(1))}`,
-    ".SH SYNOPSIS",
-    `.B ${line(name)}`,
-    "COMMAND",
-    "[OPTION]...",
-    ".SH DESCRIPTION",
-    text(page.about),
-    ".SH COMMANDS",
-    ...commands.flatMap(({ page, path }) => [
-      `.SS ${line(path.join(" "))}`,
+  return `${
+    [
+      `.TH ${name.toUpperCase()} 1 "" "${name} ${version}" "User Commands"`,
+      ".SH NAME",
+      `${line(name)} \\- ${line(sentence.charAt(0).toLowerCase() + sentence.slice(1))}`,
+      ".SH SYNOPSIS",
+      `.B ${line(name)}`,
+      "COMMAND",
+      "[OPTION]...",
+      ".SH DESCRIPTION",
       text(page.about),
+      ".SH COMMANDS",
+      ...commands.flatMap(({ page, path }) => [
+        `.SS ${line(path.join(" "))}`,
+        text(page.about),
+        ".PP",
+        `.B ${line(path.join(" "))}`,
+        line(page.usage),
+        ...[...page.args, ...page.options.filter((option) => !isCommon(option))].map(entry)
+      ]),
+      ".SH OPTIONS",
+      "Of most commands:",
+      ...common.map(entry),
       ".PP",
-      `.B ${line(path.join(" "))}`,
-      line(page.usage),
-      ...[...page.args, ...page.options.filter((option) => !isCommon(option))].map(entry)
-    ]),
-    ".SH OPTIONS",
-    "Of most commands:",
-    ...common.map(entry),
-    ".PP",
-    "Of the program, and of every command:",
-    ...[...page.options, ...optionsOf({ ...page, options: [] })].map(entry),
-    ...sections.flatMap(({ entries, head }) => [`.SH ${head}`, ...entries.map(entry)]),
-    ".SH EXAMPLES",
-    ".nf",
-    ...examples.map((example) => line(`${name} ${example}`)),
-    ".fi"
-  ].filter((line) => line !== "").join("\n")}\n`
+      "Of the program, and of every command:",
+      ...[...page.options, ...optionsOf({ ...page, options: [] })].map(entry),
+      ...sections.flatMap(({ entries, head }) => [`.SH ${head}`, ...entries.map(entry)]),
+      ".SH EXAMPLES",
+      ".nf",
+      ...examples.map((example) => line(`${name} ${example}`)),
+      ".fi"
+    ].filter((line) => line !== "").join("\n")
+  }\n`
 }

@@ -47,7 +47,10 @@ export const pageAt = (page: Page, path: ReadonlyArray<string>): Page =>
   path.reduce((page, name) => page.commands.find((command) => command.name === name) ?? page, page)
 
 /** A page and all pages below it, each with its command path, the program's name first. */
-export const allPages = (page: Page, before: ReadonlyArray<string> = []): ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly page: Page }> => {
+export const allPages = (
+  page: Page,
+  before: ReadonlyArray<string> = []
+): ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly page: Page }> => {
   const path = [...before, page.name]
   return [{ path, page }, ...page.commands.flatMap((command) => allPages(command, path))]
 }

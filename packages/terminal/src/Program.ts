@@ -79,8 +79,8 @@ export const exitCodeOf = <A, E, R>(
     Effect.flatMap(Effect.exit(Effect.interruptible(effect)), (exit) =>
       Exit.isSuccess(exit)
         ? Effect.succeed(0)
-        : Effect.flatMap(FiberRef.get(runsUntilStopped), (stopped) =>
-          stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : tell(exit.cause, options.signal(), options)))
+        : Effect.flatMap(FiberRef.get(runsUntilStopped),
+          (stopped) => stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : tell(exit.cause, options.signal(), options)))
   )
 
 /** Runs a main effect and ends the process. */
@@ -93,7 +93,10 @@ export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options
   process.on("uncaughtException", (error: Error & { readonly code?: unknown }) => {
     if (error.code === "EPIPE") process.exit(0)
     const crash = Report.ofCause(Cause.die(error), signal)
-    const text = Option.match(crash, { onNone: () => "", onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted) })
+    const text = Option.match(crash, {
+      onNone: () => "",
+      onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted)
+    })
     process.stderr.write(text, () => process.exit(1))
   })
   const main = exitCodeOf(Effect.provide(effect, layerLogger), { ...options, signal: () => signal }).pipe(

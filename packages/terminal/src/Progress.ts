@@ -1,9 +1,9 @@
 /** A progress bar on standard error. It is shown only on a terminal, and not with `--quiet` or `--json`. */
+import CliProgress from "cli-progress"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import CliProgress from "cli-progress"
 import { Streams } from "./Streams.js"
 import { oneLine } from "./Text.js"
 

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Explained } from "./Problem.js"
 import { isClientFailure, isServiceError, ofClient, ofService } from "./Report/Call.js"
-import { factsOf, report, type Report } from "./Report/Model.js"
+import { factsOf, type Report, report } from "./Report/Model.js"
 import { lines, type Medium } from "./Table.js"
 import { json } from "./Text.js"
 
@@ -65,7 +65,8 @@ export const ofFailure = (error: unknown, now?: number): Report => {
   }
   const tag = Predicate.hasProperty(error, "_tag") ? String(error._tag) : "Error"
   const exitCode = Predicate.hasProperty(error, "exitCode") && Predicate.isNumber(error.exitCode) ? error.exitCode : 1
-  return report(tag, messageOf(error), exitCode, Predicate.isObject(error) ? { details: factsOf(error, ["exitCode", "name", "stack"]) } : {})
+  return report(tag, messageOf(error), exitCode,
+    Predicate.isObject(error) ? { details: factsOf(error, ["exitCode", "name", "stack"]) } : {})
 }
 
 const isExplained = (error: unknown): error is Explained => Predicate.isTagged(error, "Explained") && Predicate.hasProperty(error, "advice")

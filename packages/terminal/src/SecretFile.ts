@@ -44,8 +44,7 @@ const read = (variable: string, path: string): Effect.Effect<string, ConfigError
   }))
 }
 
-const nonBlank = (variable: string) =>
-  Effect.map(Config.option(Config.string(variable)), Option.filter((text) => text.trim() !== ""))
+const nonBlank = (variable: string) => Effect.map(Config.option(Config.string(variable)), Option.filter((text) => text.trim() !== ""))
 
 /** The secret in a variable, or in the file that the variable with the suffix `_FILE` names. Fails if both are set. */
 export const secret = (variable: string): Effect.Effect<Option.Option<Redacted.Redacted>, ConfigError.ConfigError, FileSystem.FileSystem> =>
@@ -66,17 +65,22 @@ export const keyVariable: Effect.Effect<Option.Option<string>, ConfigError.Confi
 )
 
 const keyFromFile = Effect.flatMap(nonBlank(fileVariableOf(key)), (path) =>
-  Option.isNone(path) ? Effect.succeedNone : Effect.flatMap(secret(key), (found) =>
-    Either.match(ApiKey.parse(Option.match(found, { onNone: () => "", onSome: Redacted.value })), {
-      onLeft: ({ message }) => Effect.fail(ConfigError.InvalidData([fileVariableOf(key)], `the file that it names does not hold a key: ${message}`)),
-      onRight: Effect.succeedSome
-    })))
+  Option.isNone(path) ?
+    Effect.succeedNone :
+    Effect.flatMap(secret(key), (found) =>
+      Either.match(ApiKey.parse(Option.match(found, { onNone: () => "", onSome: Redacted.value })), {
+        onLeft: ({ message }) =>
+          Effect.fail(ConfigError.InvalidData([fileVariableOf(key)], `the file that it names does not hold a key: ${message}`)),
+        onRight: Effect.succeedSome
+      })))
 
 /**
  * The configuration with `PLAZA_API_KEY` from the file that `PLAZA_API_KEY_FILE` names, where that is set. The file is read once, when the
  * key is first needed.
  */
-export const withKeyFile = (environment: ConfigProvider.ConfigProvider): Effect.Effect<ConfigProvider.ConfigProvider, never, FileSystem.FileSystem> =>
+export const withKeyFile = (
+  environment: ConfigProvider.ConfigProvider
+): Effect.Effect<ConfigProvider.ConfigProvider, never, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const fromFile = yield* Effect.cached(keyFromFile.pipe(

@@ -28,5 +28,7 @@ export const answer = (manual: Manual, argv: ReadonlyArray<string>, width: () =>
   if (argv[0] === Complete.command) return Complete.answer(manual, argv.slice(1))
   const request = Words.request(manual.name, argv, manual.grammar, commandsOf(manual.page))
   if (request._tag === "Version") return `${manual.version}\n`
-  return request._tag === "Help" ? HelpText.render(pageAt(manual.page, request.path), [manual.name, ...request.path], width() || defaultWidth) : undefined
+  return request._tag === "Help"
+    ? HelpText.render(pageAt(manual.page, request.path), [manual.name, ...request.path], width() || defaultWidth)
+    : undefined
 }

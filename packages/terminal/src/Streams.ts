@@ -35,8 +35,7 @@ export class Streams extends Context.Tag("@plaza/terminal/Streams")<Streams, {
   readonly stderr: Stream
 }>() {}
 
-const isClosed = (error: Error): boolean =>
-  "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")
+const isClosed = (error: Error): boolean => "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED")
 
 const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWelcome: boolean): Stream => {
   // A failed write also emits an event, which would end the process without a listener.
@@ -53,7 +52,9 @@ const fromNode = (node: typeof process.stdout | typeof process.stderr, colourWel
           resume(
             error === null || error === undefined
               ? Effect.void
-              : Effect.fail(isClosed(error) ? new OutputClosed() : new OutputFailed({ message: `the output can't be written: ${error.message}` }))
+              : Effect.fail(
+                isClosed(error) ? new OutputClosed() : new OutputFailed({ message: `the output can't be written: ${error.message}` })
+              )
           ))
       })
   }

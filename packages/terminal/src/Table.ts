@@ -36,9 +36,21 @@ const text = (cell: Cell, column: Column): string => {
 }
 
 const frameless = {
-  top: "", "top-mid": "", "top-left": "", "top-right": "",
-  bottom: "", "bottom-mid": "", "bottom-left": "", "bottom-right": "",
-  left: "", "left-mid": "", mid: "", "mid-mid": "", right: "", "right-mid": "", middle: " ".repeat(gap)
+  top: "",
+  "top-mid": "",
+  "top-left": "",
+  "top-right": "",
+  bottom: "",
+  "bottom-mid": "",
+  "bottom-left": "",
+  "bottom-right": "",
+  left: "",
+  "left-mid": "",
+  mid: "",
+  "mid-mid": "",
+  right: "",
+  "right-mid": "",
+  middle: " ".repeat(gap)
 }
 const style = { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true }
 
@@ -62,9 +74,14 @@ const fit = (columns: ReadonlyArray<Column>, natural: ReadonlyArray<number>, roo
 
 /** The column widths at which these rows fit the medium. Later rows can use the same widths. */
 export const widthsOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, medium: Medium): ReadonlyArray<number> =>
-  fit(columns, columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])), medium.columns())
+  fit(columns, columns.map((column, index) => naturalWidth([column.head, ...rows.map((row) => text(row[index], column))])),
+    medium.columns())
 
-const draw = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+const draw = (
+  columns: ReadonlyArray<Column>,
+  widths: ReadonlyArray<number>,
+  rows: ReadonlyArray<ReadonlyArray<string>>
+): ReadonlyArray<string> => {
   if (rows.length === 0) return []
   const table = new CliTable3({ chars: frameless, style, colWidths: [...widths] })
   table.push(...rows.map((row) =>
@@ -94,7 +111,9 @@ export const lines = (
     return cells.map((row) => row.join("\t"))
   }
   const widths = options?.widths ?? widthsOf(columns, rows, medium)
-  const head = options?.head === false ? [] : draw(columns.map(({ overflow: _, ...column }) => column), widths, [columns.map((column) => column.head)])
+  const head = options?.head === false
+    ? []
+    : draw(columns.map(({ overflow: _, ...column }) => column), widths, [columns.map((column) => column.head)])
   return [
     ...head.map((line) => medium.colour ? `\u001b[1m${line}\u001b[22m` : line),
     ...draw(columns, widths, cells)

@@ -27,5 +27,5 @@ export const withoutColour = (text: string): string => text.replace(colour, "")
 /** Encodes a value as JSON on one line, or indented. Escapes control characters. `undefined` becomes null. */
 export const json = (value: unknown, indent?: number): string =>
   // JSON.stringify escapes the rest. The line feeds are those of the indentation.
-  (JSON.stringify(value ?? null, null, indent) ?? "null").replace(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu, (character) =>
-    character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  (JSON.stringify(value ?? null, null, indent) ?? "null").replace(/[\p{Control}\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)

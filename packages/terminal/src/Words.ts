@@ -111,7 +111,11 @@ const listed = (names: Iterable<string>): string => [...names].join(", ")
 
 const unknownCommand = (command: string, word: string, below: Commands): Refused => {
   const suggestion = nearest(word, below.keys())
-  return refuse(`there is no command "${command} ${word}"${suggestion === undefined ? `; there are ${listed(below.keys())}` : meant(`${command} ${suggestion}`)}`)
+  return refuse(
+    `there is no command "${command} ${word}"${
+      suggestion === undefined ? `; there are ${listed(below.keys())}` : meant(`${command} ${suggestion}`)
+    }`
+  )
 }
 
 const noOption = (command: string, option: string, known: Iterable<string>): string => {
@@ -138,7 +142,9 @@ export const request = (
   if (help.some((flag) => flags.has(flag)) || argv.length === 0) return { _tag: "Help", path }
   if (below.size > 0) {
     const [word] = words
-    return word === undefined ? refuse(`${command} needs a command behind it, one of ${listed(below.keys())}`) : unknownCommand(command, word, below)
+    return word === undefined
+      ? refuse(`${command} needs a command behind it, one of ${listed(below.keys())}`)
+      : unknownCommand(command, word, below)
   }
   if (unknown[0] !== undefined) return refuse(noOption(command, unknown[0], [...takes(), ...globalsOf(grammar), "--help"]))
   return {

@@ -8,10 +8,16 @@ import { Arguments } from "../src/index.js"
 
 const grammar: Arguments.Grammar = { valued: ["--text", "--limit", "--media"], repeated: ["--media"], flags: ["--json", "--quiet"] }
 const leaf = { children: new Map(), takes: () => ["--text", "--json"] }
-const commands: Arguments.Commands = new Map([["me", leaf], ["posts", { children: new Map([["create", leaf], ["list", leaf]]), takes: () => [] }]])
+const commands: Arguments.Commands = new Map([["me", leaf], ["posts", {
+  children: new Map([["create", leaf], ["list", leaf]]),
+  takes: () => []
+}]])
 const normalize = (...argv: ReadonlyArray<string>) => Arguments.normalize("plaza", argv, grammar, commands)
 const order = (...argv: ReadonlyArray<string>) =>
-  Either.match(normalize(...argv), { onLeft: (error) => error.message, onRight: (request) => request._tag === "Run" ? request.words : request })
+  Either.match(normalize(...argv), {
+    onLeft: (error) => error.message,
+    onRight: (request) => request._tag === "Run" ? request.words : request
+  })
 
 describe("the words of a command line", () => {
   it("may stand in any order", () => {
@@ -55,7 +61,10 @@ describe("the words of a command line", () => {
     [["me", "--qiet"], "plaza me has no option --qiet; see plaza me --help"],
     [["posts", "create", "--text"], "--text needs a value behind it"],
     [["posts", "create", "--text", "--json"], `--text needs a value behind it; if "--json" is meant to be that value, write --text=--json`],
-    [["posts", "create", "--text", "--limit=3"], `--text needs a value behind it; if "--limit=3" is meant to be that value, write --text=--limit=3`],
+    [
+      ["posts", "create", "--text", "--limit=3"],
+      `--text needs a value behind it; if "--limit=3" is meant to be that value, write --text=--limit=3`
+    ],
     [["posts", "create", "--limit", "1", "--limit", "2"], "--limit is given twice: leave one of them out"],
     [["posts", "create", "--json=yes"], "--json takes no value: leave out everything from the = on"],
     [["posts", "create", "--text=--"], "the value of --text can't be two dashes"]
@@ -65,7 +74,9 @@ describe("the words of a command line", () => {
 
   it("keep what the program takes itself from the command", () => {
     const own = { ...grammar, global: [{ name: "--alone", said: "" }] }
-    expect(Arguments.normalize("plaza", ["--alone", "me", "--json"], own, commands)).toEqual(Either.right({ _tag: "Run", path: ["me"], words: ["me", "--json"] }))
+    expect(Arguments.normalize("plaza", ["--alone", "me", "--json"], own, commands)).toEqual(
+      Either.right({ _tag: "Run", path: ["me"], words: ["me", "--json"] })
+    )
   })
 
   it("tell a flag however wrong they are", () => {

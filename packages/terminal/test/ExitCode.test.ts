@@ -9,15 +9,30 @@ const lost = new ClientError.ConnectionLost({ attempts: 1, reason: "ECONNRESET",
 
 describe("an exit code", () => {
   it.each([
-    ["VALIDATION_ERROR", 2], ["INVALID_JSON", 2], ["INVALID_API_KEY", 4], ["INSUFFICIENT_SCOPE", 4], ["DEVELOPER_ACCESS_REVOKED", 4],
-    ["PROFILE_INCOMPLETE", 4], ["CHAT_NOT_ALLOWED", 4], ["CHAT_BLOCKED", 4], ["STORE_BLOCKED", 4], ["USER_UNAVAILABLE", 4], ["FORBIDDEN", 4],
-    ["NOT_FOUND", 3], ["CONFLICT", 5], ["PAYLOAD_TOO_LARGE", 2], ["RATE_LIMITED", 6], ["INTERNAL_ERROR", 7]
+    ["VALIDATION_ERROR", 2],
+    ["INVALID_JSON", 2],
+    ["INVALID_API_KEY", 4],
+    ["INSUFFICIENT_SCOPE", 4],
+    ["DEVELOPER_ACCESS_REVOKED", 4],
+    ["PROFILE_INCOMPLETE", 4],
+    ["CHAT_NOT_ALLOWED", 4],
+    ["CHAT_BLOCKED", 4],
+    ["STORE_BLOCKED", 4],
+    ["USER_UNAVAILABLE", 4],
+    ["FORBIDDEN", 4],
+    ["NOT_FOUND", 3],
+    ["CONFLICT", 5],
+    ["PAYLOAD_TOO_LARGE", 2],
+    ["RATE_LIMITED", 6],
+    ["INTERNAL_ERROR", 7]
   ] as const)("of %s is %i", (code, expected) => {
     expect(ExitCode.of(Errors.fromCode(code, { message }))).toBe(expected)
   })
 
   it.each([
-    [200, "ServiceFault", 7], [404, "NotFound", 3], [429, "RateLimited", 6]
+    [200, "ServiceFault", 7],
+    [404, "NotFound", 3],
+    [429, "RateLimited", 6]
   ] as const)("of an unrecognized response with status %i and category %s is %i", (status, category, expected) => {
     expect(ExitCode.of(new Errors.UnrecognizedError({ status, category, message }))).toBe(expected)
   })

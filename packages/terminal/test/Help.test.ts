@@ -4,8 +4,8 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { it } from "@effect/vitest"
 import { NodeContext } from "@effect/platform-node"
+import { it } from "@effect/vitest"
 import { Effect, FastCheck, Layer } from "effect"
 import { describe, expect } from "vitest"
 import { CommandLine, Help, HelpText, Program, Start, Streams } from "../src/index.js"
@@ -28,7 +28,11 @@ const grammar = { valued: ["--text", "--media"], repeated: ["--media"], flags: [
 const run = (...argv: ReadonlyArray<string>) => {
   const stdout: Array<string> = []
   const stderr: Array<string> = []
-  return Program.exitCodeOf(CommandLine.run(program, { name: "shop", version: "1.2.3", grammar })(argv), { name: "shop", json: false, signal: () => "SIGINT" }).pipe(
+  return Program.exitCodeOf(CommandLine.run(program, { name: "shop", version: "1.2.3", grammar })(argv), {
+    name: "shop",
+    json: false,
+    signal: () => "SIGINT"
+  }).pipe(
     Effect.provide(Layer.merge(Streams.layerTest({ stdout, stderr }), NodeContext.layer)),
     Effect.map((code) => ({ code, stdout: stdout.join(""), stderr: stderr.join("") }))
   )
@@ -70,15 +74,27 @@ Examples:
   it.effect("of a command is asked for by the word help as well", () =>
     Effect.gen(function*() {
       expect(yield* run("help", "things", "deep", "create")).toEqual(yield* run("things", "deep", "create", "--help"))
-      expect(yield* run("help", "thing")).toEqual({ code: 2, stdout: "", stderr: `shop: there is no command "shop thing"; did you mean shop things?\n` })
+      expect(yield* run("help", "thing")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `shop: there is no command "shop thing"; did you mean shop things?\n`
+      })
       expect(yield* run("help")).toEqual(yield* run())
     }))
 
   it.prop("fits the width of a terminal, and loses no word", [FastCheck.integer({ min: 12, max: 200 })], ([width]) => {
-    const leaf = { name: "a", description: Help.about("One two three four five six seven eight nine ten."), options: text, args: Args.none, children: new Map() }
+    const leaf = {
+      name: "a",
+      description: Help.about("One two three four five six seven eight nine ten."),
+      options: text,
+      args: Args.none,
+      children: new Map()
+    }
     const lines = HelpText.render(Help.page(leaf), ["a"], width).split("\n")
     expect(lines.filter((line) => line.length > Math.max(width, "Usage: a --text TEXT".length))).toEqual([])
-    expect(lines.join(" ").split(/ +/).join(" ")).toContain("One two three four five six seven eight nine ten. Usage: a --text TEXT Options: --text TEXT What it says. --help Show this.")
+    expect(lines.join(" ").split(/ +/).join(" ")).toContain(
+      "One two three four five six seven eight nine ten. Usage: a --text TEXT Options: --text TEXT What it says. --help Show this."
+    )
   })
 })
 
@@ -92,7 +108,8 @@ describe("help at a terminal that tells no width", () => {
 describe("a command", () => {
   it.effect("gets its values wherever they stand on the line", () =>
     Effect.gen(function*() {
-      expect(yield* run("--json", "things", "deep", "--text", "create", "create", "--media=a", "-1", "--media", "b", "--", "--json")).toMatchObject({ code: 0 })
+      expect(yield* run("--json", "things", "deep", "--text", "create", "create", "--media=a", "-1", "--media", "b", "--", "--json"))
+        .toMatchObject({ code: 0 })
       expect(said.pop()).toEqual({ ids: ["-1", "--json"], text: "create", media: ["a", "b"], json: true })
     }))
 
@@ -101,9 +118,25 @@ describe("a command", () => {
       const help = "see shop things deep create --help"
       const create = (...argv: ReadonlyArray<string>) => run("things", "deep", "create", ...argv)
       expect(yield* create("1")).toEqual({ code: 2, stdout: "", stderr: `shop: shop things deep create needs --text; ${help}\n` })
-      expect(yield* create("--text", "a")).toEqual({ code: 2, stdout: "", stderr: `shop: shop things deep create needs ID behind it; ${help}\n` })
-      expect(yield* run("other", "1")).toEqual({ code: 2, stdout: "", stderr: `shop: shop other can't use "1": leave it out; see shop other --help\n` })
-      expect(yield* run("other", "--text", "a")).toEqual({ code: 2, stdout: "", stderr: "shop: shop other has no option --text; see shop other --help\n" })
-      expect(yield* run("things", "deep")).toEqual({ code: 2, stdout: "", stderr: "shop: shop things deep needs a command behind it, one of create\n" })
+      expect(yield* create("--text", "a")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `shop: shop things deep create needs ID behind it; ${help}\n`
+      })
+      expect(yield* run("other", "1")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: `shop: shop other can't use "1": leave it out; see shop other --help\n`
+      })
+      expect(yield* run("other", "--text", "a")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "shop: shop other has no option --text; see shop other --help\n"
+      })
+      expect(yield* run("things", "deep")).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "shop: shop things deep needs a command behind it, one of create\n"
+      })
     }))
 })

@@ -3,7 +3,7 @@
  */
 import { spawnSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
-import { type Manual, ManPage } from "../src/index.js"
+import { ManPage, type Manual } from "../src/index.js"
 
 const json = { name: "--json", said: "Print JSON." }
 const leaf = (name: string, ...options: ReadonlyArray<Manual.Entry>): Manual.Page => ({
@@ -54,7 +54,11 @@ describe("the page of the manual", () => {
   })
 
   it.skipIf(missing.includes("man"))("is taken by man without a warning", () => {
-    const { status, stderr, stdout } = spawnSync("man", ["--warnings", "--local-file", "-"], { input: page, encoding: "utf8", env: { PATH: process.env["PATH"], LC_ALL: "C.UTF-8", MANWIDTH: "80" } })
+    const { status, stderr, stdout } = spawnSync("man", ["--warnings", "--local-file", "-"], {
+      input: page,
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], LC_ALL: "C.UTF-8", MANWIDTH: "80" }
+    })
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" })
     expect(stdout).toContain("--limit N")
   })

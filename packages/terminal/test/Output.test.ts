@@ -41,7 +41,10 @@ describe("output", () => {
       const write = (output: Output.Output["Type"]) => output.list(items, columns, ({ id, text }) => [id, text])
       expect(yield* run(write, { columns: 40 })).toMatchObject({ stdout: "id  text\na   1\na   2\na   3\n", writes: 3 })
       expect(yield* run(write)).toMatchObject({ stdout: "a\t1\na\t2\na\t3\n", writes: 3 })
-      expect(yield* run(write, { json: true })).toMatchObject({ stdout: `{"id":"a","text":"1"}\n{"id":"a","text":"2"}\n{"id":"a","text":"3"}\n`, writes: 3 })
+      expect(yield* run(write, { json: true })).toMatchObject({
+        stdout: `{"id":"a","text":"1"}\n{"id":"a","text":"2"}\n{"id":"a","text":"3"}\n`,
+        writes: 3
+      })
     }))
 
   it.effect("of a list that fails in the middle keeps what came, and fails", () =>

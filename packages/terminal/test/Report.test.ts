@@ -20,8 +20,22 @@ const linesOf = (error: unknown, now?: number): ReadonlyArray<string> =>
 
 // From the domain's own list, so that a new code needs advice here.
 const exitCodes: Readonly<Record<Errors.ErrorCode, number>> = {
-  VALIDATION_ERROR: 2, INVALID_JSON: 2, INVALID_API_KEY: 4, INSUFFICIENT_SCOPE: 4, DEVELOPER_ACCESS_REVOKED: 4, PROFILE_INCOMPLETE: 4, CHAT_NOT_ALLOWED: 4,
-  CHAT_BLOCKED: 4, STORE_BLOCKED: 4, USER_UNAVAILABLE: 4, FORBIDDEN: 4, NOT_FOUND: 3, CONFLICT: 5, PAYLOAD_TOO_LARGE: 2, RATE_LIMITED: 6, INTERNAL_ERROR: 7
+  VALIDATION_ERROR: 2,
+  INVALID_JSON: 2,
+  INVALID_API_KEY: 4,
+  INSUFFICIENT_SCOPE: 4,
+  DEVELOPER_ACCESS_REVOKED: 4,
+  PROFILE_INCOMPLETE: 4,
+  CHAT_NOT_ALLOWED: 4,
+  CHAT_BLOCKED: 4,
+  STORE_BLOCKED: 4,
+  USER_UNAVAILABLE: 4,
+  FORBIDDEN: 4,
+  NOT_FOUND: 3,
+  CONFLICT: 5,
+  PAYLOAD_TOO_LARGE: 2,
+  RATE_LIMITED: 6,
+  INTERNAL_ERROR: 7
 }
 const isCode = (code: string): code is Errors.ErrorCode => code in Errors.byCode
 const codes = Object.keys(Errors.byCode).filter(isCode)
@@ -31,7 +45,9 @@ describe("a report", () => {
     const error = Errors.fromCode(code, { message, requestId: "req_7" })
     const report = Report.ofFailure(error)
     expect(report).toMatchObject({ tag: error._tag, code, status: error.status, message, exitCode: exitCodes[code] })
-    expect(JSON.parse(Report.toJson(report))).toEqual({ error: { tag: error._tag, code, status: error.status, message, details: { requestId: "req_7" } } })
+    expect(JSON.parse(Report.toJson(report))).toEqual({
+      error: { tag: error._tag, code, status: error.status, message, details: { requestId: "req_7" } }
+    })
     const [what, why, advice, ...rest] = linesOf(error)
     expect(what).toMatch(/^[a-z][^.]+$/)
     expect(why).toBe(`${error.status} ${code}: ${message} (requestId: req_7)`)
@@ -48,11 +64,27 @@ describe("a report", () => {
 
   it.each([
     ["PROFILE_INCOMPLETE", {}, "Add a profile photo and a cover in the web app, then run this again."],
-    ["INSUFFICIENT_SCOPE", { details: { scope: "posts:write" } }, "Make a key with the scope posts:write in the web app under Settings, then Developers, and use it here."],
-    ["INSUFFICIENT_SCOPE", { message: "the key needs stories:write for http://x/y" }, "Make a key with the scope stories:write in the web app under Settings, then Developers, and use it here."],
-    ["INSUFFICIENT_SCOPE", { message: "see https://host/scopes" }, "Make a key with that scope in the web app under Settings, then Developers, and use it here."],
+    [
+      "INSUFFICIENT_SCOPE",
+      { details: { scope: "posts:write" } },
+      "Make a key with the scope posts:write in the web app under Settings, then Developers, and use it here."
+    ],
+    [
+      "INSUFFICIENT_SCOPE",
+      { message: "the key needs stories:write for http://x/y" },
+      "Make a key with the scope stories:write in the web app under Settings, then Developers, and use it here."
+    ],
+    [
+      "INSUFFICIENT_SCOPE",
+      { message: "see https://host/scopes" },
+      "Make a key with that scope in the web app under Settings, then Developers, and use it here."
+    ],
     ["RATE_LIMITED", { retryAfter: Duration.seconds(90) }, "Run this again after 1970-01-01T00:01:30.000Z, in 90 seconds."],
-    ["RATE_LIMITED", { retryAfter: Duration.millis(8.64e15) }, "Run this again after +275760-09-13T00:00:00.000Z, in 8640000000000 seconds."],
+    [
+      "RATE_LIMITED",
+      { retryAfter: Duration.millis(8.64e15) },
+      "Run this again after +275760-09-13T00:00:00.000Z, in 8640000000000 seconds."
+    ],
     ["INTERNAL_ERROR", { retryAfter: Duration.seconds(5) }, "Run this again after 1970-01-01T00:00:05.000Z, in 5 seconds."]
   ] as const)("of %s with %j says what to do about just that", (code, fields, advice) => {
     expect(linesOf(Errors.fromCode(code, { message, ...fields }), 0).at(-1)).toBe(advice)
@@ -60,9 +92,13 @@ describe("a report", () => {
   })
 
   it("tells the field, the request and the wait that the service named", () => {
-    const report = Report.ofFailure(Errors.fromCode("RATE_LIMITED", { message, details: { field: "limit" }, requestId: "r1", retryAfter: Duration.seconds(7) }))
+    const report = Report.ofFailure(
+      Errors.fromCode("RATE_LIMITED", { message, details: { field: "limit" }, requestId: "r1", retryAfter: Duration.seconds(7) })
+    )
     expect(report.details).toEqual({ field: "limit", requestId: "r1", retryAfterSeconds: 7 })
-    expect(Report.toText("plaza", report, pipe)).toContain("(field: limit, requestId: r1, retryAfterSeconds: 7)\n  Run this again after 7 seconds.\n")
+    expect(Report.toText("plaza", report, pipe)).toContain(
+      "(field: limit, requestId: r1, retryAfterSeconds: 7)\n  Run this again after 7 seconds.\n"
+    )
   })
 
   it("of a code that the document doesn't list goes by its status", () => {
@@ -108,9 +144,18 @@ describe("a report", () => {
       1,
       { operation: "listPosts" }
     ],
-    [new Failures.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, message, body: "" }), 8, { operation: "createPost", status: 200, body: "" }],
+    [new Failures.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, message, body: "" }), 8, {
+      operation: "createPost",
+      status: 200,
+      body: ""
+    }],
     [
-      new Failures.OutcomeUnknown({ attempts: 1, operation: "createPost", message, cause: new Failures.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message }) }),
+      new Failures.OutcomeUnknown({
+        attempts: 1,
+        operation: "createPost",
+        message,
+        cause: new Failures.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message })
+      }),
       8,
       { operation: "createPost" }
     ]
@@ -121,10 +166,19 @@ describe("a report", () => {
   const lost = new Failures.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message })
   const unknown = (operation: string) => new Failures.OutcomeUnknown({ attempts: 1, operation, message, cause: lost })
   it.each([
-    ["ENOTFOUND", /name of the host/], ["EAI_AGAIN", /name of the host/], ["ECONNREFUSED", /Nothing listens there/], ["ENETUNREACH", /network/],
-    ["UND_ERR_CONNECT_TIMEOUT", /Nothing answers there/], ["ETIMEDOUT", /Nothing answers there/], ["CERT_HAS_EXPIRED", /has expired/],
-    ["CERT_NOT_YET_VALID", /isn't valid yet/], ["ERR_TLS_CERT_ALTNAME_INVALID", /another host/], ["DEPTH_ZERO_SELF_SIGNED_CERT", /doesn't trust/],
-    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /doesn't trust/], ["ERR_SSL_WRONG_VERSION_NUMBER", /doesn't speak TLS/], ["EPERM", /base address/]
+    ["ENOTFOUND", /name of the host/],
+    ["EAI_AGAIN", /name of the host/],
+    ["ECONNREFUSED", /Nothing listens there/],
+    ["ENETUNREACH", /network/],
+    ["UND_ERR_CONNECT_TIMEOUT", /Nothing answers there/],
+    ["ETIMEDOUT", /Nothing answers there/],
+    ["CERT_HAS_EXPIRED", /has expired/],
+    ["CERT_NOT_YET_VALID", /isn't valid yet/],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", /another host/],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", /doesn't trust/],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /doesn't trust/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", /doesn't speak TLS/],
+    ["EPERM", /base address/]
   ] as const)("of a connection that failed by %s says what to look at", (reason, advice) => {
     const lines = linesOf(new Failures.ConnectionFailed({ attempts: 4, reason, message }))
     expect(lines).toEqual(["the service can't be reached, and nothing was done", message, expect.stringMatching(advice)])
@@ -133,19 +187,33 @@ describe("a report", () => {
   it.each([
     [lost, "the connection to the service broke"],
     [new Failures.AttemptTimeout({ attempts: 1, timeout: Duration.seconds(30), message }), "the service doesn't answer in time"],
-    [new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }), "the key has used up its requests, or the account its quota for the day"],
+    [
+      new Failures.RateLimitWaitExceeded({ retryAt: DateTime.unsafeMake(0), message }),
+      "the key has used up its requests, or the account its quota for the day"
+    ],
     [new Failures.CursorRepeated({ operation: "listPosts", message }), "the list goes round and never ends"],
-    [new Failures.CursorRejected({ operation: "listPosts", message, cause: Errors.fromCode("VALIDATION_ERROR", { message }) }), "the list can't be read on"],
+    [
+      new Failures.CursorRejected({ operation: "listPosts", message, cause: Errors.fromCode("VALIDATION_ERROR", { message }) }),
+      "the list can't be read on"
+    ],
     [unknown("createPost"), "nobody knows whether it happened"],
-    [new Failures.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, message, body: "" }), "the service agreed, but its answer can't be read"]
+    [
+      new Failures.UnreadableSuccess({ attempts: 1, operation: "createPost", status: 200, message, body: "" }),
+      "the service agreed, but its answer can't be read"
+    ]
   ] as const)("of the client's %s has three lines", (failure, what) => {
     expect(linesOf(failure)).toEqual([what, message, expect.stringMatching(/^[A-Z].+\.$/)])
   })
 
   it.each([
-    ["createPost", /plaza posts list/], ["shipOrder", /a conflict then says/], ["createComment", /web app whether the comment/],
-    ["sendMessage", /web app whether the message/], ["createStory", /web app whether the story/], ["setStock", /^Run this again/],
-    ["uploadMedia", /^Run this again/], ["request", /web app whether it happened/]
+    ["createPost", /plaza posts list/],
+    ["shipOrder", /a conflict then says/],
+    ["createComment", /web app whether the comment/],
+    ["sendMessage", /web app whether the message/],
+    ["createStory", /web app whether the story/],
+    ["setStock", /^Run this again/],
+    ["uploadMedia", /^Run this again/],
+    ["request", /web app whether it happened/]
   ] as const)("of a %s of which nobody knows says how to look", (operation, advice) => {
     expect(linesOf(unknown(operation))[2]).toMatch(advice)
   })
@@ -157,7 +225,8 @@ describe("a report", () => {
   })
 
   it("of a success that can't be read warns of doing it again, unless it was a reading", () => {
-    const unreadable = (operation: string) => new Failures.UnreadableSuccess({ attempts: 1, operation, status: 200, message, body: "<html>" })
+    const unreadable = (operation: string) =>
+      new Failures.UnreadableSuccess({ attempts: 1, operation, status: 200, message, body: "<html>" })
     expect(linesOf(unreadable("createPost"))[2]).toMatch(/^Don't run this again/)
     expect(linesOf(unreadable("getMe"))[2]).toMatch(/^Check that the base address/)
   })
@@ -175,7 +244,8 @@ describe("a report", () => {
     }))
 
   it("of a file that isn't there or isn't allowed names its path", () => {
-    const file = (reason: "NotFound" | "PermissionDenied" | "Busy") => Report.ofFailure(new SystemError({ module: "FileSystem", method: "open", reason, pathOrDescriptor: "a/b.png" }))
+    const file = (reason: "NotFound" | "PermissionDenied" | "Busy") =>
+      Report.ofFailure(new SystemError({ module: "FileSystem", method: "open", reason, pathOrDescriptor: "a/b.png" }))
     expect(file("NotFound")).toMatchObject({ exitCode: 2, message: "there is no file a/b.png: check the path" })
     expect(file("PermissionDenied")).toMatchObject({ exitCode: 2, message: "a/b.png can't be opened: this user may not" })
     expect(file("Busy")).toMatchObject({ exitCode: 1 })
@@ -194,18 +264,27 @@ describe("a report", () => {
   })
 
   it("does not let the service's words move the cursor", () => {
-    const text = Report.toText("plaza", Report.ofFailure(Errors.fromCode("CONFLICT", { message: "a\u001b[2J\nb", details: { x: "\u009b1A" } })), pipe)
+    const text = Report.toText("plaza",
+      Report.ofFailure(Errors.fromCode("CONFLICT", { message: "a\u001b[2J\nb", details: { x: "\u009b1A" } })), pipe)
     expect(text.split("\n").slice(0, 2)).toEqual(["plaza: this doesn't go with the present state", "  409 CONFLICT: a␛[2J b (x: \ufffd1A)"])
   })
 
   it("is broken between words on a terminal, and only there", () => {
-    const report = Report.ofFailure(new Problem.Explained({ cause: new Problem.UsageError({ message: "one two three four five" }), advice: "Six seven eight nine." }))
-    expect(Report.toText("plaza", report, { ...pipe, isTerminal: true, columns: () => 18 })).toBe("plaza: one two\n  three four five\n  Six seven eight\n  nine.\n")
+    const report = Report.ofFailure(
+      new Problem.Explained({ cause: new Problem.UsageError({ message: "one two three four five" }), advice: "Six seven eight nine." })
+    )
+    expect(Report.toText("plaza", report, { ...pipe, isTerminal: true, columns: () => 18 })).toBe(
+      "plaza: one two\n  three four five\n  Six seven eight\n  nine.\n"
+    )
     expect(Report.toText("plaza", report, pipe)).toBe("plaza: one two three four five\n  Six seven eight nine.\n")
   })
 
   it("of a defect asks for a report, of an interruption has the signal's status, and of a reader that left there is none", () => {
-    expect(Option.getOrThrow(Report.ofCause(Cause.die(new Error("boom")), "SIGINT"))).toMatchObject({ tag: "Defect", exitCode: 1, sentence: "a fault in this program: boom" })
+    expect(Option.getOrThrow(Report.ofCause(Cause.die(new Error("boom")), "SIGINT"))).toMatchObject({
+      tag: "Defect",
+      exitCode: 1,
+      sentence: "a fault in this program: boom"
+    })
     expect(Option.getOrThrow(Report.ofCause(Cause.interrupt(FiberId.none), "SIGINT")).exitCode).toBe(130)
     expect(Option.getOrThrow(Report.ofCause(Cause.interrupt(FiberId.none), "SIGTERM")).exitCode).toBe(143)
     expect(Report.ofCause(Cause.fail(new Streams.OutputClosed()), "SIGINT")).toEqual(Option.none())

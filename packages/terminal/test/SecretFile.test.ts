@@ -21,7 +21,8 @@ const apiKey = (variables: Readonly<Record<string, string>>) =>
   })
 
 /** The variable that an error names, and what it says. */
-const refusal = (error: ConfigError.ConfigError) => ConfigError.isInvalidData(error) ? [error.path.join("_"), error.message] : [error._op, ""]
+const refusal = (error: ConfigError.ConfigError) =>
+  ConfigError.isInvalidData(error) ? [error.path.join("_"), error.message] : [error._op, ""]
 
 describe("the key in a file", () => {
   it.effect("is the file's text without the end of its last line", () =>
@@ -31,7 +32,8 @@ describe("the key in a file", () => {
           yield* write(`${folder}/key`, `${key}${end}`)
           expect(yield* apiKey({ PLAZA_API_KEY_FILE: `${folder}/key` })).toBe(key)
         }
-      })))
+      })
+    ))
 
   it.effect("leaves the variable as it is where no file is named", () =>
     inFolder(() =>
@@ -39,12 +41,16 @@ describe("the key in a file", () => {
         expect(yield* apiKey({ PLAZA_API_KEY: key })).toBe(key)
         expect(yield* apiKey({ PLAZA_API_KEY: key, PLAZA_API_KEY_FILE: "" })).toBe(key)
         expect(ConfigError.isMissingDataOnly(yield* Effect.flip(apiKey({})))).toBe(true)
-      })))
+      })
+    ))
 
   it.effect("is read once, and not before it is needed", () =>
     inFolder((folder) =>
       Effect.gen(function*() {
-        const environment = ConfigProvider.fromMap(new Map([["PLAZA_API_KEY_FILE", `${folder}/key`], ["PLAZA_BASE_URL", "https://shop.example"]]), { pathDelim: "_" })
+        const environment = ConfigProvider.fromMap(
+          new Map([["PLAZA_API_KEY_FILE", `${folder}/key`], ["PLAZA_BASE_URL", "https://shop.example"]]),
+          { pathDelim: "_" }
+        )
         const config = yield* SecretFile.withKeyFile(environment)
         expect(yield* Effect.withConfigProvider(Config.string("PLAZA_BASE_URL"), config)).toBe("https://shop.example")
         yield* write(`${folder}/key`, key)
@@ -52,7 +58,8 @@ describe("the key in a file", () => {
         expect(yield* read).toBe(key)
         yield* write(`${folder}/key`, "")
         expect(yield* read).toBe(key)
-      })))
+      })
+    ))
 
   it.effect("is refused with the variable's name and without the secret", () =>
     inFolder((folder) =>
@@ -73,7 +80,8 @@ describe("the key in a file", () => {
           expect([variable, said]).toEqual(["PLAZA_API_KEY_FILE", message])
           expect(said).not.toContain("s3cret")
         }
-      })))
+      })
+    ))
 })
 
 describe("another secret", () => {
@@ -83,11 +91,13 @@ describe("another secret", () => {
         yield* write(`${folder}/secret`, "from a file\n")
         const secret = (variables: Readonly<Record<string, string>>) =>
           Effect.map(
-            Effect.withConfigProvider(SecretFile.secret("HOOK_SECRET"), ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })),
+            Effect.withConfigProvider(SecretFile.secret("HOOK_SECRET"),
+              ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })),
             Option.map(Redacted.value)
           )
         expect(yield* secret({ HOOK_SECRET: "plain" })).toEqual(Option.some("plain"))
         expect(yield* secret({ HOOK_SECRET_FILE: `${folder}/secret` })).toEqual(Option.some("from a file"))
         expect(yield* secret({ HOOK_SECRET: " " })).toEqual(Option.none())
-      })))
+      })
+    ))
 })

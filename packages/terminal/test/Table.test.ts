@@ -35,12 +35,13 @@ describe("a table", () => {
   })
 
   it("cuts a long cell or continues it on the next line, as its column says", () => {
-    expect(Table.lines([{ head: "a" }, { head: "b", overflow: "wrap" }], [["x".repeat(30), "one two three four five"]], terminal(24))).toEqual([
-      "a            b",
-      "xxxxxxxxxx…  one two",
-      "             three four",
-      "             five"
-    ])
+    expect(Table.lines([{ head: "a" }, { head: "b", overflow: "wrap" }], [["x".repeat(30), "one two three four five"]], terminal(24)))
+      .toEqual([
+        "a            b",
+        "xxxxxxxxxx…  one two",
+        "             three four",
+        "             five"
+      ])
   })
 
   it("never cuts a column that is of no use in part, however narrow the terminal", () => {

@@ -8,7 +8,10 @@ import { Text } from "../src/index.js"
 
 const commands = /[\p{Control}\p{Bidi_Control}\p{Surrogate}]/u
 // Any text at all, with more of the dangerous ones than chance would give.
-const anyText = FastCheck.string({ unit: FastCheck.oneof(FastCheck.constantFrom("\u001b", "\u009b", "\n", "\t", "\u202e", "\ud800", "\u007f"), FastCheck.string({ unit: "binary", maxLength: 3 })) })
+const anyText = FastCheck.string({
+  unit: FastCheck.oneof(FastCheck.constantFrom("\u001b", "\u009b", "\n", "\t", "\u202e", "\ud800", "\u007f"),
+    FastCheck.string({ unit: "binary", maxLength: 3 }))
+})
 
 describe("text of others", () => {
   it.prop("holds no control character once it is visible, but line feeds and tabs", [anyText], ([text]) => {
@@ -20,9 +23,10 @@ describe("text of others", () => {
     expect(Text.oneLine(Text.oneLine(text))).toBe(Text.oneLine(text))
   })
 
-  it.prop("stays as it is when it holds none", [FastCheck.string({ unit: "grapheme" }).filter((text) => !commands.test(text))], ([text]) => {
-    expect(Text.visible(text)).toBe(text)
-  })
+  it.prop("stays as it is when it holds none", [FastCheck.string({ unit: "grapheme" }).filter((text) => !commands.test(text))],
+    ([text]) => {
+      expect(Text.visible(text)).toBe(text)
+    })
 
   it("shows an escape as its picture", () => {
     expect(Text.visible("a\u001b[2Jb\u0007\u007f\u009b")).toBe("a␛[2Jb␇␡\ufffd")

@@ -63,8 +63,7 @@ export const visit = (options: BrowserContextOptions = {}): Effect.Effect<Page, 
         errors.push(message.text())
       }
     })
-    yield* Effect.addFinalizer(() =>
-      errors.length === 0 ? Effect.void : Effect.dieMessage(`the page logs errors: ${errors.join("; ")}`))
+    yield* Effect.addFinalizer(() => errors.length === 0 ? Effect.void : Effect.dieMessage(`the page logs errors: ${errors.join("; ")}`))
     return page
   })
 

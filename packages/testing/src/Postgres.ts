@@ -2,13 +2,13 @@
  * Starts a Postgres for tests from a package of the registry; nothing has to be installed on the machine. It runs
  * from a copy of the package that every user can read, because Postgres refuses to run as root.
  */
+import { Data, Effect, Schema } from "effect"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
-import { Data, Effect, Schema } from "effect"
 
 const Symlinks = Schema.parseJson(Schema.Array(Schema.Struct({ source: Schema.String, target: Schema.String })))
 

@@ -1,10 +1,10 @@
 /** A disk of 8 MB that a test can fill. Needs permission to mount: root on Linux, if the container allows it. */
+import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { stderr } from "node:process"
-import { Effect } from "effect"
 
 const mount = (): string => {
   const folder = mkdtempSync(Path.join(tmpdir(), "plaza-disk-"))

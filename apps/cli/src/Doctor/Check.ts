@@ -27,4 +27,9 @@ export const warning = (name: string, message: string, remedy: string): Check =>
 
 export const failed = (name: string, message: string, remedy: string): Check => ({ name, status: "failed", message, remedy })
 
-export const unknown = (name: string, message: string, remedy: string | null = null): Check => ({ name, status: "unknown", message, remedy })
+export const unknown = (name: string, message: string, remedy: string | null = null): Check => ({
+  name,
+  status: "unknown",
+  message,
+  remedy
+})

@@ -34,16 +34,30 @@ const otherAddress = ({ apiKey, profile, profileBaseUrl }: Target, baseUrl: stri
 /** Checks the address. Plain `http` to another machine is valid only if it is allowed. */
 export const address = (target: Target, allowInsecureHttp: boolean): readonly [check: Check, url: URL | undefined] => {
   const { baseUrl } = target
-  if (baseUrl === undefined) return [failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`), undefined]
+  if (baseUrl === undefined)
+    return [
+      failed("address", "the service's address is not known", `Log in with plaza auth login, set ${variables.baseUrl} or give --base-url.`),
+      undefined
+    ]
   return Either.match(Settings.checkBaseUrl(baseUrl.value, { allowInsecureHttp }), {
     onLeft: (why) => [failed("address", `the address from ${baseUrl.from} ${why}`, `Correct it in ${baseUrl.from}.`), undefined],
     onRight: (text) => {
       const url = new URL(text)
       const described = `${text} from ${baseUrl.from}`
-      if (!url.pathname.endsWith(versionSegment)) return [failed("address", `${described} doesn't end with ${versionSegment}`, `Put ${versionSegment} at the end of the address in ${baseUrl.from}.`), url]
-      if (url.protocol === "http:" && !Settings.isLoopback(url.hostname)) return [warning("address", `${described}: the key goes over the network for everybody to read`, "Use https."), url]
+      if (!url.pathname.endsWith(versionSegment))
+        return [
+          failed("address", `${described} doesn't end with ${versionSegment}`,
+            `Put ${versionSegment} at the end of the address in ${baseUrl.from}.`),
+          url
+        ]
+      if (url.protocol === "http:" && !Settings.isLoopback(url.hostname))
+        return [warning("address", `${described}: the key goes over the network for everybody to read`, "Use https."), url]
       if (otherAddress(target, text)) {
-        return [warning("address", `${described}, but the key of profile ${target.profile} was made for ${target.profileBaseUrl}`, `Leave out what comes from ${baseUrl.from}, or log in there as another profile.`), url]
+        return [
+          warning("address", `${described}, but the key of profile ${target.profile} was made for ${target.profileBaseUrl}`,
+            `Leave out what comes from ${baseUrl.from}, or log in there as another profile.`),
+          url
+        ]
       }
       return [ok("address", described), url]
     }
@@ -52,15 +66,21 @@ export const address = (target: Target, allowInsecureHttp: boolean): readonly [c
 
 /** Checks the form of the key, and reports where it comes from. */
 export const key = ({ apiKey }: Target): readonly [check: Check, key: Redacted.Redacted | undefined] => {
-  if (apiKey === undefined) return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey} or PLAZA_API_KEY_FILE.`), undefined]
+  if (apiKey === undefined)
+    return [failed("key", "no key is known", `Log in with plaza auth login, or set ${variables.apiKey} or PLAZA_API_KEY_FILE.`), undefined]
   return Either.match(ApiKey.parse(Redacted.value(apiKey.value)), {
-    onLeft: ({ message }) => [failed("key", `what comes from ${apiKey.from} is not a key: ${message}`, `Put the whole key into ${apiKey.from}.`), undefined],
+    onLeft: (
+      { message }
+    ) => [failed("key", `what comes from ${apiKey.from} is not a key: ${message}`, `Put the whole key into ${apiKey.from}.`), undefined],
     onRight: (key) => [ok("key", `${masked(key)} from ${apiKey.from}`), key]
   })
 }
 
 // All settings are read together; other checks cover these two.
-const placeholders = new Map([[variables.baseUrl, `https://host${versionSegment}`], [variables.apiKey, `key_${"x".repeat(Limits.keySecretLength)}`]])
+const placeholders = new Map([[variables.baseUrl, `https://host${versionSegment}`], [
+  variables.apiKey,
+  `key_${"x".repeat(Limits.keySecretLength)}`
+]])
 
 export const allowance: Effect.Effect<Check> = Effect.configProviderWith((environment) =>
   Settings.config.pipe(
@@ -71,7 +91,8 @@ export const allowance: Effect.Effect<Check> = Effect.configProviderWith((enviro
         const text = `${rateLimit} requests in ${Duration.format(rateWindow)}, ${Duration.format(timeout)} for an attempt`
         const isMore = rateLimit / Duration.toMillis(rateWindow) > Limits.requestsPerWindow / Duration.toMillis(Limits.rateWindow)
         return isMore
-          ? warning("allowance", `${text}: the service allows ${Limits.requestsPerWindow} in ${Duration.format(Limits.rateWindow)}`, "Remove PLAZA_RATE_LIMIT and PLAZA_RATE_WINDOW, unless this is a sandbox that allows more.")
+          ? warning("allowance", `${text}: the service allows ${Limits.requestsPerWindow} in ${Duration.format(Limits.rateWindow)}`,
+            "Remove PLAZA_RATE_LIMIT and PLAZA_RATE_WINDOW, unless this is a sandbox that allows more.")
           : ok("allowance", text)
       }
     })

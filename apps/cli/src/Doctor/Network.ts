@@ -58,7 +58,13 @@ const certificate = (url: URL): Effect.Effect<Seen, Unreached> =>
       const code = refused instanceof Error && "code" in refused ? refused.code : refused
       const names = [subject?.CN ?? []].flat()
       socket.destroy()
-      resume(Effect.succeed({ refused: socket.authorized ? undefined : String(code), validTo: Date.parse(valid_to), subject: names[0] ?? "no name" }))
+      resume(
+        Effect.succeed({
+          refused: socket.authorized ? undefined : String(code),
+          validTo: Date.parse(valid_to),
+          subject: names[0] ?? "no name"
+        })
+      )
     })
     socket.once("error", (cause) => {
       socket.destroy()
@@ -73,14 +79,19 @@ const soon = Duration.days(14)
 export const judge = ({ refused, subject, validTo }: Seen, now: number, isUnchecked: boolean): Check => {
   const until = Number.isNaN(validTo) ? "an unknown day" : DateTime.formatIso(DateTime.unsafeMake(validTo))
   const text = `certificate of ${subject}, valid until ${until}`
-  if (isUnchecked) return warning("tls", `${text}; NODE_TLS_REJECT_UNAUTHORIZED=0 lets everybody read the key who can stand in between`, "Remove NODE_TLS_REJECT_UNAUTHORIZED.")
+  if (isUnchecked)
+    return warning("tls", `${text}; NODE_TLS_REJECT_UNAUTHORIZED=0 lets everybody read the key who can stand in between`,
+      "Remove NODE_TLS_REJECT_UNAUTHORIZED.")
   if (refused !== undefined) return failed("tls", `${text}, is not accepted (${refused})`, Advice.forReason(refused))
   return validTo - now < Duration.toMillis(soon)
     ? warning("tls", `${text}, which is soon`, "Ask the service's operator to renew it.")
     : ok("tls", text)
 }
 
-const uncheckedVariable = Effect.orElseSucceed(Effect.map(Config.option(Config.string("NODE_TLS_REJECT_UNAUTHORIZED")), Option.contains("0")), () => false)
+const uncheckedVariable = Effect.orElseSucceed(
+  Effect.map(Config.option(Config.string("NODE_TLS_REJECT_UNAUTHORIZED")), Option.contains("0")),
+  () => false
+)
 
 export const tls = (url: URL): Effect.Effect<Check> =>
   Effect.matchEffect(inTime(certificate(url), "10 seconds"), {

@@ -7,8 +7,8 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as Node from "@plaza/client/node"
 import { Redaction, TransportReason } from "@plaza/client"
+import * as Node from "@plaza/client/node"
 import { parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
 import * as Resources from "@plaza/domain/Resources"
 import * as Advice from "@plaza/terminal/Advice"
@@ -52,7 +52,9 @@ const clock = ({ askedAt, headers, receivedAt }: Answer): Check => {
   const seconds = Math.round(Math.abs(ahead) / 1_000)
   if (seconds === 0) return ok("clock", "the service has the same time")
   const text = `this machine's clock is ${seconds} seconds ${ahead > 0 ? "behind" : "ahead of"} the service's`
-  return seconds <= Duration.toSeconds(most) ? ok("clock", text) : warning("clock", text, "Set this machine's clock, for example by NTP: certificates and waits depend on it.")
+  return seconds <= Duration.toSeconds(most)
+    ? ok("clock", text)
+    : warning("clock", text, "Set this machine's clock, for example by NTP: certificates and waits depend on it.")
 }
 
 const decode = Schema.decodeUnknownEither(Schema.parseJson(Resources.Profile))
@@ -73,21 +75,26 @@ const account = (answer: Answer): Check => {
 
 export const names = { service: "service", clock: "clock", account: "account" } as const
 
-export const service = (url: URL, key: Redacted.Redacted | undefined): Effect.Effect<readonly [service: Check, clock: Check, account: Check]> =>
+export const service = (
+  url: URL,
+  key: Redacted.Redacted | undefined
+): Effect.Effect<readonly [service: Check, clock: Check, account: Check]> =>
   ask(url, key).pipe(
     Effect.mapError((error) => TransportReason.reasonOf(error).reason),
     Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => "ETIMEDOUT" }),
     Effect.match({
-      onFailure: (reason) => [
-        failed(names.service, `no answer from ${url.host} (${reason})`, Advice.forReason(reason)),
-        unknown(names.clock, "the service doesn't answer"),
-        unknown(names.account, "the service doesn't answer")
-      ] as const,
-      onSuccess: (answer) => [
-        ok(names.service, `${url.host} answers with status ${answer.status} after ${answer.receivedAt - answer.askedAt} ms`),
-        clock(answer),
-        key === undefined ? unknown(names.account, "there is no key to ask with") : account(answer)
-      ] as const
+      onFailure: (reason) =>
+        [
+          failed(names.service, `no answer from ${url.host} (${reason})`, Advice.forReason(reason)),
+          unknown(names.clock, "the service doesn't answer"),
+          unknown(names.account, "the service doesn't answer")
+        ] as const,
+      onSuccess: (answer) =>
+        [
+          ok(names.service, `${url.host} answers with status ${answer.status} after ${answer.receivedAt - answer.askedAt} ms`),
+          clock(answer),
+          key === undefined ? unknown(names.account, "there is no key to ask with") : account(answer)
+        ] as const
     }),
     Effect.provide(Node.layer)
   )

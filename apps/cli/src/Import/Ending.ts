@@ -64,7 +64,9 @@ export const sentence = ({ alreadyShipped, failed, inPlace, left, rows, sent, un
 
 /** How to continue after an interrupted or stopped run. */
 export const resumption = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: Summary): string =>
-  `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${counted(rows)} are in place: run the same command to go on.` +
+  `${grouped(inPlace + sent + alreadyShipped.length + unverified.length)} of ${
+    counted(rows)
+  } are in place: run the same command to go on.` +
   (report === null ? "" : ` What failed until then (${counted(failed)}) is in ${report}.`)
 
 /** The failure of a run that didn't confirm every row. */
@@ -75,7 +77,9 @@ export const failureOf = (summary: Summary, { failed, stop }: Tally): Explained 
   const cause = new RowsFailed({ failed: failed.length, exitCode, message: `${counted(failed.length)} of ${grouped(summary.rows)} failed` })
   return new Explained({
     cause,
-    advice: `They are in ${summary.report ?? "no file"}, each with the reason: correct that file and import it, or run the same command to try them again.`,
+    advice: `They are in ${
+      summary.report ?? "no file"
+    }, each with the reason: correct that file and import it, or run the same command to try them again.`,
     details: { ...summary }
   })
 }

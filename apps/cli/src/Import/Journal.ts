@@ -8,8 +8,8 @@
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Clock from "effect/Clock"
-import * as Either from "effect/Either"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -24,7 +24,13 @@ import type * as Scope from "effect/Scope"
  */
 export type Word = "sending" | "sent" | "already" | "unverified" | "failed" | "unknown"
 
-const Entry = Schema.parseJson(Schema.Struct({ at: Schema.DateFromString, id: Schema.String, is: Schema.Literal("sending", "sent", "already", "unverified", "failed", "unknown") }))
+const Entry = Schema.parseJson(
+  Schema.Struct({
+    at: Schema.DateFromString,
+    id: Schema.String,
+    is: Schema.Literal("sending", "sent", "already", "unverified", "failed", "unknown")
+  })
+)
 const decode = Schema.decodeUnknownEither(Entry)
 const encode = Schema.encodeSync(Entry)
 

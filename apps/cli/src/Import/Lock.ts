@@ -3,9 +3,9 @@
  * other. The lock is an exclusive transaction on a database of its own, which the system releases when the process
  * ends, however it ends. Loading this module loads the native database.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
-import type { PlatformError } from "@effect/platform/Error"
 import * as Reactivity from "@effect/experimental/Reactivity"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Clock from "effect/Clock"
@@ -20,7 +20,8 @@ import type { Place } from "./Place.js"
 const refuse = (message: string) => Effect.fail(new UsageError({ message }))
 
 // SQLite's primary result code, in the lower eight bits.
-const isBusy = (cause: unknown): boolean => Predicate.hasProperty(cause, "rawCode") && Predicate.isNumber(cause.rawCode) && (cause.rawCode & 0xff) === 5
+const isBusy = (cause: unknown): boolean =>
+  Predicate.hasProperty(cause, "rawCode") && Predicate.isNumber(cause.rawCode) && (cause.rawCode & 0xff) === 5
 
 /** The file with the lock owner, for the message of those who can't acquire it. */
 const holderOf = ({ folder }: Place): string => Path.join(folder, "holder")

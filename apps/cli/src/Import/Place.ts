@@ -26,7 +26,8 @@ const root: Effect.Effect<string, ConfigError.ConfigError> = Effect.gen(function
 })
 
 /** Equal for equal texts alone; 128 bits, so that nobody meets two by chance. */
-export const digest = (parts: ReadonlyArray<string>): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
+export const digest = (parts: ReadonlyArray<string>): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)
 
 export interface Place {
   /** The folder that one program at a time may use. */

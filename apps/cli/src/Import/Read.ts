@@ -1,7 +1,7 @@
 /** Reads and validates all rows of a file. Reports every invalid row; then nothing is sent. */
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Format from "@plaza/rows/Format"
 import { quoted } from "@plaza/rows/Quoted"
 import type { SourceRefused } from "@plaza/rows/Refused"
@@ -41,7 +41,11 @@ const complaints = (rows: ReadonlyArray<Item | BadItem>, column: string): Readon
       first.set(row.id, row.line)
       return []
     }
-    return [{ _tag: "Bad" as const, line: row.line, reason: `${column} ${quoted(row.id)} occurs on line ${earlier} already, so it is unclear which row is right` }]
+    return [{
+      _tag: "Bad" as const,
+      line: row.line,
+      reason: `${column} ${quoted(row.id)} occurs on line ${earlier} already, so it is unclear which row is right`
+    }]
   })
 }
 

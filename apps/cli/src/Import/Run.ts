@@ -115,7 +115,8 @@ export const run = (options: Options): Effect.Effect<void, PlatformError> =>
     const flights = yield* Effect.makeSemaphore(concurrency)
     const take = (count: number) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.zipRight(restore(flights.take(count)), Effect.addFinalizer(() => flights.release(count))))
+        Effect.zipRight(restore(flights.take(count)), Effect.addFinalizer(() => flights.release(count)))
+      )
 
     /** Leave to send one row and a slot for it, until the scope closes; none once the import has ended. */
     const entrance = Effect.gen(function*() {
@@ -177,10 +178,14 @@ export const run = (options: Options): Effect.Effect<void, PlatformError> =>
       }).pipe(Effect.scoped)
 
     // What has an outcome has it in the journal as well, whatever interrupts the import.
-    const sendOne: Effect.Effect<void, PlatformError> = Effect.flatMap(Effect.uninterruptibleMask(send), (again) => again ? sendOne : Effect.void)
+    const sendOne: Effect.Effect<void, PlatformError> = Effect.flatMap(Effect.uninterruptibleMask(send),
+      (again) => again ? sendOne : Effect.void)
 
     // What is on its way when the import ends is let finish, nothing new is begun.
-    yield* Effect.forEach(rows, () => Effect.suspend(() => tally.stop === undefined ? sendOne : Effect.void), { concurrency, discard: true })
+    yield* Effect.forEach(rows, () => Effect.suspend(() => tally.stop === undefined ? sendOne : Effect.void), {
+      concurrency,
+      discard: true
+    })
     const { stop: end } = tally
     if (end !== undefined) tally.failed = tally.failed.filter(({ failure }) => !isEndOfAll(end, failure))
   })

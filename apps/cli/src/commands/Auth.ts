@@ -25,8 +25,10 @@ const nameOf = ({ id, username }: { readonly id?: string; readonly username?: st
 /** A login that something stronger hides would look as if it hadn't worked. */
 const noteStronger = Effect.gen(function*() {
   const { note } = yield* Output
-  const set = yield* Effect.filter([variables.apiKey, variables.baseUrl], (name) => Effect.map(Config.option(Config.string(name)), Option.isSome))
-  if (set.length > 0) yield* note(`${set.join(" and ")} ${set.length === 1 ? "is" : "are"} set, and stronger than a profile that --profile doesn't name.`)
+  const set = yield* Effect.filter([variables.apiKey, variables.baseUrl],
+    (name) => Effect.map(Config.option(Config.string(name)), Option.isSome))
+  if (set.length > 0)
+    yield* note(`${set.join(" and ")} ${set.length === 1 ? "is" : "are"} set, and stronger than a profile that --profile doesn't name.`)
 })
 
 const login = Command.make("login", flags, (flags) =>
@@ -36,7 +38,9 @@ const login = Command.make("login", flags, (flags) =>
     const output = yield* Output
     yield* output.done(
       { profile: name, default: isDefault, baseUrl: profile.baseUrl, account: profile.account },
-      `Logged in as ${nameOf(profile.account)} at ${profile.baseUrl}, kept as profile ${name}${isDefault ? ", which is the default" : `: use it with --profile ${name}`}.`
+      `Logged in as ${nameOf(profile.account)} at ${profile.baseUrl}, kept as profile ${name}${
+        isDefault ? ", which is the default" : `: use it with --profile ${name}`
+      }.`
     )
     yield* noteStronger
   }))).pipe(Command.withDescription(about(
@@ -64,9 +68,17 @@ const status = Command.make("status", flags, (flags) =>
         key: { masked: key, from: apiKey.from },
         baseUrl: { value: baseUrl.value, from: baseUrl.from }
       },
-      [["profile", found.profile], ["account", id], ["username", username], ["key", `${key} from ${apiKey.from}`], ["address", `${baseUrl.value} from ${baseUrl.from}`]]
+      [["profile", found.profile], ["account", id], ["username", username], ["key", `${key} from ${apiKey.from}`], [
+        "address",
+        `${baseUrl.value} from ${baseUrl.from}`
+      ]]
     )
-  }))).pipe(Command.withDescription(about("Show which account is acted on, by asking the service, and where key and address come from.", "auth status", "auth status --profile shop")))
+  }))).pipe(
+    Command.withDescription(
+      about("Show which account is acted on, by asking the service, and where key and address come from.", "auth status",
+        "auth status --profile shop")
+    )
+  )
 
 const list = Command.make("list", output, (flags) =>
   withOutput(flags, Effect.gen(function*() {
@@ -75,15 +87,30 @@ const list = Command.make("list", output, (flags) =>
     const output = yield* Output
     const rows = names(all).flatMap((name) => {
       const profile = all.profiles[name]
-      return profile === undefined ? [] : [{ profile: name, default: name === all.default, account: profile.account, baseUrl: profile.baseUrl, key: masked(profile.apiKey) }]
+      return profile === undefined
+        ? []
+        : [{
+          profile: name,
+          default: name === all.default,
+          account: profile.account,
+          baseUrl: profile.baseUrl,
+          key: masked(profile.apiKey)
+        }]
     })
     if (rows.length === 0) yield* output.note("There are no profiles: plaza auth login makes one.")
     yield* output.list(
       Stream.fromIterable(rows),
-      [{ head: "", whole: true }, { head: "profile", whole: true }, { head: "account" }, { head: "username" }, { head: "address" }, { head: "key", whole: true }],
-      ({ account, baseUrl, default: isDefault, key, profile }) => [isDefault ? "*" : "", profile, account.id, account.username, baseUrl, key]
+      [{ head: "", whole: true }, { head: "profile", whole: true }, { head: "account" }, { head: "username" }, { head: "address" }, {
+        head: "key",
+        whole: true
+      }],
+      (
+        { account, baseUrl, default: isDefault, key, profile }
+      ) => [isDefault ? "*" : "", profile, account.id, account.username, baseUrl, key]
     )
-  }))).pipe(Command.withDescription(about("List the profiles; the default has a star. Nothing is asked of the service.", "auth list --json")))
+  }))).pipe(
+    Command.withDescription(about("List the profiles; the default has a star. Nothing is asked of the service.", "auth list --json"))
+  )
 
 const name = Args.text({ name: "NAME" }).pipe(Args.withDescription("The name of the profile."))
 
@@ -93,7 +120,8 @@ const use = Command.make("use", { name, ...output }, ({ name, ...flags }) =>
     const { profiles } = yield* update(yield* location, (profiles) => Profiles.use(profiles, name))
     const output = yield* Output
     const account = profiles[name]?.account
-    yield* output.done({ profile: name, default: true, account }, `Commands act on ${account === undefined ? name : nameOf(account)} by default.`)
+    yield* output.done({ profile: name, default: true, account },
+      `Commands act on ${account === undefined ? name : nameOf(account)} by default.`)
     yield* noteStronger
   }))).pipe(Command.withDescription(about("Make a profile the default.", "auth use shop")))
 
@@ -102,7 +130,10 @@ const logout = Command.make("logout", flags, (flags) =>
     const [Profiles, { location, read, update }] = yield* modules
     const path = yield* location
     const name = Option.getOrUndefined(yield* namedProfile(flags)) ?? (yield* read(path)).default
-    if (name === undefined) return yield* new UsageError({ message: "no profile is chosen: name one with --profile; plaza auth list shows them" })
+    if (name === undefined)
+      return yield* new UsageError({
+        message: "no profile is chosen: name one with --profile; plaza auth list shows them"
+      })
     const { default: next } = yield* update(path, (profiles) => Profiles.remove(profiles, name))
     const output = yield* Output
     yield* output.done(

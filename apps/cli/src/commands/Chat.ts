@@ -28,7 +28,12 @@ const send = Command.make(
       const output = yield* Output
       yield* output.done(message, `Sent to conversation ${conversation}.`)
     }))
-).pipe(Command.withDescription(about("Send a message. It is not sent again after a failure that leaves its outcome open.", `chat send conv_301 --text "It is on its way"`)))
+).pipe(
+  Command.withDescription(
+    about("Send a message. It is not sent again after a failure that leaves its outcome open.",
+      `chat send conv_301 --text "It is on its way"`)
+  )
+)
 
 export const chat = Command.make("chat").pipe(
   Command.withDescription(about("List conversations and send messages.", "chat list")),

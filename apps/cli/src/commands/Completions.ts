@@ -10,12 +10,13 @@ import { name } from "../version.js"
 
 const shell = Args.choice(CompletionScript.shells.map((shell) => [shell, shell] as const), { name: "SHELL" })
 
-export const completions = Command.make("completions", { shell, ...output }, ({ shell, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    const output = yield* Output
-    const script = CompletionScript.script(name, shell)
-    yield* flags.json ? output.value({ shell, script }) : output.text(script.trimEnd())
-  }))).pipe(Command.withDescription(about(
-    "Print what makes a shell complete commands and options; its first line tells where to put it.",
-    "completions bash"
-  )))
+export const completions = Command.make("completions", { shell, ...output },
+  ({ shell, ...flags }) =>
+    withOutput(flags, Effect.gen(function*() {
+      const output = yield* Output
+      const script = CompletionScript.script(name, shell)
+      yield* flags.json ? output.value({ shell, script }) : output.text(script.trimEnd())
+    }))).pipe(Command.withDescription(about(
+      "Print what makes a shell complete commands and options; its first line tells where to put it.",
+      "completions bash"
+    )))

@@ -16,10 +16,14 @@ export const doctor = Command.make("doctor", flags, (flags) =>
       ? output.value({ ok: failed.length === 0, checks })
       : output.table(
         [{ head: "status", whole: true }, { head: "check", whole: true }, { head: "result", overflow: "wrap" }],
-        checks.flatMap(({ message, name, remedy, status }) => [[status, name, message], ...(remedy === null ? [] : [["", "", `-> ${remedy}`]])])
+        checks.flatMap((
+          { message, name, remedy, status }
+        ) => [[status, name, message], ...(remedy === null ? [] : [["", "", `-> ${remedy}`]])])
       )
     if (failed.length > 0) {
-      return yield* new ChecksFailed({ message: `${failed.length === 1 ? "one check" : `${failed.length} checks`} of ${checks.length} failed: ${failed.join(", ")}` })
+      return yield* new ChecksFailed({
+        message: `${failed.length === 1 ? "one check" : `${failed.length} checks`} of ${checks.length} failed: ${failed.join(", ")}`
+      })
     }
   }))).pipe(Command.withDescription(about(
     "Check everything that a command needs: Node, the address, its host name and certificate, the service and its clock, the key and its account. Sends one request and writes nothing.",

@@ -39,7 +39,9 @@ export const importOf = (kind: "stock" | "orders", columns: string, ...examples:
     report: Options.optional(text("report", "FILE", "The file for rows that fail; it can be imported (default: beside the journal).")),
     concurrency: Options.optional(text("concurrency", "N", `Rows sent at the same time (default: ${defaultConcurrency}).`)),
     format: Options.optional(text("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).")),
-    delimiter: Options.optional(text("delimiter", "C", "The delimiter of CSV columns, a character or tab (default: detected from the header).")),
+    delimiter: Options.optional(
+      text("delimiter", "C", "The delimiter of CSV columns, a character or tab (default: detected from the header).")
+    ),
     ...flags
   }, ({ again, concurrency, delimiter, dryRun, file, format, report, ...flags }) =>
     withOutput(flags, Effect.gen(function*() {

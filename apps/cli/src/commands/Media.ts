@@ -16,9 +16,14 @@ const upload = Command.make("upload", { files, ...flags }, ({ files, ...flags })
     const { media } = yield* connect(flags)
     const output = yield* Output
     const uploads = yield* Uploads.make(media, files)
-    yield* output.list(uploads.each, [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file], uploads.bar.beside)
+    yield* output.list(uploads.each, [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file],
+      uploads.bar.beside)
     yield* Option.match(uploads.failure(""), { onNone: () => Effect.void, onSome: Effect.fail })
-  }))).pipe(Command.withDescription(about("Upload files, and print the id of each, for plaza posts create --media-id.", "media upload front.jpg back.jpg")))
+  }))).pipe(
+    Command.withDescription(
+      about("Upload files, and print the id of each, for plaza posts create --media-id.", "media upload front.jpg back.jpg")
+    )
+  )
 
 export const media = Command.make("media").pipe(
   Command.withDescription(about("Upload files.", "media upload front.jpg")),

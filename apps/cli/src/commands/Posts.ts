@@ -17,7 +17,9 @@ import * as Uploads from "../Uploads.js"
 // Without the milliseconds, which say nothing to eyes; --json has them.
 const moment = (time: DateTime.Utc | undefined): string | undefined => time && DateTime.formatIso(time).replace(/\.\d+Z$/, "Z")
 
-const columns = [{ head: "id", whole: true }, { head: "created", whole: true }, { head: "media", align: "right" }, { head: "text" }] as const
+const columns = [{ head: "id", whole: true }, { head: "created", whole: true }, { head: "media", align: "right" }, {
+  head: "text"
+}] as const
 const row = (post: Post) => [post.id, moment(post.createdAt), post.mediaIds?.length ?? 0, post.text]
 
 /** All files, or a failure that says which ids may be used the next time. */
@@ -64,7 +66,9 @@ const list = Command.make("list", { ...paging, ...flags }, ({ all, limit, ...fla
     const { posts } = yield* connect(flags)
     const output = yield* Output
     yield* output.list(posts.list(wanted), columns, row)
-  }))).pipe(Command.withDescription(about("List the account's posts, the newest first.", "posts list --limit 50", "posts list --all --json")))
+  }))).pipe(
+    Command.withDescription(about("List the account's posts, the newest first.", "posts list --limit 50", "posts list --all --json"))
+  )
 
 const id = Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the post."))
 
@@ -86,7 +90,12 @@ const comment = Command.make(
       const output = yield* Output
       yield* output.done(comment, `Commented on post ${id}.`)
     }))
-).pipe(Command.withDescription(about("Comment on a post. It is not sent again after a failure that leaves its outcome open.", `posts comment 9007199254741005 --text "Lovely"`)))
+).pipe(
+  Command.withDescription(
+    about("Comment on a post. It is not sent again after a failure that leaves its outcome open.",
+      `posts comment 9007199254741005 --text "Lovely"`)
+  )
+)
 
 export const posts = Command.make("posts").pipe(
   Command.withDescription(about("Create and list posts, like them and comment on them.", `posts create --text "New mugs"`)),

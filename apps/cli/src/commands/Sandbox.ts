@@ -33,14 +33,21 @@ const readLatitude = (given: string) =>
     ? Effect.succeed({ origin: given, value: { seed: Number(given) } })
     : Effect.mapBoth(Input.json(given), {
       onFailure: (error) =>
-        error instanceof UsageError ? error : new UsageError({ message: `the latitude ${given} can't be read: give a whole number or the name of a JSON file` }),
+        error instanceof UsageError
+          ? error
+          : new UsageError({ message: `the latitude ${given} can't be read: give a whole number or the name of a JSON file` }),
       onSuccess: (value) => ({ origin: given, value })
     })
 
 const start = Command.make("start", {
   port: Options.optional(text("port", "N", `The port to listen on (default: ${defaultPort}); 0 for any free port.`)),
-  host: Options.optional(text("host", "H", "The address to listen on (default: 127.0.0.1). Anyone who reaches another one can use the sandbox: its key is public.")),
-  allowHost: Options.repeated(text("allow-host", "NAME", "A further host name that requests may use, for example a container's; * for every host. Repeatable.")),
+  host: Options.optional(
+    text("host", "H",
+      "The address to listen on (default: 127.0.0.1). Anyone who reaches another one can use the sandbox: its key is public.")
+  ),
+  allowHost: Options.repeated(
+    text("allow-host", "NAME", "A further host name that requests may use, for example a container's; * for every host. Repeatable.")
+  ),
   data: Options.optional(text("data", "FILE", "A file that keeps the data (default: in memory).")),
   seed: Options.optional(text("seed", "N", "The seed of accounts, products and the key (default: 1).")),
   fixtures: Options.optional(text("fixtures", "FILE", "A JSON or YAML file with further initial data.")),
@@ -54,35 +61,38 @@ const start = Command.make("start", {
     "Vary what the document leaves open: a whole number draws a latitude, a JSON file sets fields (docs/sandbox.md#latitude)."
   )),
   ...output
-}, ({ allowHost, assumptions, data, documentOnly, fixtures, host, latitude, port, seed, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    yield* Program.untilStopped
-    const settings = {
-      port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
-      allowedHosts: allowHost,
-      ...(Option.isNone(host) ? {} : { host: host.value }),
-      ...(documentOnly ? { assumptions: false as const } : {}),
-      ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
-      ...(Option.isNone(data) ? {} : { data: data.value }),
-      ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
-      ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
-    }
-    const latitudeGiven = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
-    const { serve } = yield* Effect.promise(() => import("../Serve.js"))
-    const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve({ ...settings, latitude: latitudeGiven })
-    const output = yield* Output
-    yield* output.note(`The sandbox listens at ${baseUrl} until Ctrl-C.\nIts pages are at ${webUrl} for a browser. In another terminal:\n`)
-    yield* output.json
-      ? output.value({ baseUrl, controlUrl, webUrl, apiKey })
-      : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
-    return yield* Effect.never
-  }))).pipe(Command.withDescription(about(
-    "Start the service on this machine with a seeded shop, and print its address and a key. The key is derived from the seed, so anyone can compute it; it is no key of the real service.",
-    "sandbox start",
-    "sandbox start --port 0 --data shop.sqlite --json",
-    "sandbox start --latitude 42",
-    "sandbox start --host 0.0.0.0 --allow-host sandbox"
-  )))
+},
+  ({ allowHost, assumptions, data, documentOnly, fixtures, host, latitude, port, seed, ...flags }) =>
+    withOutput(flags, Effect.gen(function*() {
+      yield* Program.untilStopped
+      const settings = {
+        port: yield* Option.match(port, { onNone: () => Effect.succeed(defaultPort), onSome: wholeNumber("--port", 65_535) }),
+        allowedHosts: allowHost,
+        ...(Option.isNone(host) ? {} : { host: host.value }),
+        ...(documentOnly ? { assumptions: false as const } : {}),
+        ...(Option.isNone(assumptions) ? {} : { assumptionsFile: assumptions.value }),
+        ...(Option.isNone(data) ? {} : { data: data.value }),
+        ...(Option.isNone(fixtures) ? {} : { fixtures: fixtures.value }),
+        ...(Option.isNone(seed) ? {} : { seed: yield* wholeNumber("--seed", Number.MAX_SAFE_INTEGER)(seed.value) })
+      }
+      const latitudeGiven = Option.isNone(latitude) ? undefined : yield* readLatitude(latitude.value)
+      const { serve } = yield* Effect.promise(() => import("../Serve.js"))
+      const { apiKey, baseUrl, controlUrl, webUrl } = yield* serve({ ...settings, latitude: latitudeGiven })
+      const output = yield* Output
+      yield* output.note(
+        `The sandbox listens at ${baseUrl} until Ctrl-C.\nIts pages are at ${webUrl} for a browser. In another terminal:\n`
+      )
+      yield* output.json
+        ? output.value({ baseUrl, controlUrl, webUrl, apiKey })
+        : output.text(`export PLAZA_BASE_URL=${baseUrl} PLAZA_API_KEY=${apiKey}`)
+      return yield* Effect.never
+    }))).pipe(Command.withDescription(about(
+      "Start the service on this machine with a seeded shop, and print its address and a key. The key is derived from the seed, so anyone can compute it; it is no key of the real service.",
+      "sandbox start",
+      "sandbox start --port 0 --data shop.sqlite --json",
+      "sandbox start --latitude 42",
+      "sandbox start --host 0.0.0.0 --allow-host sandbox"
+    )))
 
 /** The origin of a sandbox's control API, from its base URL. */
 const originOf = (flags: Flags) =>
@@ -94,7 +104,9 @@ const originOf = (flags: Flags) =>
     const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
     return url?.protocol === "http:" || url?.protocol === "https:"
       ? url.origin
-      : yield* new UsageError({ message: `"${baseUrl}" is no address of a sandbox: give one such as http://127.0.0.1:${defaultPort}/open/v1` })
+      : yield* new UsageError({
+        message: `"${baseUrl}" is no address of a sandbox: give one such as http://127.0.0.1:${defaultPort}/open/v1`
+      })
   })
 
 const control = (flags: Flags) =>
@@ -137,7 +149,8 @@ const seed = Command.make("seed", {
     const { addFixtures } = yield* control(flags)
     yield* addFixtures({ generate })
     const output = yield* Output
-    yield* output.done({ generated: generate }, `Added to the sandbox: ${wanted.flat().map(([name, count]) => `${count} ${name}`).join(", ")}.`)
+    yield* output.done({ generated: generate },
+      `Added to the sandbox: ${wanted.flat().map(([name, count]) => `${count} ${name}`).join(", ")}.`)
   }))).pipe(Command.withDescription(about(
     "Add generated people, posts, products, orders and conversations to a running sandbox.",
     "sandbox seed --people 100 --posts 5000",
@@ -151,7 +164,10 @@ const list = Command.make("list", flags, (flags) =>
     const output = yield* Output
     yield* output.list(
       Stream.fromIterable(faults),
-      [{ head: "id", whole: true }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, { head: "remaining", align: "right" }],
+      [{ head: "id", whole: true }, { head: "kind" }, { head: "method" }, { head: "path" }, { head: "hits", align: "right" }, {
+        head: "remaining",
+        align: "right"
+      }],
       ({ fault, hits, id, remaining }) => [id, fault.kind, fault.method ?? "*", fault.path ?? "*", hits, remaining ?? "no end"]
     )
   }))).pipe(Command.withDescription(about("List the active faults.", "sandbox faults list")))
@@ -190,6 +206,8 @@ const faults = Command.make("faults").pipe(
 )
 
 export const sandbox = Command.make("sandbox").pipe(
-  Command.withDescription(about("The service on this machine, without an account: start it, seed it, reset it, add faults.", "sandbox start")),
+  Command.withDescription(
+    about("The service on this machine, without an account: start it, seed it, reset it, add faults.", "sandbox start")
+  ),
   Command.withSubcommands([start, reset, seed, faults])
 )

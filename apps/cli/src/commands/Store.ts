@@ -21,18 +21,22 @@ const stockOf = (written: string): Effect.Effect<number, UsageError> => {
 const product = Args.text({ name: "PRODUCT" }).pipe(Args.withDescription("The id of the product."))
 const stockArgument = Args.text({ name: "N" }).pipe(Args.withDescription("The stock, in pieces."))
 
-const set = Command.make("set", { product, written: stockArgument, ...flags }, ({ product, written, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    const stock = yield* stockOf(written)
-    const { store } = yield* connect(flags)
-    const updated = yield* store.setStock(ProductId.make(product), stock)
-    const output = yield* Output
-    yield* output.one(updated, [["id", updated.id], ["stock", updated.stock ?? stock]])
-  }))).pipe(Command.withDescription(about("Set the stock of a product.", "stock set MUG-BLUE-350 12")))
+const set = Command.make("set", { product, written: stockArgument, ...flags },
+  ({ product, written, ...flags }) =>
+    withOutput(flags, Effect.gen(function*() {
+      const stock = yield* stockOf(written)
+      const { store } = yield* connect(flags)
+      const updated = yield* store.setStock(ProductId.make(product), stock)
+      const output = yield* Output
+      yield* output.one(updated, [["id", updated.id], ["stock", updated.stock ?? stock]])
+    }))).pipe(Command.withDescription(about("Set the stock of a product.", "stock set MUG-BLUE-350 12")))
 
 export const stock = Command.make("stock").pipe(
   Command.withDescription(about("Set the stock of products.", "stock set MUG-BLUE-350 12")),
-  Command.withSubcommands([set, importOf("stock", "productId and stock", "stock import stock.csv", "stock import - --format ndjson --json")])
+  Command.withSubcommands([
+    set,
+    importOf("stock", "productId and stock", "stock import stock.csv", "stock import - --format ndjson --json")
+  ])
 )
 
 const order = Args.text({ name: "ORDER" }).pipe(Args.withDescription("The id of the order."))
@@ -47,7 +51,10 @@ const ship = Command.make("ship", {
     const { store } = yield* connect(flags)
     const shipped = yield* store.ship(OrderId.make(order), { carrier, trackingNumber })
     const output = yield* Output
-    yield* output.one(shipped, [["id", shipped.id], ["carrier", shipped.carrier ?? carrier], ["trackingNumber", shipped.trackingNumber ?? trackingNumber]])
+    yield* output.one(shipped, [["id", shipped.id], ["carrier", shipped.carrier ?? carrier], [
+      "trackingNumber",
+      shipped.trackingNumber ?? trackingNumber
+    ]])
   }))).pipe(Command.withDescription(about(
     "Mark an order as shipped. An order that is shipped already is a conflict.",
     "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557"
@@ -55,5 +62,8 @@ const ship = Command.make("ship", {
 
 export const orders = Command.make("orders").pipe(
   Command.withDescription(about("Ship orders.", "orders ship 500001 --carrier DHL --tracking-number 00340434161094042557")),
-  Command.withSubcommands([ship, importOf("orders", "orderId, carrier and trackingNumber", "orders import shipments.csv", "orders import shipments.csv --dry-run")])
+  Command.withSubcommands([
+    ship,
+    importOf("orders", "orderId, carrier and trackingNumber", "orders import shipments.csv", "orders import shipments.csv --dry-run")
+  ])
 )

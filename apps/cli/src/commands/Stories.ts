@@ -7,7 +7,10 @@ import { connect } from "../Connection.js"
 import { flags, text, withOutput } from "../Flags.js"
 import * as Input from "../Input.js"
 
-const create = Command.make("create", { input: text("input", "FILE", "A file that holds the story as a JSON object; - for standard input."), ...flags }, ({ input, ...flags }) =>
+const create = Command.make("create", {
+  input: text("input", "FILE", "A file that holds the story as a JSON object; - for standard input."),
+  ...flags
+}, ({ input, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     const story = yield* Input.jsonObject(input)
     const { stories } = yield* connect(flags)

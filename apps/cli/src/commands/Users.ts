@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
 import { flags, withOutput } from "../Flags.js"
 
-const show = (profile: Profile) => Effect.flatMap(Output, (output) => output.one(profile, [["id", profile.id], ["username", profile.username]]))
+const show = (profile: Profile) =>
+  Effect.flatMap(Output, (output) => output.one(profile, [["id", profile.id], ["username", profile.username]]))
 
 const id = Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the user."))
 

@@ -56,13 +56,18 @@ export const write = (folder: string, name: string, content: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.as(fs.writeFileString(`${folder}/${name}`, content), `${folder}/${name}`))
 
 /** Runs an import as a process would: with a client, streams and scope of its own, and its end as a value. */
-export const run = (state: string, kind: "stock" | "orders", file: string, importOptions: ImportOptions & As & { readonly json?: boolean } = {}) =>
+export const run = (
+  state: string,
+  kind: "stock" | "orders",
+  file: string,
+  importOptions: ImportOptions & As & { readonly json?: boolean } = {}
+) =>
   Effect.gen(function*() {
     const stdout: Array<string> = []
     const stderr: Array<string> = []
     const { json = true, ...options } = importOptions
-    const work = Effect.flatMap(client(Struct.pick(importOptions, "apiKey", "rateLimit", "rateWindow", "through")), (client) =>
-      Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }, client))
+    const work = Effect.flatMap(client(Struct.pick(importOptions, "apiKey", "rateLimit", "rateWindow", "through")),
+      (client) => Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }, client))
     const output = Layer.provideMerge(
       Layer.merge(Output.layer({ json, quiet: false }), Progress.layerSilent),
       Streams.layerTest({ stdout, stderr })
@@ -91,7 +96,9 @@ export const confirmedIn = (state: string) =>
     const journals = names.filter((name) => name.startsWith("plaza/imports/") && name.endsWith(".ndjson"))
     const texts = yield* Effect.forEach(journals, (name) => fs.readFileString(`${state}/${name}`))
     const words = yield* Effect.forEach(texts.join("\n").split("\n"), (line) => Effect.option(Schema.decode(Line)(line)))
-    return words.flatMap((word) => word._tag === "Some" && (word.value.is === "sent" || word.value.is === "unverified") ? [word.value.id] : [])
+    return words.flatMap((word) =>
+      word._tag === "Some" && (word.value.is === "sent" || word.value.is === "unverified") ? [word.value.id] : []
+    )
   })
 
 export const inProcess = (options: Sandbox.Options = {}) => Layer.merge(Sandbox.layerHttpClient(options), NodeFileSystem.layer)
@@ -99,4 +106,5 @@ export const inProcess = (options: Sandbox.Options = {}) => Layer.merge(Sandbox.
 export const stockOf = (rows: Iterable<readonly [id: string, stock: number]>): string =>
   `productId,stock\n${[...rows].map(([id, stock]) => `${id},${stock}\n`).join("")}`
 
-export const ordersOf = (ids: Iterable<string>): string => `orderId,carrier,trackingNumber\n${[...ids].map((id) => `${id},DHL,T-${id}\n`).join("")}`
+export const ordersOf = (ids: Iterable<string>): string =>
+  `orderId,carrier,trackingNumber\n${[...ids].map((id) => `${id},DHL,T-${id}\n`).join("")}`

@@ -34,7 +34,10 @@ export const start = (argv: ReadonlyArray<string>, options: Options = {}) =>
       const program = `${options.dist ?? dist}/plaza.mjs`
       return existsSync(program)
         ? Effect.sync((): ChildProcessWithoutNullStreams => {
-          const child = spawn(process.execPath, [program, ...argv], { cwd: options.cwd, env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, ...options.env } })
+          const child = spawn(process.execPath, [program, ...argv], {
+            cwd: options.cwd,
+            env: { PATH: process.env["PATH"], XDG_CONFIG_HOME: noProfiles, ...options.env }
+          })
           // A program that ends without reading its input is fine.
           child.stdin.on("error", () => {})
           child.stdin.end(options.stdin ?? "")
@@ -78,7 +81,8 @@ export const run = (argv: ReadonlyArray<string>, options?: Options): Effect.Effe
   Effect.scoped(Effect.flatMap(start(argv, options), finished))
 
 /** The environment that leads to the sandbox of the test. */
-export const environment = Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => ({ PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: Redacted.value(apiKey) }))
+export const environment = Effect.map(Sandbox.Sandbox,
+  ({ apiKey, baseUrl }) => ({ PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: Redacted.value(apiKey) }))
 
 /** Runs the program against the sandbox of the test, and sees to it that the key is in nothing it says. */
 export const plaza = (...argv: ReadonlyArray<string>) => plazaWith(argv)
@@ -88,6 +92,9 @@ export const plazaWith = (argv: ReadonlyArray<string>, options: Options = {}) =>
   Effect.gen(function*() {
     const env = yield* environment
     const result = yield* run(argv, { ...options, env: { ...env, ...options.env } })
-    if (`${result.stdout}${result.stderr}`.includes(env.PLAZA_API_KEY)) return yield* Effect.dieMessage("the key is in what the program said")
+    if (`${result.stdout}${result.stderr}`.includes(env.PLAZA_API_KEY))
+      return yield* Effect.dieMessage(
+        "the key is in what the program said"
+      )
     return result
   })

@@ -104,8 +104,7 @@ export const open = (argv: ReadonlyArray<string>, options: Options = {}): Effect
           env: { PATH: process.env["PATH"], TERM: "xterm-256color", XDG_CONFIG_HOME: noProfiles, ...options.env }
         })
       ),
-      (child) =>
-        Effect.flatMap(Deferred.isDone(ended), (done) => done ? Effect.void : Effect.sync(() => child.kill("SIGKILL")))
+      (child) => Effect.flatMap(Deferred.isDone(ended), (done) => done ? Effect.void : Effect.sync(() => child.kill("SIGKILL")))
     )
     const { runSync: run } = Effect
     const draw = (text: string, then: () => void) => terminal.write(text, then)
@@ -119,14 +118,17 @@ export const open = (argv: ReadonlyArray<string>, options: Options = {}): Effect
         const screen = screenOf(terminal)
         run(SubscriptionRef.set(screens, screen))
         run(Deferred.succeed(ended, { code: signal === undefined || signal === 0 ? exitCode : `signal ${signal}`, screen }))
-      }))
+      })
+    )
     const shows = (pattern: RegExp): Effect.Effect<string> =>
       Effect.raceFirst(
         Stream.runHead(Stream.filter(screens.changes, (screen) => pattern.test(screen))),
         Effect.map(Deferred.await(ended), ({ screen }) => Option.liftPredicate(screen, (screen) => pattern.test(screen)))
       ).pipe(
         Effect.flatMap(Option.match({
-          onNone: () => Effect.flatMap(Deferred.await(ended), ({ screen }) => Effect.dieMessage(`the program ended before the screen had ${pattern}:\n${screen}`)),
+          onNone: () =>
+            Effect.flatMap(Deferred.await(ended), ({ screen }) =>
+              Effect.dieMessage(`the program ended before the screen had ${pattern}:\n${screen}`)),
           onSome: Effect.succeed
         }))
       )

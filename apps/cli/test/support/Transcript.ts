@@ -13,7 +13,12 @@ export type Differing = Readonly<Record<string, string | RegExp>>
 
 /** A session as it is written down: what was typed, what was on the screen in the end, and the status. */
 export const written = (
-  { code, columns, screen, typed }: { readonly typed: string; readonly columns: number; readonly screen: string; readonly code: number | string },
+  { code, columns, screen, typed }: {
+    readonly typed: string
+    readonly columns: number
+    readonly screen: string
+    readonly code: number | string
+  },
   differing: Differing = {}
 ): string =>
   Object.entries(differing).reduce(

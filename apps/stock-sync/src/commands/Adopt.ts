@@ -1,6 +1,6 @@
 /** `adopt`: has the ledger go on with an account whose address or key changed. */
-import * as NodeClient from "@plaza/client/node"
 import { Plaza, Settings as ClientSettings } from "@plaza/client"
+import * as NodeClient from "@plaza/client/node"
 import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -27,6 +27,8 @@ export const run = (options: { readonly ledger: string }) =>
     const from = Option.match(before, { onNone: () => "no account", onSome: ({ baseUrl, id }) => `${id ?? "the account"} at ${baseUrl}` })
     yield* output.done(
       { baseUrl: account.baseUrl, id: account.id ?? null },
-      `the ledger ${ledger.path} belonged to ${from} and belongs to ${account.id ?? "the account of this key"} at ${account.baseUrl} from now on.`
+      `the ledger ${ledger.path} belonged to ${from} and belongs to ${
+        account.id ?? "the account of this key"
+      } at ${account.baseUrl} from now on.`
     )
   }).pipe(Effect.provide(OpenLedger.layerBeside(options.ledger, forReading)))

@@ -18,7 +18,9 @@ export const run = ({ ledger: place, number }: Options) =>
     const { figures } = yield* ledger.confirmHeld(number)
     yield* output.done(
       { confirmed: number, ...figures },
-      `snapshot ${number} is confirmed (${Receive.heldText(figures)}): a running worker takes it within seconds, \`once\` when it runs next, if the ` +
+      `snapshot ${number} is confirmed (${
+        Receive.heldText(figures)
+      }): a running worker takes it within seconds, \`once\` when it runs next, if the ` +
         "source still has no other implausible changes."
     )
   }).pipe(Effect.provide(OpenLedger.layerBeside(place, forReading)))

@@ -7,8 +7,8 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Entry, Refusal } from "../ledger/Entry.js"
 import type { Held, HeldChange, Ledger, RowIssue } from "../ledger/Ledger.js"
-import type { Unit } from "../source/Source.js"
 import * as Receive from "../ledger/Receive.js"
+import type { Unit } from "../source/Source.js"
 
 export const moment = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
 
@@ -64,7 +64,9 @@ export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
 
 /** What to know of a held snapshot, in a line. */
 export const heldText = ({ confirmed, figures, number, since }: Held): string =>
-  `snapshot ${number}, since ${moment(since)}: ${Receive.heldText(figures)}${confirmed ? " (confirmed: taken when the source is read next)" : ""}`
+  `snapshot ${number}, since ${moment(since)}: ${Receive.heldText(figures)}${
+    confirmed ? " (confirmed: taken when the source is read next)" : ""
+  }`
 
 /** A moment in a table. */
 export const brief = (millis: number | undefined): string | null => moment(millis)?.replace(/\.\d{3}Z$/, "Z") ?? null
@@ -79,7 +81,8 @@ export const heldJson = ({ at, confirmed, figures, number, since }: Held, change
 })
 
 /** Why `--gone zero` did nothing for this snapshot. */
-export const goneSpared = "products that the source does not name are left alone this time: a rejected row names no known product, and may be one of them"
+export const goneSpared =
+  "products that the source does not name are left alone this time: a rejected row names no known product, and may be one of them"
 
 export const issueJson = ({ kind, line, productId, reason }: RowIssue) => ({ row: line, productId: productId ?? null, kind, reason })
 

@@ -1,6 +1,6 @@
 /** `once`: the worker, run until nothing is due. Succeeds only if the service confirmed every row of the source. */
-import * as NodeClient from "@plaza/client/node"
 import { Plaza, Settings as ClientSettings } from "@plaza/client"
+import * as NodeClient from "@plaza/client/node"
 import { Output } from "@plaza/terminal/Output"
 import { Explained } from "@plaza/terminal/Problem"
 import { Progress } from "@plaza/terminal/Progress"
@@ -80,8 +80,17 @@ const show = (ledger: Ledger["Type"], { ended, source, unchanged }: Engine.Resul
     // A request that was cut off is as doubtful as one without a response.
     const doubtful = counts.doubtful + counts.sending
     const confirmed = counts.settled - unchanged
-    const complete = source !== undefined && Either.isRight(source) && counts.rejectedRows + counts.quarantined + doubtful + counts.pending === 0
-    const numbers = { confirmed, unchanged, rejectedRows: counts.rejectedRows, negativeRows: counts.negativeRows, quarantined: counts.quarantined, doubtful, pending: counts.pending }
+    const complete = source !== undefined && Either.isRight(source) &&
+      counts.rejectedRows + counts.quarantined + doubtful + counts.pending === 0
+    const numbers = {
+      confirmed,
+      unchanged,
+      rejectedRows: counts.rejectedRows,
+      negativeRows: counts.negativeRows,
+      quarantined: counts.quarantined,
+      doubtful,
+      pending: counts.pending
+    }
     yield* output.one(
       {
         ...numbers,
@@ -89,7 +98,9 @@ const show = (ledger: Ledger["Type"], { ended, source, unchanged }: Engine.Resul
         missing: counts.missing,
         rowIssues: issues.map(Format.issueJson),
         quarantinedProducts: quarantined.map(Format.entryJson),
-        stopped: ended._tag === "Idle" ? null : { reason: ended.state.reason, tag: ended.state.failure._tag, message: ended.state.failure.message }
+        stopped: ended._tag === "Idle"
+          ? null
+          : { reason: ended.state.reason, tag: ended.state.failure._tag, message: ended.state.failure.message }
       },
       [
         ["confirmed", confirmed],
@@ -109,13 +120,20 @@ const show = (ledger: Ledger["Type"], { ended, source, unchanged }: Engine.Resul
 const ending = ({ ended, source }: Engine.Result, counts: Counts) =>
   Effect.gen(function*() {
     const left = counts.pending + counts.doubtful + counts.sending
-    const rest = source === undefined ? "nothing was read or sent" : `${Format.count(left, "product")} ${left === 1 ? "is" : "are"} not confirmed`
+    const rest = source === undefined
+      ? "nothing was read or sent"
+      : `${Format.count(left, "product")} ${left === 1 ? "is" : "are"} not confirmed`
     if (ended._tag === "Open") {
       const { failure, reason } = ended.state
       if (reason === "ServiceFault") {
-        return yield* new ServiceUnavailable({ message: `the service failed several times in a row, the last time with: ${failure.message}; ${rest}: run it again later` })
+        return yield* new ServiceUnavailable({
+          message: `the service failed several times in a row, the last time with: ${failure.message}; ${rest}: run it again later`
+        })
       }
-      return yield* new Explained({ cause: failure, advice: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}` })
+      return yield* new Explained({
+        cause: failure,
+        advice: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
+      })
     }
     if (source !== undefined && Either.isLeft(source)) return yield* source.left
     if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, exitCode: 7 })
@@ -139,20 +157,22 @@ const withProgress = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   }))
 
 /** A bar over what waits once the source was read; it moves with each product that is done with. */
-const progress = (events: Queue.Dequeue<StampedEvent>) => Effect.gen(function*() {
-  const { bar } = yield* Progress
-  const ledger = yield* Ledger
-  const isRead = (tag: string) => tag === "SourceTaken" || tag === "SourceHeld" || tag === "SourceFailed"
-  yield* Effect.repeat(Queue.take(events), { until: ({ _tag }) => isRead(_tag) })
-  const { waiting } = yield* ledger.backlog
-  const total = Object.values(waiting).reduce((sum, each) => sum + each, 0)
-  if (total === 0) return
-  const shown = yield* bar({ label: "Sending", total })
-  const done = new Set<string>()
-  return yield* Effect.forever(Effect.flatMap(Queue.take(events), (event) =>
-    Effect.suspend(() => {
-      if (event._tag !== "Sent" || (event.outcome !== "confirmed" && event.outcome !== "quarantined") || done.has(event.productId)) return Effect.void
-      done.add(event.productId)
-      return shown.tick()
-    })))
-}).pipe(Effect.scoped)
+const progress = (events: Queue.Dequeue<StampedEvent>) =>
+  Effect.gen(function*() {
+    const { bar } = yield* Progress
+    const ledger = yield* Ledger
+    const isRead = (tag: string) => tag === "SourceTaken" || tag === "SourceHeld" || tag === "SourceFailed"
+    yield* Effect.repeat(Queue.take(events), { until: ({ _tag }) => isRead(_tag) })
+    const { waiting } = yield* ledger.backlog
+    const total = Object.values(waiting).reduce((sum, each) => sum + each, 0)
+    if (total === 0) return
+    const shown = yield* bar({ label: "Sending", total })
+    const done = new Set<string>()
+    return yield* Effect.forever(Effect.flatMap(Queue.take(events), (event) =>
+      Effect.suspend(() => {
+        if (event._tag !== "Sent" || (event.outcome !== "confirmed" && event.outcome !== "quarantined") || done.has(event.productId))
+          return Effect.void
+        done.add(event.productId)
+        return shown.tick()
+      })))
+  }).pipe(Effect.scoped)

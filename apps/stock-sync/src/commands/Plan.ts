@@ -32,7 +32,12 @@ export const run = (options: Options) =>
     const issues = yield* Format.collect(ledger.rowIssues, output.json)
     const changes = Option.isNone(held) ? [] : yield* Format.collect(ledger.heldChanges, output.json)
     const isHeldAlready = Option.isSome(held) && Option.exists(before.held, ({ number }) => number === held.value.number)
-    const steps = queue.map((entry) => ({ productId: entry.productId, from: entry.confirmed, to: entry.wanted, reason: Reason.of(entry, entry.priority) }))
+    const steps = queue.map((entry) => ({
+      productId: entry.productId,
+      from: entry.confirmed,
+      to: entry.wanted,
+      reason: Reason.of(entry, entry.priority)
+    }))
     if (output.json) {
       return yield* output.value({
         send,
@@ -42,7 +47,9 @@ export const run = (options: Options) =>
         quarantined: counts.quarantined,
         missing: counts.missing,
         goneSpared,
-        held: Option.getOrNull(Option.map(held, (each) => ({ ...Format.heldJson(each, changes), snapshot: isHeldAlready ? each.number : null }))),
+        held: Option.getOrNull(
+          Option.map(held, (each) => ({ ...Format.heldJson(each, changes), snapshot: isHeldAlready ? each.number : null }))
+        ),
         steps: steps.map((step) => ({ ...step, from: step.from ?? null })),
         rowIssues: issues.map(Format.issueJson)
       })
@@ -53,7 +60,14 @@ export const run = (options: Options) =>
       ["rows rejected", counts.rejectedRows],
       ...(counts.negativeRows > 0 ? [["negative, taken as 0", counts.negativeRows] as const] : []),
       ...(counts.quarantined > 0 ? [["quarantined", counts.quarantined] as const] : []),
-      ...(Option.isSome(held) ? [[isHeldAlready ? "held" : "would be held", isHeldAlready ? Format.heldText(held.value) : Receive.heldText(held.value.figures)] as const] : []),
+      ...(Option.isSome(held)
+        ? [
+          [
+            isHeldAlready ? "held" : "would be held",
+            isHeldAlready ? Format.heldText(held.value) : Receive.heldText(held.value.figures)
+          ] as const
+        ]
+        : []),
       ...(counts.missing > 0 ? [["not named by the source", counts.missing] as const] : [])
     ])
     if (goneSpared) yield* output.note(Format.goneSpared)

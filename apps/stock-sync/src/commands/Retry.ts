@@ -4,8 +4,8 @@ import { Output } from "@plaza/terminal/Output"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Ledger } from "../ledger/Ledger.js"
 import { forReading } from "../config/LedgerSettings.js"
+import { Ledger } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
 
 export interface Options {

@@ -1,6 +1,6 @@
 /** `run`: keeps the store equal to the source until it is stopped. */
-import * as NodeClient from "@plaza/client/node"
 import { Plaza, Settings as ClientSettings } from "@plaza/client"
+import * as NodeClient from "@plaza/client/node"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Program from "@plaza/terminal/Program"
 import type * as Duration from "effect/Duration"
@@ -33,7 +33,8 @@ export const run = (options: Options) =>
   Effect.gen(function*() {
     if (Address.kindOf(options.source) === "stdin") {
       return yield* new UsageError({
-        message: "standard input can be read only once, and run reads the source again and again: use once, or name a file or an address with --source or STOCK_SYNC_SOURCE"
+        message:
+          "standard input can be read only once, and run reads the source again and again: use once, or name a file or an address with --source or STOCK_SYNC_SOURCE"
       })
     }
     // Before the ledger is opened, and with it created: a missing variable leaves no file behind.

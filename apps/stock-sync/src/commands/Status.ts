@@ -20,7 +20,9 @@ export const run = (options: { readonly ledger: string }) =>
     const { rows, takenAt, unit } = yield* ledger.snapshot
     const held = yield* Format.held(ledger, output.json)
     const backlog = yield* ledger.backlog
-    const open = (yield* Format.collect(ledger.unsettled, output.json)).toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
+    const open = (yield* Format.collect(ledger.unsettled, output.json)).toSorted((one, other) =>
+      order.indexOf(one.state) - order.indexOf(other.state)
+    )
     const issues = yield* Format.collect(ledger.rowIssues, output.json)
     if (output.json) {
       return yield* output.value({
@@ -38,7 +40,10 @@ export const run = (options: { readonly ledger: string }) =>
     }
     yield* output.one({}, [
       ["ledger", ledger.path],
-      ["account", Option.match(account, { onNone: () => "none yet", onSome: ({ baseUrl, id }) => id === undefined ? baseUrl : `${id} at ${baseUrl}` })],
+      [
+        "account",
+        Option.match(account, { onNone: () => "none yet", onSome: ({ baseUrl, id }) => id === undefined ? baseUrl : `${id} at ${baseUrl}` })
+      ],
       ["settled", counts.settled],
       ["pending", counts.pending],
       ["being sent", counts.sending],
@@ -56,7 +61,10 @@ export const run = (options: { readonly ledger: string }) =>
     ])
     if (held !== undefined) {
       yield* Format.heldTable(held.changes)
-      if (!held.held.confirmed) yield* output.note(`if these changes are right, run \`plaza-stock-sync confirm ${held.held.number}\`; otherwise correct the source`)
+      if (!held.held.confirmed)
+        yield* output.note(
+          `if these changes are right, run \`plaza-stock-sync confirm ${held.held.number}\`; otherwise correct the source`
+        )
     }
     yield* Format.titled(
       "Not settled",

@@ -37,7 +37,8 @@ const toml = (text: string): Effect.Effect<unknown, Malformed> =>
   Effect.flatMap(Effect.promise(() => import("smol-toml")), ({ parse }) =>
     Effect.try({
       try: (): unknown => parse(text),
-      catch: (error) => new Malformed({ line: Predicate.hasProperty(error, "line") && Predicate.isNumber(error.line) ? error.line : undefined })
+      catch: (error) =>
+        new Malformed({ line: Predicate.hasProperty(error, "line") && Predicate.isNumber(error.line) ? error.line : undefined })
     }))
 
 const json = (text: string): Effect.Effect<unknown, Malformed> =>
@@ -54,20 +55,36 @@ const parsers = { toml, json }
 const parse = (path: string, text: string): Effect.Effect<unknown, UsageError> => {
   const format = (["toml", "json"] as const).find((ending) => path.toLowerCase().endsWith(`.${ending}`))
   if (format === undefined) return refuse(`the config file ${path} must end with .toml or .json`)
-  return Effect.mapError(parsers[format](text), ({ line }) =>
-    refuse(`the config file ${path} is not valid ${format.toUpperCase()}${line === undefined ? "" : `: see line ${line}`}`))
+  return Effect.mapError(parsers[format](text),
+    ({ line }) => refuse(`the config file ${path} is not valid ${format.toUpperCase()}${line === undefined ? "" : `: see line ${line}`}`))
 }
 
 const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "a list" : value instanceof Date ? "a date" : typeof value === "object" ? "a table" : typeof value
+  value === null
+    ? "null"
+    : Array.isArray(value)
+    ? "a list"
+    : value instanceof Date
+    ? "a date"
+    : typeof value === "object"
+    ? "a table"
+    : typeof value
 
-const entryOf = (path: string, names: Names, [name, value]: readonly [string, unknown]): Effect.Effect<readonly [variable: string, entry: Entry], UsageError> => {
+const entryOf = (
+  path: string,
+  names: Names,
+  [name, value]: readonly [string, unknown]
+): Effect.Effect<readonly [variable: string, entry: Entry], UsageError> => {
   const variable = names.variables.get(name)
   if (variable === undefined) {
     const instead = names.refused.get(name)
     if (instead !== undefined) return refuse(`${name} can't be set in the config file ${path}: ${instead}`)
     const meant = nearest(name, names.variables.keys())
-    return refuse(`${name} in the config file ${path} is not a setting${meant === undefined ? `: remove it, or see plaza-stock-sync run --help for the names` : `: did you mean ${meant}?`}`)
+    return refuse(
+      `${name} in the config file ${path} is not a setting${
+        meant === undefined ? `: remove it, or see plaza-stock-sync run --help for the names` : `: did you mean ${meant}?`
+      }`
+    )
   }
   return Predicate.isString(value) || Predicate.isNumber(value) || Predicate.isBoolean(value)
     ? Effect.succeed([variable, { name, text: String(value) }])
@@ -80,7 +97,11 @@ export const read = (path: string, names: Names): Effect.Effect<ReadonlyMap<stri
     const files = yield* FileSystem.FileSystem
     const text = yield* Effect.mapError(files.readFileString(path), (error) => {
       const reason = error._tag === "SystemError" ? error.reason : undefined
-      const what = reason === "NotFound" ? "does not exist" : reason === "PermissionDenied" ? "may not be read by this user" : "can't be read"
+      const what = reason === "NotFound"
+        ? "does not exist"
+        : reason === "PermissionDenied"
+        ? "may not be read by this user"
+        : "can't be read"
       return refuse(`the config file ${path} ${what}: correct --config or STOCK_SYNC_CONFIG`)
     })
     const settings = yield* parse(path, text)

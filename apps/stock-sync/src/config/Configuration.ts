@@ -18,7 +18,8 @@ import * as SourceSettings from "./SourceSettings.js"
 import * as SyncSettings from "./SyncSettings.js"
 
 /** An option of every command. */
-export const config = given("config", "STOCK_SYNC_CONFIG", "A TOML or JSON file with settings, named like the options without the leading dashes (default: none).")
+export const config = given("config", "STOCK_SYNC_CONFIG",
+  "A TOML or JSON file with settings, named like the options without the leading dashes (default: none).")
 
 const options: ReadonlyArray<Setting> = [
   SourceSettings.options,
@@ -78,7 +79,10 @@ const isServiceLink = (name: string): boolean => /_SERVICE_(HOST|PORT(_\w+)?)$|_
 const isServiceAddress = (name: string, text: string): boolean => name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\//.test(text)
 
 /** The names of variables that begin with these words, which the environment splits at underscores. */
-const namesBelow = (environment: ConfigProvider.ConfigProvider, path: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, ConfigError.ConfigError> =>
+const namesBelow = (
+  environment: ConfigProvider.ConfigProvider,
+  path: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, ConfigError.ConfigError> =>
   Effect.flatMap(environment.flattened.enumerateChildren(path), (children) =>
     HashSet.size(children) === 0
       ? Effect.succeed([path.join("_")])
@@ -91,7 +95,9 @@ const misspelt = (environment: ConfigProvider.ConfigProvider): Effect.Effect<voi
       if (isServiceAddress(name, Option.getOrElse(yield* environment.load(Config.option(Config.string(name))), () => ""))) continue
       const meant = nearest(name.slice(prefix.length), Array.from(variables, (variable) => variable.slice(prefix.length)))
       return yield* new UsageError({
-        message: `${name} is not a setting: ${meant === undefined ? "unset it, or see plaza-stock-sync run --help for the names" : `did you mean ${prefix}${meant}?`}`
+        message: `${name} is not a setting: ${
+          meant === undefined ? "unset it, or see plaza-stock-sync run --help for the names" : `did you mean ${prefix}${meant}?`
+        }`
       })
     }
   })
@@ -112,32 +118,35 @@ const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error
   if (!ConfigError.isConfigError(error)) return error
   const cause = first(error)
   const entry = cause._op === "MissingData" ? undefined : entries.get(cause.path.join("_"))
-  return entry === undefined ? error : new UsageError({ message: `${entry.name} in the config file ${path} can't be used: ${cause.message}` })
+  return entry === undefined
+    ? error
+    : new UsageError({ message: `${entry.name} in the config file ${path} can't be used: ${cause.message}` })
 }
 
 /**
  * Runs a command with the config file under the environment. Paths in the file are relative to the working directory, as those of options
  * and variables are.
  */
-export const configured = (options: { readonly config: Given }) =>
-<A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError | UsageError, R | FileSystem.FileSystem> =>
-  Effect.configProviderWith((environment) =>
-    Effect.gen(function*() {
-      yield* misspelt(environment)
-      const path = yield* resolve(options.config, config.setting.variable)
-      if (Option.isNone(path)) return yield* command
-      const all = yield* read(path.value, names)
-      const overridden = yield* Effect.filter(all.keys(), (variable) => isOverridden(environment, variable))
-      const entries = new Map([...all].filter(([variable, { text }]) => text.trim() !== "" && !overridden.includes(variable)))
-      const merged = ConfigProvider.orElse(
-        ConfigProvider.fromMap(new Map(Array.from(entries, ([variable, { text }]) => [variable, text])), { pathDelim: "_" }),
-        () => environment
-      )
-      const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
-      return yield* command.pipe(
-        Effect.provideService(ConfigFile, { path: path.value, entries }),
-        Effect.withConfigProvider(provider),
-        Effect.mapError(located(path.value, entries))
-      )
-    })
-  )
+export const configured =
+  (options: { readonly config: Given }) =>
+  <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError | UsageError, R | FileSystem.FileSystem> =>
+    Effect.configProviderWith((environment) =>
+      Effect.gen(function*() {
+        yield* misspelt(environment)
+        const path = yield* resolve(options.config, config.setting.variable)
+        if (Option.isNone(path)) return yield* command
+        const all = yield* read(path.value, names)
+        const overridden = yield* Effect.filter(all.keys(), (variable) => isOverridden(environment, variable))
+        const entries = new Map([...all].filter(([variable, { text }]) => text.trim() !== "" && !overridden.includes(variable)))
+        const merged = ConfigProvider.orElse(
+          ConfigProvider.fromMap(new Map(Array.from(entries, ([variable, { text }]) => [variable, text])), { pathDelim: "_" }),
+          () => environment
+        )
+        const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
+        return yield* command.pipe(
+          Effect.provideService(ConfigFile, { path: path.value, entries }),
+          Effect.withConfigProvider(provider),
+          Effect.mapError(located(path.value, entries))
+        )
+      })
+    )

@@ -23,9 +23,12 @@ export interface LedgerSettings {
 
 const countOf = (text: string) => /^\d{1,9}$/.test(text) && Number(text) > 0 ? Option.some(Number(text)) : Option.none()
 
-export const resolveLedgerSettings = (given: Readonly<Record<keyof typeof options, Given>>): Effect.Effect<LedgerSettings, UsageError | ConfigError> =>
+export const resolveLedgerSettings = (
+  given: Readonly<Record<keyof typeof options, Given>>
+): Effect.Effect<LedgerSettings, UsageError | ConfigError> =>
   Effect.gen(function*() {
-    const lateWrites = yield* checked(resolve(given.lateWrites, "STOCK_SYNC_LATE_WRITES"), durationOf, "is not a duration such as 30s", "late-writes")
+    const lateWrites = yield* checked(resolve(given.lateWrites, "STOCK_SYNC_LATE_WRITES"), durationOf, "is not a duration such as 30s",
+      "late-writes")
     const historyLimit = yield* checked(resolve(given.history, "STOCK_SYNC_HISTORY"), countOf, "is no whole number above 0", "history")
     return { lateWrites, historyLimit: historyLimit ?? 100_000 }
   })

@@ -8,11 +8,11 @@ import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type { Told } from "../observability/Observability.js"
 import * as Logs from "../observability/Logs.js"
+import type { Told } from "../observability/Observability.js"
 import * as OtlpSettings from "../observability/OtlpSettings.js"
 import type { WebhookSettings } from "../observability/Webhook.js"
-import { checked, given, type Given, resolve, withDefault } from "./Settings.js"
+import { checked, type Given, given, resolve, withDefault } from "./Settings.js"
 
 const port = given(
   "port",
@@ -24,8 +24,10 @@ const host = given(
   "STOCK_SYNC_HOST",
   "Address to listen on. There is no authentication: beyond 127.0.0.1, everyone who reaches it reads product ids and stock (default: 127.0.0.1)."
 )
-const logFormat = given("log-format", "STOCK_SYNC_LOG_FORMAT", "Format of the log on standard error, one line per event: text or json (default: text).")
-const logLevel = given("log-level", "STOCK_SYNC_LOG_LEVEL", "debug, info, warning, error or none; only debug logs each product sent (default: info).")
+const logFormat = given("log-format", "STOCK_SYNC_LOG_FORMAT",
+  "Format of the log on standard error, one line per event: text or json (default: text).")
+const logLevel = given("log-level", "STOCK_SYNC_LOG_LEVEL",
+  "debug, info, warning, error or none; only debug logs each product sent (default: info).")
 const webhook = given(
   "webhook",
   "STOCK_SYNC_WEBHOOK",
@@ -82,12 +84,16 @@ const resolveWebhook = (option: Given): Effect.Effect<Option.Option<WebhookSetti
     const url = yield* webhookUrl(address.value.trim(), yield* Settings.allowInsecureHttp)
     const written = yield* SecretFile.secret(webhookSecretVariable)
     if (Option.isNone(written)) {
-      return yield* refuse(`the webhook needs a secret to sign its events with: set ${webhookSecretVariable} or ${webhookSecretFileVariable} to at least ${leastSecretBytes} random characters, such as the output of openssl rand -base64 32`)
+      return yield* refuse(
+        `the webhook needs a secret to sign its events with: set ${webhookSecretVariable} or ${webhookSecretFileVariable} to at least ${leastSecretBytes} random characters, such as the output of openssl rand -base64 32`
+      )
     }
     const secret = secretBytes(Redacted.value(written.value))
     return Option.isSome(secret)
       ? Option.some({ url: Redacted.make(url), secret: Redacted.make(secret.value) })
-      : yield* refuse(`${webhookSecretVariable} must be at least ${leastSecretBytes} characters, such as the output of openssl rand -base64 32, or whsec_ and base64`)
+      : yield* refuse(
+        `${webhookSecretVariable} must be at least ${leastSecretBytes} characters, such as the output of openssl rand -base64 32, or whsec_ and base64`
+      )
   })
 
 export const resolveSeen = (
@@ -96,7 +102,8 @@ export const resolveSeen = (
   Effect.gen(function*() {
     const port = yield* checked(resolve(chosen.port, "STOCK_SYNC_PORT"), portOf, "is not a port, 0 to 65535", "port")
     const host = yield* withDefault(chosen.host, "STOCK_SYNC_HOST", "127.0.0.1")
-    const format = yield* checked(resolve(chosen.logFormat, "STOCK_SYNC_LOG_FORMAT"), Option.liftPredicate(isFormat), "is neither text nor json", "log-format")
+    const format = yield* checked(resolve(chosen.logFormat, "STOCK_SYNC_LOG_FORMAT"), Option.liftPredicate(isFormat),
+      "is neither text nor json", "log-format")
     const level = yield* checked(
       resolve(chosen.logLevel, "STOCK_SYNC_LOG_LEVEL"),
       (text) => Option.fromNullable(levels[text.toLowerCase()]),

@@ -17,7 +17,9 @@ export interface Setting {
 
 /** An option that a variable or the config file can stand in for. */
 export const given = (flag: string, variable: string, description: string): Options.Options<Given> & { readonly setting: Setting } =>
-  Object.assign(Options.text(flag).pipe(Options.withDescription(`${description} [${variable}]`), Options.optional), { setting: { flag, variable } })
+  Object.assign(Options.text(flag).pipe(Options.withDescription(`${description} [${variable}]`), Options.optional), {
+    setting: { flag, variable }
+  })
 
 /** A flag that a variable or the config file can stand in for, as `true` or `false`. */
 export const givenFlag = (flag: string, variable: string, description: string): Options.Options<boolean> & { readonly setting: Setting } =>
@@ -29,7 +31,9 @@ export const ledger = given(
   "The record of wanted and confirmed stock: an SQLite file, or postgres://host/database (default: plaza-stock-sync.sqlite in the working directory)."
 )
 export const concurrency = given("concurrency", "STOCK_SYNC_CONCURRENCY", "Requests in flight at the same time, 1 to 100 (default: 8).")
-export const json = Options.boolean("json").pipe(Options.withDescription("Print the result as JSON, and a failure as one JSON object on standard error."))
+export const json = Options.boolean("json").pipe(
+  Options.withDescription("Print the result as JSON, and a failure as one JSON object on standard error.")
+)
 export const quiet = Options.boolean("quiet").pipe(Options.withDescription("Print no progress and no notes."))
 
 export type Given = Option.Option<string>
@@ -96,7 +100,8 @@ const mostConcurrency = 100
 export const resolveConcurrency = (option: Given): Effect.Effect<number, UsageError | ConfigError> =>
   checked(
     resolve(option, "STOCK_SYNC_CONCURRENCY"),
-    (text) => Option.filter(/^\d+$/.test(text) ? Option.some(Number(text)) : Option.none(), (count) => count >= 1 && count <= mostConcurrency),
+    (text) =>
+      Option.filter(/^\d+$/.test(text) ? Option.some(Number(text)) : Option.none(), (count) => count >= 1 && count <= mostConcurrency),
     `is not a whole number from 1 to ${mostConcurrency}`,
     "concurrency"
   ).pipe(Effect.map((count) => count ?? 8))

@@ -1,7 +1,7 @@
 /** The options and variables that say which source is read and how. */
+import { Durations } from "@plaza/client"
 import * as Format from "@plaza/rows/Format"
 import type { UsageError } from "@plaza/terminal/Problem"
-import { Durations } from "@plaza/client"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { checked, durationOf, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
 import * as RequestHeaders from "../source/http/RequestHeaders.js"
 import type { SourceOptions } from "../source/Open.js"
 import type { RuleOptions } from "../source/Ruled.js"
+import { checked, durationOf, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
 
 /** The options of every command that reads a source. */
 export const options = {
@@ -30,10 +30,13 @@ export const options = {
     "STOCK_SYNC_DELIMITER",
     "The separator of CSV columns, one character or tab (default: the most frequent of comma, semicolon, tab and bar in the header)."
   ),
-  items: given("items", "STOCK_SYNC_ITEMS", "The path of the array in a JSON document, such as result.items (default: the document itself or its data)."),
+  items: given("items", "STOCK_SYNC_ITEMS",
+    "The path of the array in a JSON document, such as result.items (default: the document itself or its data)."),
   query: given("query", "STOCK_SYNC_QUERY", "One SELECT that returns the two columns (required for a database)."),
-  sourceTimeout: given("source-timeout", "STOCK_SYNC_SOURCE_TIMEOUT", "How long an address or a database may be silent (default: 30 seconds)."),
-  settle: given("settle", "STOCK_SYNC_SETTLE", "How long a file must stay unchanged before it is read; 0s turns the check off (default: 5 seconds)."),
+  sourceTimeout: given("source-timeout", "STOCK_SYNC_SOURCE_TIMEOUT",
+    "How long an address or a database may be silent (default: 30 seconds)."),
+  settle: given("settle", "STOCK_SYNC_SETTLE",
+    "How long a file must stay unchanged before it is read; 0s turns the check off (default: 5 seconds)."),
   unfinishedWait: given(
     "unfinished-wait",
     "STOCK_SYNC_UNFINISHED_WAIT",
@@ -51,7 +54,8 @@ export const options = {
   ),
   buffer: given("buffer", "STOCK_SYNC_BUFFER", "Pieces to subtract from every stock, down to 0 (default: 0)."),
   max: given("max", "STOCK_SYNC_MAX", "The largest stock that is sent for a product (default: no limit)."),
-  rules: given("rules", "STOCK_SYNC_RULES", "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude (default: none)."),
+  rules: given("rules", "STOCK_SYNC_RULES",
+    "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude (default: none)."),
   unmapped: given(
     "unmapped",
     "STOCK_SYNC_UNMAPPED",
@@ -89,7 +93,8 @@ export const resolveSource = (texts: Texts): Effect.Effect<SourceSettings, Usage
       idColumn,
       stockColumn,
       format: yield* checked(resolve(texts.format, "STOCK_SYNC_FORMAT"), formatOf, "is neither csv, json nor ndjson", "format"),
-      delimiter: yield* checked(resolve(texts.delimiter, "STOCK_SYNC_DELIMITER"), delimiterOf, "is neither one character nor tab", "delimiter"),
+      delimiter: yield* checked(resolve(texts.delimiter, "STOCK_SYNC_DELIMITER"), delimiterOf, "is neither one character nor tab",
+        "delimiter"),
       items: yield* checked(resolve(texts.items, "STOCK_SYNC_ITEMS"), itemsOf, "is no list of names with dots between them", "items"),
       query: Option.getOrUndefined(yield* resolve(texts.query, "STOCK_SYNC_QUERY")),
       authorization: yield* authorization,
@@ -106,7 +111,8 @@ export const resolveSource = (texts: Texts): Effect.Effect<SourceSettings, Usage
 /** Undefined where no rule is set, so that rows go through as they are. */
 const resolveRules = (texts: Texts): Effect.Effect<RuleOptions | undefined, UsageError | ConfigError.ConfigError> =>
   Effect.gen(function*() {
-    const count = (option: Given, variable: string, flag: string) => checked(resolve(option, variable), countOf, "is no whole number, 0 or more", flag)
+    const count = (option: Given, variable: string, flag: string) =>
+      checked(resolve(option, variable), countOf, "is no whole number, 0 or more", flag)
     const buffer = yield* count(texts.buffer, "STOCK_SYNC_BUFFER", "buffer")
     const max = yield* count(texts.max, "STOCK_SYNC_MAX", "max")
     const path = Option.getOrUndefined(yield* resolve(texts.rules, "STOCK_SYNC_RULES"))
@@ -114,7 +120,9 @@ const resolveRules = (texts: Texts): Effect.Effect<RuleOptions | undefined, Usag
     if (path === undefined && unmapped === "reject") {
       return yield* wrong("--unmapped reject (STOCK_SYNC_UNMAPPED) needs a rules file: name one with --rules or STOCK_SYNC_RULES")
     }
-    return buffer === undefined && max === undefined && path === undefined ? undefined : { all: { buffer, max }, path, unmapped: unmapped ?? "pass" }
+    return buffer === undefined && max === undefined && path === undefined
+      ? undefined
+      : { all: { buffer, max }, path, unmapped: unmapped ?? "pass" }
   })
 
 const formatOf = (text: string) => Option.fromNullable(Format.all.find((format) => format === text.toLowerCase()))
@@ -136,7 +144,10 @@ const unmappedOf = (text: string): Option.Option<RuleOptions["unmapped"]> => {
 }
 
 /** A variable that holds a secret. It has no option, because options are visible to everyone on the machine, and it is never printed. */
-const secret = <A>(variable: string, read: (text: string) => Either.Either<A, string>): Effect.Effect<Redacted.Redacted<A> | undefined, ConfigError.ConfigError> =>
+const secret = <A>(
+  variable: string,
+  read: (text: string) => Either.Either<A, string>
+): Effect.Effect<Redacted.Redacted<A> | undefined, ConfigError.ConfigError> =>
   Effect.flatMap(Config.option(Config.string(variable)), (given) => {
     const text = Option.getOrElse(given, () => "").trim()
     return text === "" ? Effect.succeed(undefined) : Either.match(read(text), {
@@ -145,8 +156,8 @@ const secret = <A>(variable: string, read: (text: string) => Either.Either<A, st
     })
   })
 
-const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION", (text) =>
-  /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It holds characters that no header can carry"))
+const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
+  (text) => /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It holds characters that no header can carry"))
 
-const headers = secret("STOCK_SYNC_SOURCE_HEADERS", (text) =>
-  Either.mapLeft(RequestHeaders.parse(text), (reason) => `It can't be used: ${reason}. Write one "Name: value" a line`))
+const headers = secret("STOCK_SYNC_SOURCE_HEADERS",
+  (text) => Either.mapLeft(RequestHeaders.parse(text), (reason) => `It can't be used: ${reason}. Write one "Name: value" a line`))

@@ -13,13 +13,15 @@ export const options = {
     "STOCK_SYNC_REASSERT_SHARE",
     "The share of the rate limit for re-sending confirmed stock (only with --source-includes-sales) or for reading --products-path, while nothing waits; 0 for none (default: 10%)."
   ),
-  reassertAfter: given("reassert-after", "STOCK_SYNC_REASSERT_AFTER", "With --source-includes-sales: the least age of a confirmation before its stock is sent again (default: 1 hour)."),
+  reassertAfter: given("reassert-after", "STOCK_SYNC_REASSERT_AFTER",
+    "With --source-includes-sales: the least age of a confirmation before its stock is sent again (default: 1 hour)."),
   productsPath: given(
     "products-path",
     "STOCK_SYNC_PRODUCTS_PATH",
     "A path of the service that lists the store's products, such as /store/products. Differences are counted, and with --source-includes-sales sent again (default: none, no list is read)."
   ),
-  reconcileEvery: given("reconcile-every", "STOCK_SYNC_RECONCILE_EVERY", "Pause between two readings of the list of --products-path (default: 1 hour).")
+  reconcileEvery: given("reconcile-every", "STOCK_SYNC_RECONCILE_EVERY",
+    "Pause between two readings of the list of --products-path (default: 1 hour).")
 }
 
 /** Off by default: re-sending confirmed stock puts goods back on sale that the store has sold meanwhile. */
@@ -54,9 +56,12 @@ export const resolveSync = (
   given: Readonly<Record<keyof typeof options, Given>> & { readonly sourceIncludesSales: boolean }
 ): Effect.Effect<SyncSettings, UsageError | ConfigError> =>
   Effect.gen(function*() {
-    const time = (option: Given, variable: string, flag: string) => checked(resolve(option, variable), durationOf, "is not a duration such as 30s", flag)
-    const share = yield* checked(resolve(given.reassertShare, "STOCK_SYNC_REASSERT_SHARE"), shareOf, "is no share such as 10%", "reassert-share")
-    const path = yield* checked(resolve(given.productsPath, "STOCK_SYNC_PRODUCTS_PATH"), pathOf, "is no path such as /store/products", "products-path")
+    const time = (option: Given, variable: string, flag: string) =>
+      checked(resolve(option, variable), durationOf, "is not a duration such as 30s", flag)
+    const share = yield* checked(resolve(given.reassertShare, "STOCK_SYNC_REASSERT_SHARE"), shareOf, "is no share such as 10%",
+      "reassert-share")
+    const path = yield* checked(resolve(given.productsPath, "STOCK_SYNC_PRODUCTS_PATH"), pathOf, "is no path such as /store/products",
+      "products-path")
     const every = (yield* time(given.reconcileEvery, "STOCK_SYNC_RECONCILE_EVERY", "reconcile-every")) ?? Duration.hours(1)
     return {
       poll: (yield* time(given.poll, "STOCK_SYNC_POLL", "poll")) ?? Duration.minutes(1),
@@ -80,11 +85,15 @@ export interface SendSettings {
   readonly stopWithin: Duration.Duration
 }
 
-export const resolveSend = (given: Readonly<Record<keyof typeof sendOptions, Given>>): Effect.Effect<SendSettings, UsageError | ConfigError> =>
+export const resolveSend = (
+  given: Readonly<Record<keyof typeof sendOptions, Given>>
+): Effect.Effect<SendSettings, UsageError | ConfigError> =>
   Effect.gen(function*() {
-    const time = (option: Given, variable: string, flag: string) => checked(resolve(option, variable), durationOf, "is not a duration such as 30s", flag)
+    const time = (option: Given, variable: string, flag: string) =>
+      checked(resolve(option, variable), durationOf, "is not a duration such as 30s", flag)
     return {
-      retryRefusedAfter: (yield* time(given.retryRefusedAfter, "STOCK_SYNC_RETRY_REFUSED_AFTER", "retry-refused-after")) ?? Duration.minutes(1),
+      retryRefusedAfter: (yield* time(given.retryRefusedAfter, "STOCK_SYNC_RETRY_REFUSED_AFTER", "retry-refused-after")) ??
+        Duration.minutes(1),
       stopWithin: (yield* time(given.stopWithin, "STOCK_SYNC_STOP_WITHIN", "stop-within")) ?? Duration.seconds(10)
     }
   })

@@ -29,7 +29,8 @@ export const inUse = <E, R>(path: string, sql: Effect.Effect<SqlClient.SqlClient
     Effect.map((who) =>
       new LedgerInUse({
         path,
-        message: `another plaza-stock-sync works with the ledger ${path}${who}. Wait until it has ended, or name another ledger with --ledger or ` +
+        message:
+          `another plaza-stock-sync works with the ledger ${path}${who}. Wait until it has ended, or name another ledger with --ledger or ` +
           "STOCK_SYNC_LEDGER"
       })
     )

@@ -12,8 +12,8 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { Ledger, LedgerFault, type LedgerInUse, type LedgerOptions } from "./Ledger.js"
 import * as Access from "./Access.js"
+import { Ledger, LedgerFault, type LedgerInUse, type LedgerOptions } from "./Ledger.js"
 import * as LockOwner from "./LockOwner.js"
 import * as PostgresAddress from "./PostgresAddress.js"
 import { faultOf } from "./PostgresErrors.js"
@@ -21,7 +21,14 @@ import * as Sends from "./Sends.js"
 import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
 
-const postgres: Tables.Dialect = { integer: "BIGINT", text: "TEXT COLLATE \"C\"", generated: "STORED", serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", keyed: "", plain: "" }
+const postgres: Tables.Dialect = {
+  integer: "BIGINT",
+  text: "TEXT COLLATE \"C\"",
+  generated: "STORED",
+  serial: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+  keyed: "",
+  plain: ""
+}
 
 /**
  * Opens the ledger for the worker, and creates it if it is not there. Holds its lock until the layer's scope ends: a second process gets
@@ -41,7 +48,9 @@ export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledg
       const isOwner = yield* run(LockOwner.enter(sql))
       yield* run(Sends.cutOff(sql, options))
       return Statements.make(access, options, Effect.flatMap(run(isOwner), (owns) =>
-        owns ? Effect.void : new LedgerFault({ path, message: `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run` })))
+        owns
+          ? Effect.void
+          : new LedgerFault({ path, message: `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run` })))
     }))
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if there is none. */
@@ -134,7 +143,9 @@ const versionOf = (path: string, schema: string, sql: SqlClient.SqlClient) =>
       (found) =>
         new LedgerFault({
           path,
-          message: `the ledger ${path} was written by ${found > Tables.version ? "a later" : "an unknown"} version of plaza-stock-sync: install that version`
+          message: `the ledger ${path} was written by ${
+            found > Tables.version ? "a later" : "an unknown"
+          } version of plaza-stock-sync: install that version`
         })
     )
   )
@@ -147,6 +158,7 @@ const existing = (path: string, schema: string, sql: SqlClient.SqlClient) =>
     if (found === Tables.version) return Effect.void
     return found !== 0 ? outdated(path) : new LedgerFault({
       path,
-      message: `the ledger ${path} does not exist yet: \`plaza-stock-sync once\` creates it, or name another one with --ledger or STOCK_SYNC_LEDGER`
+      message:
+        `the ledger ${path} does not exist yet: \`plaza-stock-sync once\` creates it, or name another one with --ledger or STOCK_SYNC_LEDGER`
     })
   })

@@ -25,7 +25,8 @@ export const of = (address: string): Effect.Effect<Place, LedgerFault> =>
     if (!URL.canParse(address)) {
       return yield* new LedgerFault({
         path: "postgres",
-        message: "the address of the ledger can't be read: write postgres://user:password@host:port/database in --ledger or STOCK_SYNC_LEDGER"
+        message:
+          "the address of the ledger can't be read: write postgres://user:password@host:port/database in --ledger or STOCK_SYNC_LEDGER"
       })
     }
     const url = new URL(address)
@@ -35,7 +36,8 @@ export const of = (address: string): Effect.Effect<Place, LedgerFault> =>
     if (!plain.test(schema)) {
       return yield* new LedgerFault({
         path,
-        message: `the ledger ${path} can't have this schema: it is a name of at most 63 small letters, digits and underscores that doesn't ` +
+        message:
+          `the ledger ${path} can't have this schema: it is a name of at most 63 small letters, digits and underscores that doesn't ` +
           "begin with a digit or with pg_"
       })
     }

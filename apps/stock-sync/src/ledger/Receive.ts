@@ -14,7 +14,16 @@ import type { Unit } from "../source/Source.js"
 import * as DropGuard from "../sync/DropGuard.js"
 import * as RejectedRowLimit from "../sync/RejectedRowLimit.js"
 import type { Access } from "./Access.js"
-import { type Held, type Intake, type Ledger, type LedgerFault, type Preview, type Received, SnapshotHeld, type SnapshotPolicy } from "./Ledger.js"
+import {
+  type Held,
+  type Intake,
+  type Ledger,
+  type LedgerFault,
+  type Preview,
+  type Received,
+  SnapshotHeld,
+  type SnapshotPolicy
+} from "./Ledger.js"
 import * as Staging from "./Staging.js"
 import * as Tables from "./Tables.js"
 
@@ -46,7 +55,9 @@ const findAlarms = (sql: SqlClient.SqlClient, zeroes: boolean) =>
   Effect.zipRight(
     sql`CREATE TEMP TABLE alarm AS
       SELECT id, kind, was, stock FROM (
-        SELECT id, ${sql.literal(DropGuard.kindSql("base", "stock"))} AS kind, was, stock FROM taken WHERE part = 'named' AND was IS NOT NULL
+        SELECT id, ${
+      sql.literal(DropGuard.kindSql("base", "stock"))
+    } AS kind, was, stock FROM taken WHERE part = 'named' AND was IS NOT NULL
       ) AS judged
       WHERE (kind IN ('soldOut', 'fell') AND stock < was) OR (kind = 'rose' AND stock > was)`,
     // Also what went missing before and is zeroed only now.
@@ -59,13 +70,16 @@ interface KindCount {
   readonly n: number
 }
 
-const countOf = (rows: ReadonlyArray<KindCount>, kind: DropGuard.Kind) => rows.reduce((sum, row) => row.kind === kind ? sum + row.n : sum, 0)
+const countOf = (rows: ReadonlyArray<KindCount>, kind: DropGuard.Kind) =>
+  rows.reduce((sum, row) => row.kind === kind ? sum + row.n : sum, 0)
 
 /** Everything implausible within the window: what this snapshot changes, and what changed before and still holds. */
 const measure = (sql: SqlClient.SqlClient, from: number): Effect.Effect<DropGuard.Figures, SqlError> =>
   Effect.map(
     Effect.all([
-      sql<KindCount>`SELECT ${sql.literal(DropGuard.kindSql("base", "stock"))} AS kind, count(*) AS n FROM taken WHERE was IS NOT NULL AND part = 'named' GROUP BY 1`,
+      sql<KindCount>`SELECT ${
+        sql.literal(DropGuard.kindSql("base", "stock"))
+      } AS kind, count(*) AS n FROM taken WHERE was IS NOT NULL AND part = 'named' GROUP BY 1`,
       sql<KindCount>`SELECT ${sql.literal(DropGuard.kindSql("base", "wanted"))} AS kind, count(*) AS n FROM product
         WHERE base_at > ${from} AND part <> 'excluded' AND NOT EXISTS (SELECT 1 FROM taken WHERE taken.id = product.id) GROUP BY 1`,
       sql<{ n: number }>`SELECT count(*) AS n FROM taken WHERE part = 'zeroed' AND base > 0`,
@@ -123,7 +137,13 @@ const judge = (sql: SqlClient.SqlClient, limits: DropGuard.Limits, figures: Drop
     const known = isHeld && others.length === 0
     if (isHeld && row.confirmed_number === number) {
       const of = (kind: DropGuard.Kind) => countOf(others, kind)
-      const rest = { soldOut: of("soldOut"), fell: of("fell"), rose: of("rose"), missing: of("missing"), zeroed: figures.zeroed > 0 ? of("missing") : 0 }
+      const rest = {
+        soldOut: of("soldOut"),
+        fell: of("fell"),
+        rose: of("rose"),
+        missing: of("missing"),
+        zeroed: figures.zeroed > 0 ? of("missing") : 0
+      }
       if (known || !DropGuard.exceeds(limits, { ...rest, catalogue: figures.catalogue })) return { _tag: "Confirmed" }
     }
     return { _tag: "Held", number: known ? number : number + 1, isNew: !known }
@@ -146,7 +166,14 @@ const examine = (sql: SqlClient.SqlClient, policy: SnapshotPolicy, from: number)
     yield* findAlarms(sql, zeroes)
     const figures = yield* measure(sql, from)
     const [changed] = yield* sql<{ n: number }>`SELECT count(*) AS n FROM taken WHERE was IS NULL OR was <> stock`
-    const received = { rows: counts.all, rejected: counts.rejected, negative: counts.negative, changed: changed?.n ?? 0, figures, goneSpared }
+    const received = {
+      rows: counts.all,
+      rejected: counts.rejected,
+      negative: counts.negative,
+      changed: changed?.n ?? 0,
+      figures,
+      goneSpared
+    }
     return { received, verdict: yield* judge(sql, policy.guard, figures) }
   })
 
@@ -154,7 +181,9 @@ const examine = (sql: SqlClient.SqlClient, policy: SnapshotPolicy, from: number)
 const stale = (now: number) => `(product.state = 'settled' AND product.doubt_until <= ${now})`
 /** The new wanted stock is confirmed, and no request that may still take effect has another one. */
 const certain = (now: number) =>
-  `coalesce(product.confirmed = excluded.wanted, false) AND (product.doubt_until IS NULL OR ${stale(now)} OR (product.doubt_low = excluded.wanted AND product.doubt_high = excluded.wanted))`
+  `coalesce(product.confirmed = excluded.wanted, false) AND (product.doubt_until IS NULL OR ${
+    stale(now)
+  } OR (product.doubt_low = excluded.wanted AND product.doubt_high = excluded.wanted))`
 // The last request was the confirmed one: an earlier one may overwrite it, but none has been sent since.
 const confirmedLast = "product.confirmed = excluded.wanted AND product.sent = product.confirmed AND product.sent_at <= product.confirmed_at"
 const stillRefused = "(product.state = 'quarantined' AND product.refused = excluded.wanted)"
@@ -163,7 +192,9 @@ const stillRefused = "(product.state = 'quarantined' AND product.refused = exclu
 // In the order of the ids, in which the indexes grow at their ends only.
 const change = (sql: SqlClient.SqlClient, now: number, from: number) =>
   sql.unsafe(`INSERT INTO product (id, wanted, attempts, state, part, left_at, since, line, updated_at)
-    SELECT id, stock, 0, 'pending', part, CASE WHEN part = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM taken WHERE true ORDER BY ${sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })}
+    SELECT id, stock, 0, 'pending', part, CASE WHEN part = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM taken WHERE true ORDER BY ${
+    sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })
+  }
     ON CONFLICT (id) DO UPDATE SET
       wanted = excluded.wanted,
       part = excluded.part,
@@ -230,7 +261,12 @@ const unhold = (sql: SqlClient.SqlClient) =>
   )
 
 /** Remembers the snapshot's implausible changes, so that they can be looked at and confirmed. */
-const hold = (sql: SqlClient.SqlClient, { isNew, number }: Extract<Verdict, { readonly _tag: "Held" }>, figures: DropGuard.Figures, now: number) =>
+const hold = (
+  sql: SqlClient.SqlClient,
+  { isNew, number }: Extract<Verdict, { readonly _tag: "Held" }>,
+  figures: DropGuard.Figures,
+  now: number
+) =>
   sql.withTransaction(Effect.gen(function*() {
     const [row] = yield* sql<{ held_since: number }>`
       UPDATE snapshot SET held_since = CASE WHEN held_number = ${number} THEN coalesce(held_since, ${now}) ELSE ${now} END, held_at = ${now},
@@ -247,15 +283,23 @@ const hold = (sql: SqlClient.SqlClient, { isNew, number }: Extract<Verdict, { re
 
 /** What a held snapshot would do, in words. */
 export const heldText = ({ catalogue, fell, missing, rose, soldOut, zeroed }: DropGuard.Figures): string => {
-  const parts = [[soldOut + zeroed, "sell out"], [fell, "fall to a third or less"], [rose, "rise more than tenfold"], [missing, "are missing"]] as const
+  const parts = [[soldOut + zeroed, "sell out"], [fell, "fall to a third or less"], [rose, "rise more than tenfold"], [
+    missing,
+    "are missing"
+  ]] as const
   return `of ${catalogue} products, ${parts.flatMap(([count, what]) => count === 0 ? [] : [`${count} ${what}`]).join(", ")}`
 }
 
 const heldBy = (limits: DropGuard.Limits, held: Held) =>
   new SnapshotHeld({
     held,
-    message: `the source is held as snapshot ${held.number}, because it is implausible: ${heldText(held.figures)} within ${Duration.format(limits.window)}, ` +
-      `and the limit is ${Math.floor(DropGuard.limitOf(limits, held.figures))}. Nothing of it was taken. Look at the changes with \`plaza-stock-sync status\`; if they are ` +
+    message:
+      `the source is held as snapshot ${held.number}, because it is implausible: ${heldText(held.figures)} within ${
+        Duration.format(limits.window)
+      }, ` +
+      `and the limit is ${
+        Math.floor(DropGuard.limitOf(limits, held.figures))
+      }. Nothing of it was taken. Look at the changes with \`plaza-stock-sync status\`; if they are ` +
       `right, run \`plaza-stock-sync confirm ${held.number}\`, otherwise correct the source`
   })
 

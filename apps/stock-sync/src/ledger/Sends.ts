@@ -1,15 +1,15 @@
 /** The ledger's part in sending: which product is next, and what became of it, one short transaction each. */
-import { StockPriority } from "@plaza/client"
-import { ProductId } from "@plaza/domain/Ids"
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import { StockPriority } from "@plaza/client"
+import { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { type Access, keepable, texts } from "./Access.js"
 import type { EntryState, Refusal, Waiting } from "./Entry.js"
 import type { Backlog, Choice, Failed, HistoryEntry, Ledger, LedgerOptions, Seen, Taken } from "./Ledger.js"
-import { type Access, keepable, texts } from "./Access.js"
 import * as Tables from "./Tables.js"
 
 interface DueRow {
@@ -42,16 +42,21 @@ const due = (sql: SqlClient.SqlClient, assertBefore: Option.Option<number>) =>
       ORDER BY priority, since, id LIMIT 1`
     return waiting.length > 0 || Option.isNone(assertBefore) ? waiting : yield* sql<DueRow>`
       SELECT ${sql.literal(columns)} FROM product
-      WHERE ${sql.literal(Tables.due)} AND priority = ${sql.literal(assertion)} AND since < ${assertBefore.value} ORDER BY since, id LIMIT 1`
+      WHERE ${sql.literal(Tables.due)} AND priority = ${
+      sql.literal(assertion)
+    } AND since < ${assertBefore.value} ORDER BY since, id LIMIT 1`
   })
 
 const trial = (sql: SqlClient.SqlClient, { except, from }: Extract<Choice, { readonly _tag: "Trial" }>) =>
   Effect.gen(function*() {
     const tried = texts(sql, except)
     const order = sql.literal(from === "last" ? "priority DESC, since DESC, id DESC" : "priority, since, id")
-    const dueWhere = (condition: string) => sql<DueRow>`
+    const dueWhere = (condition: string) =>
+      sql<DueRow>`
       SELECT ${sql.literal(columns)} FROM product
-      WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)} AND state <> 'quarantined' AND ${sql.literal(condition)} AND id NOT IN (${tried})
+      WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)} AND state <> 'quarantined' AND ${
+        sql.literal(condition)
+      } AND id NOT IN (${tried})
       ORDER BY ${order} LIMIT 1`
     const fresh = yield* dueWhere("(refused IS NULL OR refused <> wanted)")
     const waiting = fresh.length > 0 ? fresh : yield* dueWhere("refused = wanted")
@@ -159,7 +164,9 @@ const fail = (sql: SqlClient.SqlClient, options: LedgerOptions, taken: Taken, { 
     const retryAt = now + millisOf(retryIn)
     const doubt = state === "doubtful"
       ? sql`doubt_low = CASE WHEN doubt_low < ${value} THEN doubt_low ELSE ${value} END,
-        doubt_high = CASE WHEN doubt_high > ${value} THEN doubt_high ELSE ${value} END, doubt_until = ${now + millisOf(options.lateWrites)},`
+        doubt_high = CASE WHEN doubt_high > ${value} THEN doubt_high ELSE ${value} END, doubt_until = ${
+        now + millisOf(options.lateWrites)
+      },`
       : seen === "absent"
       ? sql`doubt_low = NULL, doubt_high = NULL, doubt_until = NULL,`
       : sql``
@@ -193,7 +200,9 @@ const backlog = (sql: SqlClient.SqlClient): Effect.Effect<Backlog, SqlError> =>
   Effect.gen(function*() {
     const classes = yield* sql<{ priority: number; n: number; since: number }>`
       SELECT priority, CAST(sum(n) AS BIGINT) AS n, min(since) AS since FROM (
-        SELECT priority, count(*) AS n, min(since) AS since FROM product WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)} GROUP BY priority
+        SELECT priority, count(*) AS n, min(since) AS since FROM product WHERE ${sql.literal(Tables.due)} AND priority < ${
+      sql.literal(assertion)
+    } GROUP BY priority
         UNION ALL
         SELECT priority, count(*) AS n, min(since) AS since FROM product
           WHERE ${sql.literal(Tables.parked)} AND priority < ${sql.literal(assertion)} GROUP BY priority
@@ -201,9 +210,13 @@ const backlog = (sql: SqlClient.SqlClient): Effect.Effect<Backlog, SqlError> =>
     const longest = classes[0]
     const oldestOf = (condition: string) =>
       longest === undefined ? Effect.succeed([]) : sql<{ id: string; since: number }>`
-        SELECT id, since FROM product WHERE ${sql.literal(condition)} AND priority = ${longest.priority} AND since = ${longest.since} ORDER BY id LIMIT 1`
+        SELECT id, since FROM product WHERE ${
+        sql.literal(condition)
+      } AND priority = ${longest.priority} AND since = ${longest.since} ORDER BY id LIMIT 1`
     const [oldest = (yield* oldestOf(Tables.parked))[0]] = yield* oldestOf(Tables.due)
-    const [sending] = yield* sql<{ n: number }>`SELECT count(*) AS n FROM product WHERE ${sql.literal(Tables.special)} AND state = 'sending'`
+    const [sending] = yield* sql<{ n: number }>`SELECT count(*) AS n FROM product WHERE ${
+      sql.literal(Tables.special)
+    } AND state = 'sending'`
     const [confirmed] = yield* sql<{ since: number }>`
       SELECT since FROM product WHERE ${sql.literal(Tables.due)} AND priority = ${sql.literal(assertion)} ORDER BY since, id LIMIT 1`
     const each = <A>(read: (row: (typeof classes)[number] | undefined) => A) => {
@@ -283,7 +296,9 @@ export const cutOff = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions):
     const until = now + millisOf(lateWrites)
     yield* sql`INSERT INTO request (at) SELECT ${whole(sql, now)} FROM product WHERE ${sql.literal(Tables.special)} AND state = 'sending'`
     yield* sql`INSERT INTO history (product_id, value, priority, sent_at, ended_at, outcome, code, message)
-      SELECT id, sent, ${whole(sql, Tables.rankOf("rest"))}, sent_at, ${whole(sql, now)}, 'doubtful', 'Interrupted', 'the process ended before the response came'
+      SELECT id, sent, ${whole(sql, Tables.rankOf("rest"))}, sent_at, ${
+      whole(sql, now)
+    }, 'doubtful', 'Interrupted', 'the process ended before the response came'
       FROM product WHERE ${sql.literal(Tables.special)} AND state = 'sending' AND sent_at IS NOT NULL`
     yield* sql`UPDATE product SET doubt_until = ${until},
         due_at = CASE WHEN ${sql.literal(outlasting)} THEN CAST(${until} AS BIGINT) ELSE due_at END,
@@ -309,7 +324,9 @@ export const make = (
   release: (products) => run(release(sql, products)),
   nextDue: (maxAttempts) => run(nextDue(sql, maxAttempts)),
   retryNow: Effect.asVoid(run(sql`
-    UPDATE product SET due_at = NULL, attempts = 0 WHERE ${sql.literal(Tables.parked)} AND NOT coalesce(${sql.literal(outlasting)}, false)`)),
+    UPDATE product SET due_at = NULL, attempts = 0 WHERE ${sql.literal(Tables.parked)} AND NOT coalesce(${
+    sql.literal(outlasting)
+  }, false)`)),
   noteRequest: Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.asVoid(run(noteRequest(sql, options, now)))),
   requests: Effect.flatMap(Clock.currentTimeMillis, (now) =>
     Effect.map(

@@ -2,9 +2,9 @@
  * Opens a ledger kept in an SQLite file: to work with (alone, held by a lock that the system releases even after kill -9), to look
  * at, or to try something out on a copy. Loading this module loads the native database.
  */
+import * as Reactivity from "@effect/experimental/Reactivity"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
-import * as Reactivity from "@effect/experimental/Reactivity"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import type * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
@@ -13,15 +13,15 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import { Ledger, LedgerFault, type LedgerInUse, type LedgerOptions } from "./Ledger.js"
-import * as Access from "./Access.js"
-import * as LockOwner from "./LockOwner.js"
 import * as MonotonicTime from "../sync/MonotonicTime.js"
-import * as Schema from "./SqliteSchema.js"
+import * as Access from "./Access.js"
+import { Ledger, LedgerFault, type LedgerInUse, type LedgerOptions } from "./Ledger.js"
+import * as LockOwner from "./LockOwner.js"
 import * as Sends from "./Sends.js"
+import { codeOf, faultOf, sqliteBusy } from "./SqliteErrors.js"
+import * as Schema from "./SqliteSchema.js"
 import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
-import { codeOf, faultOf, sqliteBusy } from "./SqliteErrors.js"
 
 type Files = FileSystem.FileSystem | Path.Path
 
@@ -83,7 +83,8 @@ const checkEvery = 1_000
 const ownership = (path: string, lockPath: string, isOwner: Effect.Effect<boolean, LedgerFault>) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    const identity = (file: string) => Effect.option(Effect.map(files.stat(file), ({ dev, ino }) => `${dev}/${Option.getOrElse(ino, () => 0)}`))
+    const identity = (file: string) =>
+      Effect.option(Effect.map(files.stat(file), ({ dev, ino }) => `${dev}/${Option.getOrElse(ino, () => 0)}`))
     const identities = Effect.all([identity(path), identity(lockPath)])
     const before = yield* identities
     let next = 0
@@ -92,7 +93,9 @@ const ownership = (path: string, lockPath: string, isOwner: Effect.Effect<boolea
       if (now < next) return
       const after = yield* identities
       const same = after.every((found, index) => Option.isSome(found) && Equal.equals(found, before[index]))
-      if (!same) return yield* fail(path, "or its lock file was removed or replaced while it was in use; a new ledger begins empty, and every product is sent once")
+      if (!same)
+        return yield* fail(path,
+          "or its lock file was removed or replaced while it was in use; a new ledger begins empty, and every product is sent once")
       if (!(yield* isOwner)) return yield* fail(path, "was taken over by another plaza-stock-sync: let only one of them run")
       next = now + checkEvery
     })
@@ -110,7 +113,8 @@ const checkPlace = (path: string) =>
     const paths = yield* Path.Path
     const folder = paths.dirname(paths.resolve(path))
     const inFolder = yield* Effect.option(files.stat(folder))
-    if (inFolder._tag === "None") return yield* fail(path, `can't be made, because the folder "${folder}" is not there: make it, or ${elsewhere}`)
+    if (inFolder._tag === "None") return yield* fail(path,
+        `can't be made, because the folder "${folder}" is not there: make it, or ${elsewhere}`)
     if (inFolder.value.type !== "Directory") return yield* fail(path, `can't be made, because "${folder}" is no folder: ${elsewhere}`)
     const there = yield* Effect.option(files.stat(path))
     if (there._tag === "Some" && there.value.type === "Directory") return yield* fail(path, `is a folder: ${elsewhere}`)
@@ -128,7 +132,10 @@ const makeRoom = (sql: SqlClient.SqlClient) =>
 const connect = (path: string, filename: string): Effect.Effect<SqlClient.SqlClient, LedgerFault, Scope.Scope | Reactivity.Reactivity> =>
   SqliteClient.make({ filename, disableWAL: true }).pipe(
     Effect.catchAllDefect((defect) =>
-      fail(path, `can't be opened (${defect instanceof Error ? defect.message : "unknown reason"}): let this user read and write it, or ${elsewhere}`)
+      fail(path,
+        `can't be opened (${
+          defect instanceof Error ? defect.message : "unknown reason"
+        }): let this user read and write it, or ${elsewhere}`)
     ),
     // The moment in which another process opens or closes the file is waited out.
     Effect.tap((sql) => Effect.mapError(sql`PRAGMA busy_timeout = 5000`, faultOf(path)))
@@ -157,7 +164,9 @@ const existing = (path: string) =>
     const sql = yield* connect(path, path)
     const found = yield* inspect(sql, path)
     if (found === 0) return undefined
-    return found === Tables.version ? sql : yield* fail(path, "was written by an earlier version: `plaza-stock-sync once` brings it up to date")
+    return found === Tables.version
+      ? sql
+      : yield* fail(path, "was written by an earlier version: `plaza-stock-sync once` brings it up to date")
   })
 
 /**

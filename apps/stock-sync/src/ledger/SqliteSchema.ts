@@ -16,7 +16,14 @@ import * as Tables from "./Tables.js"
  */
 export const applicationId = 0x504c5a53
 
-const sqlite: Tables.Dialect = { integer: "INTEGER", text: "TEXT", generated: "VIRTUAL", serial: "INTEGER PRIMARY KEY", keyed: " STRICT, WITHOUT ROWID", plain: " STRICT" }
+const sqlite: Tables.Dialect = {
+  integer: "INTEGER",
+  text: "TEXT",
+  generated: "VIRTUAL",
+  serial: "INTEGER PRIMARY KEY",
+  keyed: " STRICT, WITHOUT ROWID",
+  plain: " STRICT"
+}
 
 /** From each earlier version to today's. A file's `user_version` says which one it has; an empty file has 0. */
 const upgrades: Readonly<Record<number, ReadonlyArray<string>>> = {

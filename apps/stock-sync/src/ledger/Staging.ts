@@ -27,7 +27,14 @@ type Kind = "good" | "negative" | "excluded" | "bad"
 const cells = (row: Row): Cells => {
   const id = kept(row.productId)
   if (row._tag === "Bad") return [row.line, id, null, "bad", keepable(row.reason)]
-  if (id === null) return [row.line, null, null, "bad", `the product's id is longer than ${longest} characters or holds one that is none: it can't be kept`]
+  if (id === null)
+    return [
+      row.line,
+      null,
+      null,
+      "bad",
+      `the product's id is longer than ${longest} characters or holds one that is none: it can't be kept`
+    ]
   return [row.line, id, row.stock, row.negative === true ? "negative" : "good", null]
 }
 
@@ -78,7 +85,9 @@ const sum = (sql: SqlClient.SqlClient) =>
 // Which of two rows tells the truth can't be known, so neither counts. That holds as well where one of them can't be read.
 const findTwice = (sql: SqlClient.SqlClient) =>
   sql`CREATE TEMP TABLE twice AS
-    SELECT id, count(*) AS times, string_agg(CASE WHEN place <= ${sql.literal(String(linesNamed))} THEN CAST(line AS TEXT) END, ', ' ORDER BY line) AS lines
+    SELECT id, count(*) AS times, string_agg(CASE WHEN place <= ${
+    sql.literal(String(linesNamed))
+  } THEN CAST(line AS TEXT) END, ', ' ORDER BY line) AS lines
     FROM (
       SELECT id, line, row_number() OVER (PARTITION BY id ORDER BY line) AS place FROM staged WHERE id IN (${sql.literal(several)})
     ) AS each_line GROUP BY id`
@@ -93,15 +102,23 @@ export const close = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.
   Effect.all([index(sql), duplicates === "sum" ? sum(sql) : Effect.void, findTwice(sql)], { discard: true })
 
 export const drop = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  Effect.forEach(["staged", "summed", "twice", "taken", "missing", "alarm"], (name) => sql`DROP TABLE IF EXISTS ${sql.literal(name)}`, { discard: true })
+  Effect.forEach(["staged", "summed", "twice", "taken", "missing", "alarm"], (name) => sql`DROP TABLE IF EXISTS ${sql.literal(name)}`, {
+    discard: true
+  })
 
 const joined = "FROM staged LEFT JOIN twice ON twice.id = staged.id"
 
 /** How many rows there are of each kind. */
-export const count = (sql: SqlClient.SqlClient): Effect.Effect<{ readonly all: number; readonly rejected: number; readonly negative: number }, SqlError> =>
+export const count = (
+  sql: SqlClient.SqlClient
+): Effect.Effect<{ readonly all: number; readonly rejected: number; readonly negative: number }, SqlError> =>
   Effect.map(
-    sql<{ n: number; rejected: number | null; negative: number | null }>`SELECT count(*) AS n, CAST(sum(CASE WHEN ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS rejected,
-      CAST(sum(CASE WHEN staged.kind = 'negative' AND NOT ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS negative ${sql.literal(joined)} WHERE staged.kind <> 'excluded'`,
+    sql<{ n: number; rejected: number | null; negative: number | null }>`SELECT count(*) AS n, CAST(sum(CASE WHEN ${
+      sql.literal(rejected)
+    } THEN 1 ELSE 0 END) AS BIGINT) AS rejected,
+      CAST(sum(CASE WHEN staged.kind = 'negative' AND NOT ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS negative ${
+      sql.literal(joined)
+    } WHERE staged.kind <> 'excluded'`,
     ([row]) => ({ all: row?.n ?? 0, rejected: row?.rejected ?? 0, negative: row?.negative ?? 0 })
   )
 

@@ -5,6 +5,8 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import type { Unit } from "../source/Source.js"
+import type { Access } from "./Access.js"
 import type { Entry, EntryState, Waiting } from "./Entry.js"
 import {
   type Account,
@@ -18,8 +20,6 @@ import {
   OtherAccount,
   type RowIssue
 } from "./Ledger.js"
-import type { Unit } from "../source/Source.js"
-import type { Access } from "./Access.js"
 import * as Receive from "./Receive.js"
 import * as Sends from "./Sends.js"
 import * as Tables from "./Tables.js"
@@ -126,9 +126,12 @@ const named = ({ baseUrl, id }: Account) => `account ${id ?? "without a known id
 /** Why a ledger does not belong to an account, or that it can't be told; undefined if it does. */
 const mismatch = (found: Account, wanted: Account): string | undefined => {
   if (found.id !== undefined && wanted.id !== undefined && found.id !== wanted.id) {
-    return `belongs to ${named(found)}, but the key to ${named(wanted)}: name another ledger with --ledger or STOCK_SYNC_LEDGER; nothing was sent`
+    return `belongs to ${named(found)}, but the key to ${
+      named(wanted)
+    }: name another ledger with --ledger or STOCK_SYNC_LEDGER; nothing was sent`
   }
-  const adopt = "If it is the same account, run `plaza-stock-sync adopt`; otherwise name another ledger with --ledger or STOCK_SYNC_LEDGER. Nothing was sent"
+  const adopt =
+    "If it is the same account, run `plaza-stock-sync adopt`; otherwise name another ledger with --ledger or STOCK_SYNC_LEDGER. Nothing was sent"
   if (found.baseUrl !== wanted.baseUrl) return `belongs to ${named(found)}, but PLAZA_BASE_URL is ${wanted.baseUrl}. ${adopt}`
   const sameId = found.id !== undefined && found.id === wanted.id
   const sameKey = found.keyFingerprint === "" || found.keyFingerprint === wanted.keyFingerprint
@@ -141,16 +144,21 @@ const mismatch = (found: Account, wanted: Account): string | undefined => {
 export const make = (access: Access, options: LedgerOptions, check: Ledger["Type"]["check"] = Effect.void): Ledger["Type"] => {
   const { path, run, sql } = access
 
-  const account = run(sql<{ base_url: string; account_id: string | null; key_fingerprint: string }>`SELECT base_url, account_id, key_fingerprint FROM account`).pipe(
+  const account = run(
+    sql<{ base_url: string; account_id: string | null; key_fingerprint: string }>`SELECT base_url, account_id, key_fingerprint FROM account`
+  ).pipe(
     Effect.map(([row]) =>
-      Option.map(Option.fromNullable(row), (found): Account => ({ baseUrl: found.base_url, id: found.account_id ?? undefined, keyFingerprint: found.key_fingerprint }))
+      Option.map(Option.fromNullable(row),
+        (found): Account => ({ baseUrl: found.base_url, id: found.account_id ?? undefined, keyFingerprint: found.key_fingerprint }))
     )
   )
 
   const write = ({ baseUrl, id, keyFingerprint }: Account) =>
-    Effect.asVoid(run(sql`INSERT INTO account (one, base_url, account_id, key_fingerprint) VALUES (1, ${baseUrl}, ${id ?? null}, ${keyFingerprint})
+    Effect.asVoid(
+      run(sql`INSERT INTO account (one, base_url, account_id, key_fingerprint) VALUES (1, ${baseUrl}, ${id ?? null}, ${keyFingerprint})
       ON CONFLICT (one) DO UPDATE SET base_url = excluded.base_url, account_id = coalesce(excluded.account_id, account.account_id),
-        key_fingerprint = excluded.key_fingerprint`))
+        key_fingerprint = excluded.key_fingerprint`)
+    )
 
   const other = (message: string) => new OtherAccount({ path, message: `the ledger ${path} ${message}` })
 

@@ -35,7 +35,8 @@ const rank = `CASE
 // `base`: the wanted stock before the first change within the guard's window, which began at `base_at`.
 // `left_at`: when the source no longer named it; `ever` if that was confirmed.
 // `due_at`: not sent before; null: as soon as its turn comes.
-const product = ({ generated, integer, keyed, text }: Dialect) => `product (
+const product = ({ generated, integer, keyed, text }: Dialect) =>
+  `product (
   id ${text} PRIMARY KEY NOT NULL,
   wanted ${integer} NOT NULL,
   confirmed ${integer},
@@ -63,7 +64,8 @@ const product = ({ generated, integer, keyed, text }: Dialect) => `product (
 )${keyed}`
 
 /** The columns of `product` that are written, in their order. */
-export const productColumns = "id, wanted, confirmed, confirmed_at, sent, sent_at, doubt_low, doubt_high, doubt_until, attempts, state, part, " +
+export const productColumns =
+  "id, wanted, confirmed, confirmed_at, sent, sent_at, doubt_low, doubt_high, doubt_until, attempts, state, part, " +
   "left_at, base, base_at, since, due_at, refusal_tag, refusal_code, refusal_message, refused, line, updated_at"
 
 const account = ({ integer, plain, text }: Dialect) =>

@@ -1,5 +1,5 @@
 /** A line chart over time as SVG, rendered on the server with the colours of the stylesheet. */
-import { html, type Html } from "./Html.js"
+import { type Html, html } from "./Html.js"
 
 export interface Chart {
   /** Unique on the page. */
@@ -45,9 +45,22 @@ export const svg = ({ description, from, id, least, points, title, to }: Chart):
   const last = points.at(-1)
   return html`<svg viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">
 <title id="${id}-title">${title}</title><desc id="${id}-desc">${description}</desc>
-<g class="axis">${[0, end / 2, end].map((value) =>
-    html`<line x1="${left}" x2="${width - right}" y1="${place(y(value))}" y2="${place(y(value))}"/><text x="${left - 6}" y="${place(y(value) + 4)}" text-anchor="end">${figure(value)}</text>`)}
-${[0, 1, 2, 3, 4].map((step) => html`<text x="${place(x(from + step * quarter))}" y="${height - 6}" text-anchor="${step === 0 ? "start" : step === 4 ? "end" : "middle"}">${clock(from + step * quarter)}</text>`)}</g>
-<polyline class="line" points="${path}"/>${last !== undefined && html`<circle class="now" cx="${place(x(last.at))}" cy="${place(y(last.value))}" r="3"/>`}
+<g class="axis">${
+    [0, end / 2, end].map((value) =>
+      html`<line x1="${left}" x2="${width - right}" y1="${place(y(value))}" y2="${place(y(value))}"/><text x="${left - 6}" y="${
+        place(y(value) + 4)
+      }" text-anchor="end">${figure(value)}</text>`
+    )
+  }
+${
+    [0, 1, 2, 3, 4].map((step) =>
+      html`<text x="${place(x(from + step * quarter))}" y="${height - 6}" text-anchor="${
+        step === 0 ? "start" : step === 4 ? "end" : "middle"
+      }">${clock(from + step * quarter)}</text>`
+    )
+  }</g>
+<polyline class="line" points="${path}"/>${
+    last !== undefined && html`<circle class="now" cx="${place(x(last.at))}" cy="${place(y(last.value))}" r="3"/>`
+  }
 </svg>`
 }

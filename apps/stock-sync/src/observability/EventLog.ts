@@ -40,16 +40,23 @@ const account = (now: AccountState, before: AccountState): Line => {
     case "Starting":
       return line(LogLevel.Debug, "account.starting")
     case "Running":
-      return line(levelOf(LogLevel.Info, before._tag === "Running"), "account.running", before._tag === "Starting" ? {} : { after: before._tag.toLowerCase() })
+      return line(levelOf(LogLevel.Info, before._tag === "Running"), "account.running",
+        before._tag === "Starting" ? {} : { after: before._tag.toLowerCase() })
     case "Paused":
       return line(levelOf(LogLevel.Error, before._tag === now._tag && before.failure.code === now.failure.code), "account.paused", {
         ...failed(now.failure),
         nextProbe: Words.iso(now.nextProbe)
       })
     case "Quota":
-      return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.quota", { ...failed(now.failure), until: Words.iso(now.until) })
+      return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.quota", {
+        ...failed(now.failure),
+        until: Words.iso(now.until)
+      })
     case "Trouble":
-      return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.trouble", { ...failed(now.failure), nextTry: Words.iso(now.nextTry) })
+      return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.trouble", {
+        ...failed(now.failure),
+        nextTry: Words.iso(now.nextTry)
+      })
   }
 }
 
@@ -71,7 +78,10 @@ const ledger = (now: LedgerState, before: LedgerState): Line => {
 export const lineOf = (told: Told, before: Before): Line => {
   switch (told._tag) {
     case "Bound":
-      return line(levelOf(LogLevel.Info, before.owner !== undefined), "account.known", { account: told.owner.id ?? "unknown", address: told.owner.baseUrl })
+      return line(levelOf(LogLevel.Info, before.owner !== undefined), "account.known", {
+        account: told.owner.id ?? "unknown",
+        address: told.owner.baseUrl
+      })
     case "AccountIs":
       return account(told.account, before.account)
     case "LedgerIs":
@@ -128,7 +138,8 @@ const count = (told: Told): Effect.Effect<void> => {
     told.failure?.tag === "StockMismatch" ? Metric.increment(Measures.mismatches) : Effect.void
   )
   return told.outcome === "confirmed" && told.priority !== "assertion"
-    ? Effect.zipRight(sent, Metric.update(Metric.tagged(Measures.timeToShelf, "priority", told.priority), Math.max(0, told.at - told.since) / 1_000))
+    ? Effect.zipRight(sent,
+      Metric.update(Metric.tagged(Measures.timeToShelf, "priority", told.priority), Math.max(0, told.at - told.since) / 1_000))
     : sent
 }
 

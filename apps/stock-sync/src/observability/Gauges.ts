@@ -7,8 +7,8 @@ import * as Option from "effect/Option"
 import type { Counts } from "../ledger/Ledger.js"
 import { type AccountState, outcomes } from "../sync/WorkerState.js"
 import { version } from "../version.js"
-import type { Figures, Look, Options } from "./Monitor.js"
 import * as Measures from "./Metrics.js"
+import type { Figures, Look, Options } from "./Monitor.js"
 
 const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]> = [
   ["Starting", "starting"],
@@ -23,7 +23,8 @@ const states = ["settled", "pending", "sending", "doubtful", "quarantined"] as c
 
 type Setting = Effect.Effect<void>
 
-const set = (gauge: Metric.Metric.Gauge<number>, value: number | undefined): Setting => value === undefined ? Effect.void : Metric.set(gauge, value)
+const set = (gauge: Metric.Metric.Gauge<number>, value: number | undefined): Setting =>
+  value === undefined ? Effect.void : Metric.set(gauge, value)
 
 const seconds = (millis: number | undefined) => millis === undefined ? undefined : millis / 1_000
 

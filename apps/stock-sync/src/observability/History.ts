@@ -42,7 +42,9 @@ export const rates = (history: History): ReadonlyArray<Rate> =>
   history.flatMap((point, index) => {
     if (index === 0) return []
     const from = history.find(({ at }) => at >= point.at - minute && at < point.at) ?? history[index - 1]
-    return from === undefined ? [] : [{ at: point.at, perMinute: (point.sends - from.sends) * minute / Math.max(minute, point.at - from.at) }]
+    return from === undefined
+      ? []
+      : [{ at: point.at, perMinute: (point.sends - from.sends) * minute / Math.max(minute, point.at - from.at) }]
   })
 
 export interface Step {

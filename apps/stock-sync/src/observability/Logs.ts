@@ -26,5 +26,6 @@ export const layer = ({ format, level }: Options): Layer.Layer<never, never, Str
       // Not waited for: who reads no log must not stop the work. Ids and messages of the service may hold escapes for terminals.
       Effect.runFork(Effect.ignore(stderr.write(`${Text.visible(line)}\n`)))
     })
-    return Layer.merge(Layer.locallyScoped<HashSet.HashSet<Logger.Logger<unknown, unknown>>>(FiberRef.currentLoggers, HashSet.make(logger)), Logger.minimumLogLevel(level))
+    return Layer.merge(Layer.locallyScoped<HashSet.HashSet<Logger.Logger<unknown, unknown>>>(FiberRef.currentLoggers, HashSet.make(logger)),
+      Logger.minimumLogLevel(level))
   }))

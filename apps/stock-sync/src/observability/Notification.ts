@@ -50,7 +50,11 @@ const factsOf = (event: Told, before: Before): Facts | undefined => {
       if (outcome === "confirmed" && wasQuarantined) return { type: "product.healed", products: [{ productId, value }], more: 0 }
       if (outcome !== "quarantined" || wasQuarantined || failure === undefined) return undefined
       const { code, message, tag } = failure
-      return { type: "product.quarantined", products: [{ productId, value, code: code ?? tag, message: message.slice(0, longestMessage) }], more: 0 }
+      return {
+        type: "product.quarantined",
+        products: [{ productId, value, code: code ?? tag, message: message.slice(0, longestMessage) }],
+        more: 0
+      }
     }
     case "SourceHeld": {
       const { figures, number } = event.held
@@ -107,7 +111,8 @@ export const mostProducts = 50
 export const mostWaiting = 100
 
 const batched = (last: Notification, next: Notification): Notification | undefined => {
-  if (!("products" in last && "more" in last && "more" in next) || last.type !== next.type || last.account?.id !== next.account?.id) return undefined
+  if (!("products" in last && "more" in last && "more" in next) || last.type !== next.type || last.account?.id !== next.account?.id)
+    return undefined
   const products = [...last.products, ...next.products]
   return { ...last, products: products.slice(0, mostProducts), more: last.more + next.more + Math.max(0, products.length - mostProducts) }
 }

@@ -8,11 +8,11 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { Standing } from "../sync/WorkerState.js"
 import * as Journal from "./EventLog.js"
 import * as Logs from "./Logs.js"
 import type { OtlpSettings } from "./OtlpSettings.js"
 import type { WebhookSettings } from "./Webhook.js"
-import type { Standing } from "../sync/WorkerState.js"
 
 export interface Told {
   readonly logs: Logs.Options

@@ -4,13 +4,13 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import type { Waiting } from "../ledger/Entry.js"
 import * as Format from "../commands/Format.js"
+import type { Waiting } from "../ledger/Entry.js"
 import { outcomes } from "../sync/WorkerState.js"
 import { version } from "../version.js"
 import * as Chart from "./Chart.js"
 import * as History from "./History.js"
-import { html, type Html, type Piece } from "./Html.js"
+import { type Html, html, type Piece } from "./Html.js"
 import { type Figures, heldListed, listed, type Look } from "./Monitor.js"
 import * as Words from "./Texts.js"
 
@@ -27,12 +27,19 @@ interface Column {
 const table = (id: string, name: string, columns: ReadonlyArray<Column>, rows: ReadonlyArray<ReadonlyArray<Piece>>, empty: string): Html =>
   html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
 <thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" && html` class="number"`}>${head}</th>`)}</tr></thead>
-<tbody id="${id}" data-follow>${rows.length === 0 ? html`<tr><td colspan="${columns.length}" class="soft">${empty}</td></tr>` : rows.map((row) =>
-    html`<tr>${row.map((cell, index) => {
-      const kind = columns[index]?.kind
-      const classes = kind !== undefined && html` class="${kind}"`
-      return index === 0 ? html`<th scope="row"${classes}>${cell}</th>` : html`<td${classes}>${cell}</td>`
-    })}</tr>`)}</tbody>
+<tbody id="${id}" data-follow>${
+    rows.length === 0 ?
+      html`<tr><td colspan="${columns.length}" class="soft">${empty}</td></tr>` :
+      rows.map((row) =>
+        html`<tr>${
+          row.map((cell, index) => {
+            const kind = columns[index]?.kind
+            const classes = kind !== undefined && html` class="${kind}"`
+            return index === 0 ? html`<th scope="row"${classes}>${cell}</th>` : html`<td${classes}>${cell}</td>`
+          })
+        }</tr>`
+      )
+  }</tbody>
 </table></div>`
 
 const state = (about: string, { name, todo, tone, what }: Words.Told): Html =>
@@ -60,16 +67,18 @@ const urgencies: ReadonlyArray<readonly [urgency: Waiting, name: string]> = [
 
 const waiting = (figures: Figures | undefined, now: number): Html =>
   html`<section aria-labelledby="waiting"><h2 id="waiting">Waiting</h2>
-${table(
-    "waiting-rows",
-    "Waiting",
-    [{ head: "Why" }, { head: "Products", kind: "number" }, { head: "Longest", kind: "number" }],
-    figures === undefined ? [] : urgencies.map(([urgency, name]) => {
-      const since = figures.backlog.longest[urgency]
-      return [name, figures.backlog.waiting[urgency], since === undefined ? "–" : Words.lasting(now - since)]
-    }),
-    "The ledger has not been open yet."
-  )}
+${
+    table(
+      "waiting-rows",
+      "Waiting",
+      [{ head: "Why" }, { head: "Products", kind: "number" }, { head: "Longest", kind: "number" }],
+      figures === undefined ? [] : urgencies.map(([urgency, name]) => {
+        const since = figures.backlog.longest[urgency]
+        return [name, figures.backlog.waiting[urgency], since === undefined ? "–" : Words.lasting(now - since)]
+      }),
+      "The ledger has not been open yet."
+    )
+  }
 <p id="oldest" data-follow>${
     figures === undefined ? "" : Option.match(figures.backlog.oldest, {
       onNone: () => "Nothing waits.",
@@ -99,7 +108,9 @@ const numbers = ({ figures, now, rateInUse, state: { sends, source } }: Look, ra
 }
 
 const figure = (chart: Omit<Chart.Chart, "from" | "to">, now: number): Html =>
-  html`<figure><figcaption>${chart.title}</figcaption>${Chart.svg({ ...chart, from: now - Duration.toMillis(History.span), to: now })}</figure>`
+  html`<figure><figcaption>${chart.title}</figcaption>${
+    Chart.svg({ ...chart, from: now - Duration.toMillis(History.span), to: now })
+  }</figure>`
 
 const hour = ({ history, now }: Look): Html => {
   const rates = History.rates(history)
@@ -118,7 +129,9 @@ const hour = ({ history, now }: Look): Html => {
     figure({
       id: "sends",
       title: "Sends a minute",
-      description: rates.length === 0 ? "Nothing was seen yet." : `${Math.round(rates.at(-1)?.perMinute ?? 0)} now. The table below has the numbers.`,
+      description: rates.length === 0
+        ? "Nothing was seen yet."
+        : `${Math.round(rates.at(-1)?.perMinute ?? 0)} now. The table below has the numbers.`,
       points: rates.map(({ at, perMinute }) => ({ at, value: perMinute })),
       least: 10
     }, now)
@@ -140,50 +153,72 @@ const more = (shown: number, all: number): Html | false =>
 const quarantined = (figures: Figures | undefined): Html =>
   html`<section aria-labelledby="quarantined"><h2 id="quarantined">Quarantined products</h2>
 <p class="soft">The service refuses them. Each is sent again at growing intervals, when the source has another stock for it, or after <code>plaza-stock-sync retry</code>.</p>
-${table(
-    "quarantined-rows",
-    "Quarantined products",
-    [{ head: "Product" }, { head: "Wanted", kind: "number" }, { head: "Attempts", kind: "number" }, { head: "Sent again" }, { head: "Reason", kind: "long" }],
-    (figures?.quarantined ?? []).map((entry) => [entry.productId, entry.wanted, entry.attempts, entry.dueAt === undefined ? "now" : moment(entry.dueAt), Format.refusalText(entry.refusal)]),
-    "None."
-  )}<div id="quarantined-more" data-follow>${more(listed, figures?.counts.quarantined ?? 0)}</div></section>`
+${
+    table(
+      "quarantined-rows",
+      "Quarantined products",
+      [{ head: "Product" }, { head: "Wanted", kind: "number" }, { head: "Attempts", kind: "number" }, { head: "Sent again" }, {
+        head: "Reason",
+        kind: "long"
+      }],
+      (figures?.quarantined ?? []).map((
+        entry
+      ) => [
+        entry.productId,
+        entry.wanted,
+        entry.attempts,
+        entry.dueAt === undefined ? "now" : moment(entry.dueAt),
+        Format.refusalText(entry.refusal)
+      ]),
+      "None."
+    )
+  }<div id="quarantined-more" data-follow>${more(listed, figures?.counts.quarantined ?? 0)}</div></section>`
 
 const rowIssues = (figures: Figures | undefined): Html =>
   html`<section aria-labelledby="rows"><h2 id="rows">Rows rejected or changed</h2>
 <p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
-${table(
-    "issue-rows",
-    "Rows rejected or changed",
-    [{ head: "Where" }, { head: "Product" }, { head: "Reason", kind: "long" }],
-    (figures?.rowIssues ?? []).map(({ line, productId, reason }) => [`${figures?.unit ?? "line"} ${line}`, productId ?? "–", reason]),
-    "None."
-  )}<div id="issue-more" data-follow>${more(listed, (figures?.counts.rejectedRows ?? 0) + (figures?.counts.negativeRows ?? 0))}</div></section>`
+${
+    table(
+      "issue-rows",
+      "Rows rejected or changed",
+      [{ head: "Where" }, { head: "Product" }, { head: "Reason", kind: "long" }],
+      (figures?.rowIssues ?? []).map(({ line, productId, reason }) => [`${figures?.unit ?? "line"} ${line}`, productId ?? "–", reason]),
+      "None."
+    )
+  }<div id="issue-more" data-follow>${
+    more(listed, (figures?.counts.rejectedRows ?? 0) + (figures?.counts.negativeRows ?? 0))
+  }</div></section>`
 
 /** The implausible changes of a held snapshot; nothing where none is held. */
 const held = ({ figures, state: { source } }: Look): Html =>
   html`<div id="held" data-follow>${
     source.held !== undefined && html`<section aria-labelledby="held-title"><h2 id="held-title">Held snapshot ${source.held.number}</h2>
 <p class="soft">What it would change. If that is right, run <code>plaza-stock-sync confirm ${source.held.number}</code>.</p>
-${table(
-      "held-rows",
-      "Held snapshot",
-      [{ head: "Product" }, { head: "From", kind: "number" }, { head: "To", kind: "number" }, { head: "Why" }],
-      (figures?.heldChanges ?? []).map(({ from, kind, productId, to }) => [productId, from, to, Format.kinds[kind]]),
-      "Not read yet."
-    )}${
-      (figures?.heldChanges.length ?? 0) >= heldListed && html`<p class="soft">The first ${heldListed}; <code>plaza-stock-sync status --json</code> lists them all.</p>`
+${
+      table(
+        "held-rows",
+        "Held snapshot",
+        [{ head: "Product" }, { head: "From", kind: "number" }, { head: "To", kind: "number" }, { head: "Why" }],
+        (figures?.heldChanges ?? []).map(({ from, kind, productId, to }) => [productId, from, to, Format.kinds[kind]]),
+        "Not read yet."
+      )
+    }${
+      (figures?.heldChanges.length ?? 0) >= heldListed &&
+      html`<p class="soft">The first ${heldListed}; <code>plaza-stock-sync status --json</code> lists them all.</p>`
     }</section>`
   }</div>`
 
 const errors = ({ state: { errors: kept } }: Look): Html =>
   html`<section aria-labelledby="errors"><h2 id="errors">Last errors</h2>
-${table(
-    "error-rows",
-    "Last errors",
-    [{ head: "When" }, { head: "About" }, { head: "What", kind: "long" }],
-    kept.slice(0, 20).map((failure) => [moment(failure.at), failure.productId ?? failure.about, Words.told(failure)]),
-    "None since the start."
-  )}</section>`
+${
+    table(
+      "error-rows",
+      "Last errors",
+      [{ head: "When" }, { head: "About" }, { head: "What", kind: "long" }],
+      kept.slice(0, 20).map((failure) => [moment(failure.at), failure.productId ?? failure.about, Words.told(failure)]),
+      "None since the start."
+    )
+  }</section>`
 
 /** The whole page. */
 export const page = (look: Look, options: { readonly rateLimit: number; readonly rateWindow: Duration.Duration }): string => {
@@ -203,7 +238,9 @@ export const page = (look: Look, options: { readonly rateLimit: number; readonly
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header><h1>plaza-stock-sync</h1>
-<p class="soft" id="owner" data-follow>${owner === undefined ? "Account not known yet" : html`Account <strong>${owner.id ?? "of this key"}</strong> at ${owner.baseUrl}`}</p></header>
+<p class="soft" id="owner" data-follow>${
+    owner === undefined ? "Account not known yet" : html`Account <strong>${owner.id ?? "of this key"}</strong> at ${owner.baseUrl}`
+  }</p></header>
 <main id="content" tabindex="-1">
 <p class="soft"><span id="as-of" data-follow>As of ${moment(now)}${
     figures !== undefined && figures.at !== now && html`, the ledger's figures as of ${moment(figures.at)}`
@@ -216,7 +253,9 @@ ${quarantined(figures)}
 ${rowIssues(figures)}
 ${errors(look)}
 </main>
-<footer><p>Version ${version}, started ${moment(startedAt)}. For programs: <a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>.</p></footer>
+<footer><p>Version ${version}, started ${
+    moment(startedAt)
+  }. For programs: <a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>.</p></footer>
 </body>
 </html>
 `.toString()

@@ -1,6 +1,6 @@
 /** Renders Effect's metrics in the Prometheus text format, version 0.0.4. */
-import type * as MetricPair from "effect/MetricPair"
 import * as MetricKeyType from "effect/MetricKeyType"
+import type * as MetricPair from "effect/MetricPair"
 import * as MetricState from "effect/MetricState"
 import * as Option from "effect/Option"
 
@@ -61,7 +61,9 @@ const samplesOf = (state: MetricState.MetricState.Untyped, labels: Labels): Read
   }
   if (MetricState.isSummaryState(state)) {
     return [
-      ...Array.from(state.quantiles).map(([quantile, value]) => sample("", Option.getOrElse(value, () => NaN), ["quantile", figure(quantile)])),
+      ...Array.from(state.quantiles).map(([quantile, value]) =>
+        sample("", Option.getOrElse(value, () => NaN), ["quantile", figure(quantile)])
+      ),
       sample("_sum", state.sum),
       sample("_count", state.count)
     ]

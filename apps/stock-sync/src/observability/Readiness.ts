@@ -36,7 +36,10 @@ const account = ({ account }: State): ReadonlyArray<Reason> => {
     case "Paused":
       return [{ reason: "accountPaused", message: `the service refuses everything: ${Words.told(account.failure)}` }]
     case "Quota":
-      return [{ reason: "accountQuota", message: `nothing may be sent until ${Words.moment(account.until)}: ${Words.told(account.failure)}` }]
+      return [{
+        reason: "accountQuota",
+        message: `nothing may be sent until ${Words.moment(account.until)}: ${Words.told(account.failure)}`
+      }]
     case "Trouble":
       return [{ reason: "accountTrouble", message: `the service is in trouble: ${Words.told(account.failure)}` }]
   }
@@ -57,11 +60,20 @@ const source = ({ source }: State, now: number, patience: Duration.Duration | un
   const { failing, held, readAt } = source
   const stale = readAt !== undefined && patience !== undefined && now - readAt > Duration.toMillis(patience)
   return [
-    ...(readAt === undefined && failing === undefined ? [{ reason: "sourceUnread", message: "the source has not been read yet" } as const] : []),
-    ...(failing !== undefined && (readAt === undefined || stale)
-      ? [{ reason: "sourceFailing", message: `the source can't be read since ${Words.moment(failing.since)}: ${failing.failure.message}` } as const]
+    ...(readAt === undefined && failing === undefined
+      ? [{ reason: "sourceUnread", message: "the source has not been read yet" } as const]
       : []),
-    ...(failing === undefined && stale ? [{ reason: "sourceStale", message: `the source was last read ${Words.moment(readAt)}` } as const] : []),
+    ...(failing !== undefined && (readAt === undefined || stale)
+      ? [
+        {
+          reason: "sourceFailing",
+          message: `the source can't be read since ${Words.moment(failing.since)}: ${failing.failure.message}`
+        } as const
+      ]
+      : []),
+    ...(failing === undefined && stale
+      ? [{ reason: "sourceStale", message: `the source was last read ${Words.moment(readAt)}` } as const]
+      : []),
     ...(held === undefined ? [] : [{ reason: "snapshotHeld", message: Words.held(held) } as const])
   ]
 }

@@ -27,7 +27,8 @@ const headers = {
   "x-content-type-options": "nosniff"
 }
 
-const text = (body: string, contentType = "text/plain; charset=utf-8", status = 200) => HttpServerResponse.text(body, { status, contentType })
+const text = (body: string, contentType = "text/plain; charset=utf-8", status = 200) =>
+  HttpServerResponse.text(body, { status, contentType })
 
 /**
  * Whether a name is one of this machine. A page elsewhere can make its own name point here; the browser then asks for that name.

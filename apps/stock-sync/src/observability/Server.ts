@@ -1,15 +1,15 @@
 /** The HTTP server: its address, its timeouts and its shutdown. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { UsageError } from "@plaza/terminal/Problem"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
-import * as Answers from "./Routes.js"
 import type { Lookout } from "./Monitor.js"
+import * as Answers from "./Routes.js"
 
 export interface Options extends Omit<Answers.Options, "loopback"> {
   readonly host: string
@@ -63,7 +63,9 @@ export const listen = (options: Options): Effect.Effect<string, UsageError, Look
       Effect.forkDaemon(Effect.withClock(Effect.andThen(Effect.sleep(grace), () => server.closeAllConnections()), Clock.make()))
     )
     const address = server.address()
-    const { address: host, port } = typeof address === "object" && address !== null ? address : { address: options.host, port: options.port }
+    const { address: host, port } = typeof address === "object" && address !== null
+      ? address
+      : { address: options.host, port: options.port }
     const loopback = host === "::1" || host.startsWith("127.")
     // Each scrape would be a span else, of no use to anybody.
     yield* Effect.withTracerEnabled(HttpServer.serveEffect(Answers.handle({ ...options, loopback })).pipe(

@@ -11,12 +11,16 @@ export const moment = (at: number): string => `${iso(at).slice(0, 10)} ${iso(at)
 /** Without the end of a sentence, as messages of services have it or not. */
 export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
 
-export const held = (each: Held): string => `the source is held as snapshot ${each.number} since ${moment(each.since)}: ${Receive.heldText(each.figures)}`
+export const held = (each: Held): string =>
+  `the source is held as snapshot ${each.number} since ${moment(each.since)}: ${Receive.heldText(each.figures)}`
 
 /** For how long, in the two largest units that matter. */
 export const lasting = (millis: number): string => {
   const seconds = Math.max(0, Math.floor(millis / 1_000))
-  const parts = [[Math.floor(seconds / 86_400), "d"], [Math.floor(seconds / 3_600) % 24, "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]] as const
+  const parts = [[Math.floor(seconds / 86_400), "d"], [Math.floor(seconds / 3_600) % 24, "h"], [Math.floor(seconds / 60) % 60, "min"], [
+    seconds % 60,
+    "s"
+  ]] as const
   const first = parts.findIndex(([count]) => count > 0)
   return first === -1 ? "0 s" : parts.slice(first, first + 2).flatMap(([count, unit]) => count > 0 ? [`${count} ${unit}`] : []).join(" ")
 }
@@ -34,8 +38,10 @@ const developers = "in the web app under Settings, then Developers"
 const byItself = "Sending goes on by itself then."
 
 const mending: Readonly<Record<string, string>> = {
-  INVALID_API_KEY: `Make an active key ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
-  INSUFFICIENT_SCOPE: `Make a key with the scope that is missing ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
+  INVALID_API_KEY:
+    `Make an active key ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
+  INSUFFICIENT_SCOPE:
+    `Make a key with the scope that is missing ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
   DEVELOPER_ACCESS_REVOKED: `Write to the service's support to have access granted again. ${byItself}`,
   PROFILE_INCOMPLETE: `Add a profile photo and a cover in the web app. ${byItself}`,
   STORE_BLOCKED: `Ask the owner of the store to lift the block. ${byItself}`
@@ -52,21 +58,27 @@ export const account = (state: AccountState): Told => {
       return {
         tone: "bad",
         name: "Paused",
-        what: `The service refuses everything since ${moment(state.since)}: ${told(state.failure)}. Values wait in the ledger; the service is asked again at ${moment(state.nextProbe)}.`,
+        what: `The service refuses everything since ${moment(state.since)}: ${
+          told(state.failure)
+        }. Values wait in the ledger; the service is asked again at ${moment(state.nextProbe)}.`,
         todo: mending[state.failure.code ?? ""] ?? `Look what the service says, and mend it. ${byItself}`
       }
     case "Quota":
       return {
         tone: "note",
         name: "Out of quota",
-        what: `The key's requests or the account's quota are used up. Values wait in the ledger; sending goes on by itself at ${moment(state.until)}.`,
+        what: `The key's requests or the account's quota are used up. Values wait in the ledger; sending goes on by itself at ${
+          moment(state.until)
+        }.`,
         todo: ""
       }
     case "Trouble":
       return {
         tone: "bad",
         name: "Service in trouble",
-        what: `Nothing gets through since ${moment(state.since)}, the last failure was ${told(state.failure)}. Values wait in the ledger; sending is tried again at ${moment(state.nextTry)}.`,
+        what: `Nothing gets through since ${moment(state.since)}, the last failure was ${
+          told(state.failure)
+        }. Values wait in the ledger; sending is tried again at ${moment(state.nextTry)}.`,
         todo: "Look at the machine's network and the service. " + byItself
       }
   }
@@ -79,7 +91,8 @@ export const source = ({ source: { failing, held: kept, readAt } }: State): Told
       tone: "bad",
       name: "Held",
       what: `${capital(held(kept))}. Nothing of it is taken; the stock that was wanted before stays wanted.`,
-      todo: `If the source is wrong, correct it: the next plausible one is taken. If it is right, run "plaza-stock-sync confirm ${kept.number}" beside this worker.`
+      todo:
+        `If the source is wrong, correct it: the next plausible one is taken. If it is right, run "plaza-stock-sync confirm ${kept.number}" beside this worker.`
     }
   }
   if (failing !== undefined) {

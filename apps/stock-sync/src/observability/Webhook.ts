@@ -89,10 +89,14 @@ const post = (client: HttpClient.HttpClient, settings: WebhookSettings, { body, 
       RequestError: (error) => new NotDelivered({ reason: reasonOf(error) }),
       ResponseError: (error) => new NotDelivered({ reason: reasonOf(error) })
     }),
-    Effect.timeoutFail({ duration: attemptTimeout, onTimeout: () => new NotDelivered({ reason: `no response within ${Duration.format(attemptTimeout)}` }) })
+    Effect.timeoutFail({
+      duration: attemptTimeout,
+      onTimeout: () => new NotDelivered({ reason: `no response within ${Duration.format(attemptTimeout)}` })
+    })
   )
 
-const count = (outcome: Metrics.WebhookOutcome, number = 1) => Metric.incrementBy(Metric.tagged(Metrics.webhookDeliveries, "outcome", outcome), number)
+const count = (outcome: Metrics.WebhookOutcome, number = 1) =>
+  Metric.incrementBy(Metric.tagged(Metrics.webhookDeliveries, "outcome", outcome), number)
 
 const log = (level: LogLevel.LogLevel, event: string, fields: Readonly<Record<string, string | number>>) =>
   Effect.annotateLogs(Effect.logWithLevel(level, event), fields)

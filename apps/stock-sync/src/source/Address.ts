@@ -9,8 +9,7 @@ const schemes: ReadonlyArray<readonly [RegExp, Kind]> = [
   [/^sqlite:/i, "sqlite"]
 ]
 
-export const kindOf = (source: string): Kind =>
-  source === "-" ? "stdin" : schemes.find(([scheme]) => scheme.test(source))?.[1] ?? "file"
+export const kindOf = (source: string): Kind => source === "-" ? "stdin" : schemes.find(([scheme]) => scheme.test(source))?.[1] ?? "file"
 
 /** An address for messages: without user, password and parameters, which may hold signatures. */
 export const shown = (source: string): string => {

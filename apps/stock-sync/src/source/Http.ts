@@ -1,7 +1,7 @@
 /** An `http` or `https` address as a source: one document, or pages that are read as one snapshot. */
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as NodeClient from "@plaza/client/node"
 import * as Format from "@plaza/rows/Format"
 import * as Refused from "@plaza/rows/Refused"
@@ -16,14 +16,14 @@ import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createGunzip } from "node:zlib"
-import { type Source, type SourceFailure, SourceUnreachable } from "./Source.js"
 import * as Address from "./Address.js"
 import * as EmptyPage from "./http/EmptyPage.js"
 import * as NextPage from "./http/NextPage.js"
-import * as Poll from "./Poll.js"
 import * as Requests from "./http/Requests.js"
-import * as Rows from "./Rows.js"
 import * as Validators from "./http/Validators.js"
+import * as Poll from "./Poll.js"
+import * as Rows from "./Rows.js"
+import { type Source, type SourceFailure, SourceUnreachable } from "./Source.js"
 
 export interface HttpOptions extends Rows.RowOptions {
   readonly source: string
@@ -48,7 +48,14 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
     if (address.username !== "" || address.password !== "") {
       return yield* refused("put the user and the password into STOCK_SYNC_SOURCE_AUTHORIZATION, not into the address")
     }
-    const get = yield* Requests.make({ address, authorization: options.authorization, headers: options.headers, timeout: options.timeout, refused, unreachable })
+    const get = yield* Requests.make({
+      address,
+      authorization: options.authorization,
+      headers: options.headers,
+      timeout: options.timeout,
+      refused,
+      unreachable
+    })
 
     const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, Refused.SourceRefused> => {
       const { headers, status } = fetched.response
@@ -58,7 +65,9 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
       // A part of the rows, or none, is no snapshot, although 206 and 204 are successes.
       if (status !== 200) return refused(`it responded ${status}`)
       const encoding = encodingOf(headers["content-encoding"])
-      return encoding === "identity" || encoding === "gzip" ? Effect.succeed(fetched) : refused(`it sends ${encoding}, which can't be read: plain bytes or gzip can`)
+      return encoding === "identity" || encoding === "gzip"
+        ? Effect.succeed(fetched)
+        : refused(`it sends ${encoding}, which can't be read: plain bytes or gzip can`)
     }
 
     const bytesOf = (response: HttpClientResponse): Stream.Stream<Uint8Array, SourceUnreachable> => {
@@ -75,7 +84,9 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
     const nextPage = (url: URL, target: string): Effect.Effect<URL, Refused.SourceRefused> => {
       if (!URL.canParse(target, url)) return refused("its next page has no valid address")
       const next = new URL(target, url)
-      return next.origin === url.origin ? Effect.succeed(next) : refused(`its next page is at another origin, ${next.origin}, and is not followed`)
+      return next.origin === url.origin
+        ? Effect.succeed(next)
+        : refused(`its next page is at another origin, ${next.origin}, and is not followed`)
     }
 
     // The version of the last document that was read to its end and had no next page. The validators of a first page say nothing about
@@ -83,7 +94,12 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
     let unpaged = Option.none<string>()
 
     /** The rows of a first page and of all that follow it, numbered as if they were one document. */
-    const pages = (first: Requests.Fetched, format: Format.Format, version: Option.Option<string>, scope: Scope.Scope): Stream.Stream<Row, SourceFailure> =>
+    const pages = (
+      first: Requests.Fetched,
+      format: Format.Format,
+      version: Option.Option<string>,
+      scope: Scope.Scope
+    ): Stream.Stream<Row, SourceFailure> =>
       Stream.suspend(() => {
         let upcoming: Effect.Effect<Requests.Fetched, SourceFailure> | undefined = Effect.succeed(first)
         let before = 0
@@ -105,15 +121,19 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
           let cursor: string | undefined
           const empty = EmptyPage.make(options.items)
           const bytes = isFirst || format !== "json" ? bytesOf(response) : Stream.tap(bytesOf(response), empty.take)
-          const rows = Rows.rows(format, { ...options, source: name, mayBeEmpty: !isFirst, onNextCursor: (found) => (cursor = found) })(bytes)
+          const rows = Rows.rows(format, { ...options, source: name, mayBeEmpty: !isFirst, onNextCursor: (found) => (cursor = found) })(
+            bytes
+          )
           const numbered = Stream.mapChunks(rows, Chunk.map((row) => {
             empty.hasRows()
             before = row.line + offset
             return offset === 0 ? row : { ...row, line: before }
           }))
           const end = Stream.suspend(() => {
-            if (!isFirst && format === "json" && !empty.isPage()) return Stream.fail(refused("one of its pages holds no array of items; nothing of it was taken"))
-            if (target !== undefined) upcoming = Effect.flatMap(nextPage(url, target), go)
+            if (!isFirst && format === "json" && !empty.isPage())
+              return Stream.fail(refused("one of its pages holds no array of items; nothing of it was taken"))
+            if (target !== undefined)
+              upcoming = Effect.flatMap(nextPage(url, target), go)
             else if (cursor !== undefined && cursor !== "") upcoming = go(NextPage.withCursor(url, cursor))
             else if (isFirst) unpaged = version
             return Stream.empty

@@ -1,9 +1,9 @@
 /**
  * Opens the source that `--source` names: a file, standard input, an address or a database. Loads each kind's modules on demand.
  */
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import type { Row } from "@plaza/rows/Stock"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
@@ -14,11 +14,11 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { Source, type SourceFailure } from "./Source.js"
 import * as Address from "./Address.js"
 import * as File from "./File.js"
 import * as Rows from "./Rows.js"
 import * as Ruled from "./Ruled.js"
+import { Source, type SourceFailure } from "./Source.js"
 
 export interface SourceOptions extends Rows.RowOptions {
   /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
@@ -73,12 +73,15 @@ export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"
       Effect.catchTag(source.open(taken), "SourceUnreachable", (failure) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
-          return wait > longest ? Effect.fail(failure) : Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed), open(taken))
+          return wait > longest
+            ? Effect.fail(failure)
+            : Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed), open(taken))
         }))
     return { ...source, open }
   })
 
-export const layerWaiting = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, makeWaiting(options))
+export const layerWaiting = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> =>
+  Layer.scoped(Source, makeWaiting(options))
 
 /** The rows of a source as it is now. */
 export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>

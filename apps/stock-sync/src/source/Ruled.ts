@@ -24,7 +24,10 @@ interface Opened {
 }
 
 /** Reads the rules file again whenever it has changed. */
-const fromFile = (path: string, { all, settle, unfinishedWait, unmapped }: Options): Effect.Effect<Effect.Effect<Opened, SourceFailure>, never, FileSystem.FileSystem> =>
+const fromFile = (
+  path: string,
+  { all, settle, unfinishedWait, unmapped }: Options
+): Effect.Effect<Effect.Effect<Opened, SourceFailure>, never, FileSystem.FileSystem> =>
   Effect.map(
     WholeFile.make({ path, settle, unfinishedWait, lines: true, advice: "Name another rules file with --rules or STOCK_SYNC_RULES" }),
     (file) => {
@@ -60,8 +63,8 @@ export const make = (
         Effect.gen(function*() {
           const opened = yield* rules
           // The same source under other rules is another snapshot.
-          const known = Option.filterMap(taken, (version) =>
-            version.startsWith(`${opened.version}\n`) ? Option.some(version.slice(opened.version.length + 1)) : Option.none())
+          const known = Option.filterMap(taken,
+            (version) => version.startsWith(`${opened.version}\n`) ? Option.some(version.slice(opened.version.length + 1)) : Option.none())
           const apply = ProductRules.apply(opened.rules)
           return Option.map(yield* source.open(known), (snapshot) => ({
             ...snapshot,

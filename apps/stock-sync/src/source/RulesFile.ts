@@ -76,7 +76,10 @@ const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).tr
 /**
  * The rules in the bytes of a file, by the id in the source. Fails with the line and the reason at the first mistake. Runs `bytes` twice.
  */
-export const read = <E>(path: string, bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<ReadonlyMap<string, ProductRule>, E | Refused.SourceRefused> =>
+export const read = <E>(
+  path: string,
+  bytes: Stream.Stream<Uint8Array, E>
+): Effect.Effect<ReadonlyMap<string, ProductRule>, E | Refused.SourceRefused> =>
   Effect.gen(function*() {
     const rules = new Map<string, ProductRule>()
     const refuse = (reason: string, line?: number) => Effect.fail(Refused.content(path, reason, line))

@@ -64,7 +64,11 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
     const unfinishedWait = Duration.toMillis(options.unfinishedWait)
     const watchReplaced = Math.max(Duration.toMillis(replacedFor), 2 * settle)
     const unfinished = (what: string, retryAt?: number) =>
-      new SourceUnreachable({ source: path, message: `${path}: ${what}`, retryAt: retryAt === undefined ? undefined : DateTime.unsafeMake(retryAt) })
+      new SourceUnreachable({
+        source: path,
+        message: `${path}: ${what}`,
+        retryAt: retryAt === undefined ? undefined : DateTime.unsafeMake(retryAt)
+      })
 
     let seen: { readonly version: string; readonly since: number } | undefined
     const look: Effect.Effect<Look, PlatformError> = Effect.gen(function*() {
@@ -95,7 +99,9 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
       while (last.now - last.since < settle) {
         if (replaced && last.now - writtenInPlace >= watchReplaced) return last
         if (last.now - start >= Math.max(unfinishedWait + settle, watchReplaced)) {
-          return yield* unfinished(`it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; nothing of it was taken`)
+          return yield* unfinished(
+            `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; nothing of it was taken`
+          )
         }
         yield* Effect.sleep(Math.min(settle - (last.now - last.since), Duration.toMillis(step)))
         const next = yield* present
@@ -114,16 +120,20 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         if (Option.exists(found, ({ mtime }) => millis(mtime) >= millis(info.mtime))) return Effect.void
         if (unmarked?.version !== version) unmarked = { version, until: now + unfinishedWait }
         const what = Option.isNone(found) ? "is not there" : "is older than it"
-        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; nothing of it was taken`, now < unmarked.until ? unmarked.until : undefined)
+        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; nothing of it was taken`,
+          now < unmarked.until ? unmarked.until : undefined)
       })
 
     const lineEnded = ({ info, now, since }: Look): Effect.Effect<void, PlatformError | SourceUnreachable> =>
       Effect.gen(function*() {
         const written = millis(info.mtime)
         const until = (written <= now ? written : since) + unfinishedWait
-        if (now >= until || info.type !== "File" || info.size === FileSystem.Size(0) || (yield* endsInLineEnd(files, path, info.size))) return
+        if (now >= until || info.type !== "File" || info.size === FileSystem.Size(0) || (yield* endsInLineEnd(files, path, info.size)))
+          return
         return yield* unfinished(
-          `its last line has no line end, so it may be unfinished. It is read as it is after ${new Date(until).toISOString()}; nothing of it was taken`,
+          `its last line has no line end, so it may be unfinished. It is read as it is after ${
+            new Date(until).toISOString()
+          }; nothing of it was taken`,
           until
         )
       })
@@ -132,13 +142,16 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
       Stream.unwrap(Effect.map(Effect.option(files.stat(path)), (after) =>
         Option.exists(after, (info) => versionOf(info) === version)
           ? Stream.empty
-          : Stream.fail(new SourceUnreachable({ source: path, message: `${path} was changed while it was read; nothing of it was taken` }))))
+          : Stream.fail(
+            new SourceUnreachable({ source: path, message: `${path} was changed while it was read; nothing of it was taken` })
+          )))
 
     const failed = unreadable(path, options.advice)
     return {
       version: Effect.option(look).pipe(
-        Effect.zipWith(doneMarker === undefined ? Effect.succeedNone : Effect.option(files.stat(doneMarker)), (file, marker) =>
-          Option.map(file, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: versionOf })}`))
+        Effect.zipWith(doneMarker === undefined ? Effect.succeedNone : Effect.option(files.stat(doneMarker)),
+          (file, marker) =>
+            Option.map(file, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: versionOf })}`))
       ),
       unchanged,
       open: (taken) =>

@@ -25,11 +25,12 @@ const isUnreadableSuccess = (failure: FailureOf<"getMe">): boolean =>
   failure._tag === "UnreadableSuccess" || (failure._tag === "UnrecognizedError" && failure.status >= 200 && failure.status < 300)
 
 /** Asks once for the account's id. Undefined: the key is accepted, and the response shows no id. */
-export const ask: Effect.Effect<string | undefined, FailureOf<"getMe">, Profiles> = Effect.flatMap(Profiles, ({ me }) =>
-  Plaza.withRetry(Schedule.stop)(me).pipe(
-    Effect.map(({ id }): string | undefined => id),
-    Effect.catchIf(isUnreadableSuccess, () => Effect.succeed(undefined))
-  ))
+export const ask: Effect.Effect<string | undefined, FailureOf<"getMe">, Profiles> = Effect.flatMap(Profiles,
+  ({ me }) =>
+    Plaza.withRetry(Schedule.stop)(me).pipe(
+      Effect.map(({ id }): string | undefined => id),
+      Effect.catchIf(isUnreadableSuccess, () => Effect.succeed(undefined))
+    ))
 
 /**
  * Fails only where the response shows that no product can be sent. Whether a service that fails for `GET /me` sets stock
@@ -55,7 +56,10 @@ export const find = <Item>(
     onFailure: (failure) => {
       const scope = FailureScope.of(failure)._tag
       // Every service has GET /me: something else is at this address, or the service is about to be replaced.
-      if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound") return new WrongAddress({ message: wrongAddress })
+      if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound")
+        return new WrongAddress({
+          message: wrongAddress
+        })
       // A key without the scope for this is not shown the id, and will not be.
       if (scope !== "Service" && scope !== "RateLimit" && !FailureScope.isAccountRefusal(failure)) return Effect.succeed(undefined)
       if (isKnown && scope === "Service") return Effect.succeed(undefined)

@@ -15,7 +15,15 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import { type Account, Ledger, type LedgerFault, type LedgerInUse, type OtherAccount, type SnapshotHeld, type SnapshotPolicy } from "../ledger/Ledger.js"
+import {
+  type Account,
+  Ledger,
+  type LedgerFault,
+  type LedgerInUse,
+  type OtherAccount,
+  type SnapshotHeld,
+  type SnapshotPolicy
+} from "../ledger/Ledger.js"
 import type { Source, SourceFailure } from "../source/Source.js"
 import * as AccountIdentity from "./AccountIdentity.js"
 import * as Backoff from "./Backoff.js"
@@ -76,7 +84,10 @@ interface Parts {
   readonly reassertion: Reassertion.Reassertion
   readonly reconciliation: Reassertion.Reassertion
   /** Makes the ledger that of the account, and the rate limit count what earlier processes sent. */
-  readonly begin: (ledger: Ledger["Type"], goOn: Effect.Effect<boolean>) => Effect.Effect<void, LedgerFault | OtherAccount | AccountIdentity.WrongAddress, Profiles>
+  readonly begin: (
+    ledger: Ledger["Type"],
+    goOn: Effect.Effect<boolean>
+  ) => Effect.Effect<void, LedgerFault | OtherAccount | AccountIdentity.WrongAddress, Profiles>
 }
 
 const parts = (options: Omit<Options<never>, "ledger">): Effect.Effect<Parts, never, Requirements> =>
@@ -127,7 +138,9 @@ const parts = (options: Omit<Options<never>, "ledger">): Effect.Effect<Parts, ne
  * Runs until it is interrupted; then requests in flight get some time to finish. Fails at once where the ledger can't be
  * opened or is another account's, and never later.
  */
-export const run = <R>(options: Options<R>): Effect.Effect<never, LedgerFault | LedgerInUse | OtherAccount | AccountIdentity.WrongAddress, R | Requirements> =>
+export const run = <R>(
+  options: Options<R>
+): Effect.Effect<never, LedgerFault | LedgerInUse | OtherAccount | AccountIdentity.WrongAddress, R | Requirements> =>
   Effect.gen(function*() {
     const standing = yield* Standing
     const { begin, breaker, reader, reassertion, reconciliation, wakes } = yield* parts(options)
@@ -143,7 +156,9 @@ export const run = <R>(options: Options<R>): Effect.Effect<never, LedgerFault | 
       yield* Effect.all([
         reader.run(ledger),
         Sender.run({ ...options, ledger, breaker, reassertion, wakes, until: "stopped" }),
-        reconcile === undefined ? Effect.never : Reconciliation.run({ ...reconcile, ledger, pace: reconciliation, resend: sourceIncludesSales, wakes })
+        reconcile === undefined
+          ? Effect.never
+          : Reconciliation.run({ ...reconcile, ledger, pace: reconciliation, resend: sourceIncludesSales, wakes })
       ], { concurrency: "unbounded", discard: true })
     }))
 
@@ -157,7 +172,10 @@ export const run = <R>(options: Options<R>): Effect.Effect<never, LedgerFault | 
         const pause = yield* Backoff.delay(reopening, failures)
         const failure = yield* FailureReport.make("ledger", fault)
         const since = ledger._tag === "Failing" ? ledger.since : now
-        yield* standing.tell({ _tag: "LedgerIs", ledger: { _tag: "Failing", since, failure, nextTry: Math.ceil(now + Duration.toMillis(pause)) } })
+        yield* standing.tell({
+          _tag: "LedgerIs",
+          ledger: { _tag: "Failing", since, failure, nextTry: Math.ceil(now + Duration.toMillis(pause)) }
+        })
         yield* Effect.sleep(pause)
       })
 
@@ -165,7 +183,9 @@ export const run = <R>(options: Options<R>): Effect.Effect<never, LedgerFault | 
 
     return yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.fork(Effect.interruptible(sessions)), (fiber) =>
-        Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.zipRight(standing.tell({ _tag: "Stopping" }), Fiber.interrupt(fiber)))))
+        Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
+          Effect.zipRight(standing.tell({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
+    )
   })
 
 /** What a run of `once` came to. */

@@ -47,7 +47,11 @@ export interface Circumstances {
  * meanwhile. Until another product is accepted it is retried every five minutes: in a small catalogue nothing else shows that the
  * account is refused no longer.
  */
-export const of = (taken: Taken, failure: SendFailure, { breakerIsOpen, othersAccepted, refusals, retryRefusedAfter }: Circumstances): Effect.Effect<Failed> => {
+export const of = (
+  taken: Taken,
+  failure: SendFailure,
+  { breakerIsOpen, othersAccepted, refusals, retryRefusedAfter }: Circumstances
+): Effect.Effect<Failed> => {
   const refusal = refusalOf(failure, taken.value)
   const doubtful = FailureScope.mayHaveHappened(failure)
   const unrefused = doubtful ? "doubtful" : "pending"
@@ -55,7 +59,8 @@ export const of = (taken: Taken, failure: SendFailure, { breakerIsOpen, othersAc
     Effect.map(Backoff.delay(backoff, times), (retryIn): Failed => ({ state, refusal, retryIn }))
   switch (FailureScope.of(failure)._tag) {
     case "Item":
-      return Effect.map(after("quarantined", quarantine(retryRefusedAfter), refusals), (failed) => failure._tag === "NotFound" ? { ...failed, seen: "absent" as const } : failed)
+      return Effect.map(after("quarantined", quarantine(retryRefusedAfter), refusals),
+        (failed) => failure._tag === "NotFound" ? { ...failed, seen: "absent" as const } : failed)
     case "Refusal":
       return doubtful || refusals < 2 || (breakerIsOpen && !othersAccepted)
         ? after(unrefused, suspicion, refusals)

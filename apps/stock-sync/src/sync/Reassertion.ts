@@ -30,8 +30,9 @@ export const make = ({ after, rateLimit, rateWindow, share }: Options): Reassert
   const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
   let next = share > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   return {
-    before: Effect.flatMap(MonotonicTime.now, (moment) =>
-      moment < next ? Effect.succeedNone : Effect.map(Clock.currentTimeMillis, (now) => Option.some(now - Duration.toMillis(after)))),
+    before: Effect.flatMap(MonotonicTime.now,
+      (moment) =>
+        moment < next ? Effect.succeedNone : Effect.map(Clock.currentTimeMillis, (now) => Option.some(now - Duration.toMillis(after)))),
     spend: Effect.map(MonotonicTime.now, (moment) => {
       next = moment + interval
     }),

@@ -15,10 +15,10 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { type Ledger, LedgerFault } from "../ledger/Ledger.js"
-import { Standing } from "./WorkerState.js"
-import type { Reassertion } from "./Reassertion.js"
 import * as FailureReport from "./FailureReport.js"
 import * as MonotonicTime from "./MonotonicTime.js"
+import type { Reassertion } from "./Reassertion.js"
+import { Standing } from "./WorkerState.js"
 
 export interface Options {
   readonly ledger: Ledger["Type"]
@@ -54,7 +54,8 @@ export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effe
       return yield* nothingWaits
     })
 
-    const turn = Effect.suspend(() => MonotonicTime.sleepUntil(pace.next())).pipe(Effect.zipRight(nothingWaits), Effect.zipRight(pace.spend))
+    const turn = Effect.suspend(() => MonotonicTime.sleepUntil(pace.next())).pipe(Effect.zipRight(nothingWaits),
+      Effect.zipRight(pace.spend))
 
     const reading = Effect.gen(function*() {
       const begunAt = yield* Clock.currentTimeMillis
@@ -75,8 +76,9 @@ export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effe
 
     return yield* Effect.forever(Effect.zipRight(
       Effect.catchAll(reading, (failure) =>
-        failure instanceof LedgerFault ? Effect.fail(failure) : Effect.flatMap(FailureReport.make("service", failure), (told) =>
-          standing.tell({ _tag: "ReconcilingFailed", failure: told }))),
+        failure instanceof LedgerFault ?
+          Effect.fail(failure) :
+          Effect.flatMap(FailureReport.make("service", failure), (told) => standing.tell({ _tag: "ReconcilingFailed", failure: told }))),
       Effect.sleep(every)
     ))
   })

@@ -20,8 +20,16 @@ export const exceeded = (share: number | undefined, { all, rejected }: Rows): bo
   (all > 0 && rejected === all) || (rejected > all * (share ?? defaultShare) && (share !== undefined || rejected > few))
 
 /** Says in a sentence that the limit is exceeded, with the first rejected row. */
-export const sentence = ({ all, rejected }: Rows, first: { readonly line: number; readonly reason: string } | undefined, unit: Unit): string => {
-  const how = rejected < all ? `${rejected} of ${all} rows are rejected` : all === 1 ? "its only row is rejected" : `all of its ${all} rows are rejected`
+export const sentence = (
+  { all, rejected }: Rows,
+  first: { readonly line: number; readonly reason: string } | undefined,
+  unit: Unit
+): string => {
+  const how = rejected < all
+    ? `${rejected} of ${all} rows are rejected`
+    : all === 1
+    ? "its only row is rejected"
+    : `all of its ${all} rows are rejected`
   const where = first === undefined ? "" : `, the first in ${unit} ${first.line}: ${first.reason}`
   return `${how}${where}${rejected < all ? "; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be" : ""}`
 }

@@ -65,7 +65,9 @@ type FailureReason = "Refused" | "ServiceFault"
 const isLasting = (state: Extract<CircuitBreaker.State, { readonly _tag: "Open" }>): Effect.Effect<boolean> =>
   state.reason === "RateLimited"
     ? Effect.map(DateTime.now, (now) => DateTime.distance(now, state.retryAt) > Duration.toMillis(maxWait))
-    : Effect.succeed(state.halfOpenFailures >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure)))
+    : Effect.succeed(
+      state.halfOpenFailures >= maxTrials[state.reason] || (state.reason === "Refused" && FailureScope.isAccountRefusal(state.failure))
+    )
 
 /** Ended, if the breaker is open for longer than a run of `once` should take. */
 export const lastingly = <Item>(breaker: CircuitBreaker.CircuitBreaker<Item>): Effect.Effect<Option.Option<Ended>> =>
@@ -96,7 +98,8 @@ interface Failing {
   readonly refusals: number
 }
 
-const isSame = (before: Refusal | undefined, after: Refusal): boolean => before !== undefined && before.tag === after.tag && before.code === after.code
+const isSame = (before: Refusal | undefined, after: Refusal): boolean =>
+  before !== undefined && before.tag === after.tag && before.code === after.code
 
 /**
  * Sends until the ledger fails, the fiber is interrupted, or, where it ends when it is idle, nothing is due. Nothing new is begun then,
@@ -117,7 +120,11 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
       permit.halfOpen
         ? Effect.flatMap(breaker.state, (state) =>
           // Products that are refused for reasons of their own may stand side by side: every second trial takes one from the other end.
-          ledger.take({ _tag: "Trial", except: permit.tried, from: state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1 ? "last" : "first" }))
+          ledger.take({
+            _tag: "Trial",
+            except: permit.tried,
+            from: state._tag === "Open" && state.reason === "Refused" && state.halfOpenFailures % 2 === 1 ? "last" : "first"
+          }))
         : Effect.flatMap(reassertion.before, (assertBefore) => ledger.take({ _tag: "Due", assertBefore }))
 
     const finished = (taken: Taken, outcome: Outcome, failed: Failed | undefined) =>
@@ -125,7 +132,8 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         const { priority, productId, since, value, wasQuarantined } = taken
         const failure = failed === undefined
           ? undefined
-          : yield* FailureReport.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message }, productId)
+          : yield* FailureReport.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
+            productId)
         yield* standing.tell({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, failure })
       })
 
@@ -145,7 +153,11 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         return alike.length === 0 ? Effect.void : ledger.release(Option.some(alike))
       })
 
-    const recorded = (taken: Taken, exit: Exit.Exit<Product | undefined, FailurePolicy.SendFailure>, permit: CircuitBreaker.Permit<ProductId>) =>
+    const recorded = (
+      taken: Taken,
+      exit: Exit.Exit<Product | undefined, FailurePolicy.SendFailure>,
+      permit: CircuitBreaker.Permit<ProductId>
+    ) =>
       Effect.gen(function*() {
         const { productId, value } = taken
         const before = yield* breaker.state
@@ -153,7 +165,8 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         // It may ask the service, which a stop must not wait for. What failed by the service's fault is due at once when that is over;
         // what was refused comes in its time, or refused products would open the breaker over and over.
         const told = (failure: FailurePolicy.SendFailure | undefined) =>
-          Effect.flatMap(Effect.interruptible(breaker.record(permit, productId, failure)), (closed) => closed && wasFaulty ? ledger.retryNow : Effect.void)
+          Effect.flatMap(Effect.interruptible(breaker.record(permit, productId, failure)), (closed) =>
+            closed && wasFaulty ? ledger.retryNow : Effect.void)
         const now = yield* MonotonicTime.now
         if (Exit.isSuccess(exit)) {
           acceptedAt = now
@@ -227,7 +240,8 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
           if (taken.value.priority === "assertion") yield* reassertion.spend
           yield* FiberSet.run(inFlight, Effect.ensuring(send(taken.value, slot.right, permit), giveBack))
           return "sending" as const
-        }))
+        })
+      )
 
     const landed = FiberSet.awaitEmpty(inFlight)
 
@@ -245,16 +259,18 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
       return Option.none()
     })
 
-
     /** A permit; if it is for a trial, with nothing else in flight. */
-    const allowed = Effect.flatMap(breaker.acquire, (permit) => permit.halfOpen ? Effect.zipRight(landed, breaker.acquire) : Effect.succeed(permit))
+    const allowed = Effect.flatMap(breaker.acquire, (permit) =>
+      permit.halfOpen ? Effect.zipRight(landed, breaker.acquire) : Effect.succeed(permit))
 
     /** Looks again and again, because what is in flight may open the breaker at any moment. */
     const opensLastingly: Effect.Effect<Ended> = Effect.flatMap(lastingly(breaker), Option.match({
       onNone: () => Effect.zipRight(Effect.sleep(lookForEnd), opensLastingly),
       onSome: Effect.succeed
     }))
-    const allowedInTime = until === "idle" ? Effect.raceFirst(Effect.either(Effect.flip(opensLastingly)), Effect.map(allowed, Either.right)) : Effect.map(allowed, Either.right)
+    const allowedInTime = until === "idle"
+      ? Effect.raceFirst(Effect.either(Effect.flip(opensLastingly)), Effect.map(allowed, Either.right))
+      : Effect.map(allowed, Either.right)
 
     const turn: Effect.Effect<Option.Option<Ended>, LedgerFault> = Effect.gen(function*() {
       yield* places.take(1)
@@ -274,9 +290,10 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
 
     const late = Effect.raceFirst(Effect.interruptible(landed), Effect.interruptible(Effect.sleep(stopWithin)))
     // Not a race, which returns before the fibers that it interrupts have ended: the end of the turns is a failure here.
-    return yield* Effect.all([FiberSet.join(inFlight), Effect.flatMap(turns, Effect.fail)], { concurrency: "unbounded", discard: true }).pipe(
-      Effect.zipRight(Effect.never),
-      Effect.catchTags({ Idle: Effect.succeed<Ended>, Open: Effect.succeed<Ended> }),
-      Effect.ensuring(late)
-    )
+    return yield* Effect.all([FiberSet.join(inFlight), Effect.flatMap(turns, Effect.fail)], { concurrency: "unbounded", discard: true })
+      .pipe(
+        Effect.zipRight(Effect.never),
+        Effect.catchTags({ Idle: Effect.succeed<Ended>, Open: Effect.succeed<Ended> }),
+        Effect.ensuring(late)
+      )
   }))

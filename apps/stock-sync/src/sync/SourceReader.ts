@@ -63,8 +63,8 @@ export const make = (options: {
           Effect.tapErrorTag("SnapshotHeld", (failure) =>
             Effect.zipRight(
               noteKnown(ledger, version),
-              Effect.flatMap(FailureReport.make("source", failure), (report) =>
-                standing.tell({ _tag: "SourceHeld", rows: count, held: failure.held, failure: report }))
+              Effect.flatMap(FailureReport.make("source", failure),
+                (report) => standing.tell({ _tag: "SourceHeld", rows: count, held: failure.held, failure: report }))
             ))
         )
         yield* noteKnown(ledger, version)
@@ -73,9 +73,10 @@ export const make = (options: {
         Effect.tap(() => {
           failures = 0
         }),
-        Effect.tapErrorTag("SnapshotHeld", () => Effect.sync(() => {
-          failures = 0
-        })),
+        Effect.tapErrorTag("SnapshotHeld", () =>
+          Effect.sync(() => {
+            failures = 0
+          })),
         Effect.tapError((failure) =>
           failure._tag === "SourceRefused" || failure._tag === "SourceUnreachable"
             ? Effect.flatMap(FailureReport.make("source", failure), (report) => {
@@ -87,7 +88,8 @@ export const make = (options: {
         Effect.ensuring(Queue.offer(options.wakes, undefined))
       )
 
-    const isConfirmed = (ledger: Ledger["Type"]) => Effect.map(ledger.snapshot, ({ held }) => Option.exists(held, ({ confirmed }) => confirmed))
+    const isConfirmed = (ledger: Ledger["Type"]) =>
+      Effect.map(ledger.snapshot, ({ held }) => Option.exists(held, ({ confirmed }) => confirmed))
 
     const reread = (ledger: Ledger["Type"]) =>
       Effect.gen(function*() {

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -13,7 +14,6 @@ import * as PubSub from "effect/PubSub"
 import type * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
-import type { StockPriority } from "@plaza/client"
 import type { Account, Held, Ledger, Received } from "../ledger/Ledger.js"
 
 /**

@@ -2,15 +2,20 @@
  * Starts a MariaDB for tests if the server is installed: Debian's `mariadb-server-core`, or the program that
  * `MARIADBD` names.
  */
+import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { accessSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { env, stderr } from "node:process"
-import { Effect } from "effect"
 
-const found = [...(env["MARIADBD"] === undefined ? [] : [env["MARIADBD"]]), "/usr/sbin/mariadbd", "/usr/local/sbin/mariadbd", "/opt/homebrew/bin/mariadbd"]
+const found = [
+  ...(env["MARIADBD"] === undefined ? [] : [env["MARIADBD"]]),
+  "/usr/sbin/mariadbd",
+  "/usr/local/sbin/mariadbd",
+  "/opt/homebrew/bin/mariadbd"
+]
   .find((path) => {
     try {
       accessSync(path)

@@ -41,8 +41,12 @@ export const ledgerOpens = Effect.flatMap(Ledger, (ledger) => happens({ _tag: "L
 export const received = (wanted: Readonly<Record<string, number>>, reasons: ReadonlyArray<string> = []) =>
   Effect.gen(function*() {
     const good = Object.entries(wanted).map(([productId, stock], index) => row(productId, stock, index + 2))
-    const rows = [...good, ...reasons.map((reason, index) => ({ _tag: "Bad", line: good.length + 2 + index, productId: undefined, reason } as const))]
-    const received = yield* Effect.flatMap(Ledger, (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows: Stream.fromIterable(rows) }, policy))
+    const rows = [
+      ...good,
+      ...reasons.map((reason, index) => ({ _tag: "Bad", line: good.length + 2 + index, productId: undefined, reason } as const))
+    ]
+    const received = yield* Effect.flatMap(Ledger,
+      (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows: Stream.fromIterable(rows) }, policy))
     yield* happens({ _tag: "SourceTaken", rows: rows.length, received })
   })
 
@@ -50,14 +54,24 @@ export const received = (wanted: Readonly<Record<string, number>>, reasons: Read
 export const heldInLedger = (ids: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const rows = Stream.fromIterable(ids.map((productId, index) => row(productId, 0, index + 2)))
-    const { held } = yield* Effect.flip(Effect.flatMap(Ledger, (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows }, policy))).pipe(
+    const { held } = yield* Effect.flip(
+      Effect.flatMap(Ledger, (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows }, policy))
+    ).pipe(
       Effect.flatMap((refused) => refused._tag === "SnapshotHeld" ? Effect.succeed(refused) : Effect.dieMessage("the snapshot is not held"))
     )
-    yield* happens({ _tag: "SourceHeld", rows: ids.length, held, failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" }) })
+    yield* happens({
+      _tag: "SourceHeld",
+      rows: ids.length,
+      held,
+      failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" })
+    })
   })
 
 /** The most urgent product is sent, with this outcome. */
-export const sent = (outcome: "confirmed" | "quarantined" | "doubtful", reason = failure({ about: "product", tag: "NotFound", code: "NOT_FOUND", message: "no such product" })) =>
+export const sent = (
+  outcome: "confirmed" | "quarantined" | "doubtful",
+  reason = failure({ about: "product", tag: "NotFound", code: "NOT_FOUND", message: "no such product" })
+) =>
   Effect.gen(function*() {
     const ledger = yield* Ledger
     const taken = Option.getOrThrow(yield* ledger.take({ _tag: "Due", assertBefore: Option.none() }))
@@ -92,7 +106,10 @@ export interface Response {
 }
 
 /** Requests in process. */
-export const request = (path: string, { headers = {}, method = "GET" }: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> } = {}) =>
+export const request = (
+  path: string,
+  { headers = {}, method = "GET" }: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> } = {}
+) =>
   Effect.gen(function*() {
     const request = new Request(`http://localhost${path}`, { method, headers: { host: "localhost:9000", ...headers } })
     const web = HttpServerResponse.toWeb(

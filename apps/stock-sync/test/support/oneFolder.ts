@@ -10,7 +10,8 @@ interface Content {
   readonly ino: number
 }
 
-const missing = (path: string) => new Error.SystemError({ reason: "NotFound", module: "FileSystem", method: "stat", pathOrDescriptor: path })
+const missing = (path: string) =>
+  new Error.SystemError({ reason: "NotFound", module: "FileSystem", method: "stat", pathOrDescriptor: path })
 
 export const make = () => {
   const folder = new Map<string, Content>()

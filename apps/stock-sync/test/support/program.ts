@@ -35,7 +35,10 @@ export interface RunOptions {
 }
 
 /** Starts the program; what is still running at the end of the scope is killed. */
-export const start = (args: ReadonlyArray<string>, { cwd, env = {}, input = "", program = built }: RunOptions): Effect.Effect<Running, never, Scope.Scope> =>
+export const start = (
+  args: ReadonlyArray<string>,
+  { cwd, env = {}, input = "", program = built }: RunOptions
+): Effect.Effect<Running, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       if (!existsSync(program)) throw new Error("plaza-stock-sync is not built: run the build first (pnpm build)")

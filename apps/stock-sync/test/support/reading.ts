@@ -5,7 +5,12 @@ import { Chunk, Effect, Stream } from "effect"
 import { expect } from "vitest"
 
 export const good = (line: number, productId: string, stock: number) => ({ _tag: "Good", line, productId, stock })
-export const bad = (line: number, productId: string | undefined, reason: string) => ({ _tag: "Bad", line, productId, reason: containing(reason) })
+export const bad = (line: number, productId: string | undefined, reason: string) => ({
+  _tag: "Bad",
+  line,
+  productId,
+  reason: containing(reason)
+})
 // The matcher is typed as anything at all; here it stands for a text.
 export const containing = (text: string): unknown => expect.stringContaining(text)
 

@@ -3,8 +3,8 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
-import { Sandbox } from "@plaza/sandbox"
 import type { Row } from "@plaza/rows/Stock"
+import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect, Layer } from "effect"
 import type { LedgerOptions, SnapshotPolicy } from "../../src/ledger/Ledger.js"
 
@@ -16,7 +16,12 @@ export const sandboxAndClient = Layer.provideMerge(
   Sandbox.layerHttpClient({ assumptions: { requestsPerWindow: manyRequests } })
 )
 
-export const row = (productId: string, stock: number, line = 2): Row => ({ _tag: "Good", line, productId: ProductId.make(productId), stock })
+export const row = (productId: string, stock: number, line = 2): Row => ({
+  _tag: "Good",
+  line,
+  productId: ProductId.make(productId),
+  stock
+})
 
 /** The defaults of the program. */
 export const policy: SnapshotPolicy = {
@@ -43,5 +48,5 @@ export const held = (...ids: ReadonlyArray<string>) =>
   })
 
 /** The products whose stock was sent, in the order of arrival. */
-export const arrived = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), (records) =>
-  records.filter((record) => record.method === "PATCH").map((record) => record.params["id"] ?? ""))
+export const arrived = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests),
+  (records) => records.filter((record) => record.method === "PATCH").map((record) => record.params["id"] ?? ""))

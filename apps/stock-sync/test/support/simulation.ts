@@ -49,7 +49,14 @@ export const source = (first: Wanted) =>
           const { rows, version } = yield* Ref.get(current)
           const mark = String(version)
           const read = yield* rows
-          return Option.contains(taken, mark) ? Option.none() : Option.some({ version: Option.some(mark), unit: "line" as const, excluded: new Set<string>(), rows: Stream.fromIterable(read) })
+          return Option.contains(taken, mark)
+            ? Option.none()
+            : Option.some({
+              version: Option.some(mark),
+              unit: "line" as const,
+              excluded: new Set<string>(),
+              rows: Stream.fromIterable(read)
+            })
         }),
       changes: Stream.fromQueue(changes)
     }
@@ -72,7 +79,10 @@ export const memoryLedger = (options: LedgerOptions = ledgerOptions) =>
     const sql = yield* SqliteClient.make({ filename: ":memory:", disableWAL: true })
     yield* SqliteSchema.migrate(sql, 0)
     const access = Access.make(sql, "memory", faultOf("memory"))
-    const memory: MemoryLedger = { ledger: Statements.make(access, options), reopened: Effect.asVoid(access.run(Sends.cutOff(sql, options))) }
+    const memory: MemoryLedger = {
+      ledger: Statements.make(access, options),
+      reopened: Effect.asVoid(access.run(Sends.cutOff(sql, options)))
+    }
     return memory
   }).pipe(Effect.provide(Reactivity.layer), Effect.orDie)
 
@@ -100,7 +110,11 @@ export const started = (from: Source["Type"], ledger: Ledger["Type"], settings: 
   })
 
 /** `Engine.once` as a process of its own: its client remembers nothing of earlier requests, and the ledger is opened anew. */
-export const onceFrom = (memory: MemoryLedger, from: Source["Type"], { plaza = {}, ...settings }: Settings & { readonly plaza?: PlazaOptions } = {}) =>
+export const onceFrom = (
+  memory: MemoryLedger,
+  from: Source["Type"],
+  { plaza = {}, ...settings }: Settings & { readonly plaza?: PlazaOptions } = {}
+) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
     yield* memory.reopened
@@ -192,15 +206,18 @@ export const stockOf = (id: string) => `/store/products/${id}/stock`
 export const anyStock = stockOf("*")
 
 /** The requests that set a stock, in the order of arrival. */
-export const patches = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests), (records) =>
-  records.flatMap(({ at, method, params, status }) =>
-    method === "PATCH" ? [{ id: params["id"] ?? "", status, millis: DateTime.toEpochMillis(at) }] : []))
+export const patches = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests),
+  (records) =>
+    records.flatMap(({ at, method, params, status }) =>
+      method === "PATCH" ? [{ id: params["id"] ?? "", status, millis: DateTime.toEpochMillis(at) }] : []
+    ))
 
 /** The values that took effect for a product, in this order. */
 export const commitsOf = (id: string) =>
   Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ commits }) => commits), (all) =>
     all.flatMap(({ params, payload }) =>
-      params["id"] === id && typeof payload === "object" && payload !== null && "stock" in payload ? [payload.stock] : []))
+      params["id"] === id && typeof payload === "object" && payload !== null && "stock" in payload ? [payload.stock] : []
+    ))
 
 /** The requests for one path. */
 export const requestsOf = (path: string) =>

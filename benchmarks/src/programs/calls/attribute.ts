@@ -24,7 +24,8 @@ const packageOf = (url: string): string | undefined => {
 }
 
 // The two halves of effect that a client can do something about: fewer steps, or less to decode.
-const halfOfEffect = (url: string) => /\/(ParseResult|Schema|SchemaAST|schema\/[^/]*)\.js$/.test(url) ? "effect, schemas" : "effect, fibers and the rest"
+const halfOfEffect = (url: string) =>
+  /\/(ParseResult|Schema|SchemaAST|schema\/[^/]*)\.js$/.test(url) ? "effect, schemas" : "effect, fibers and the rest"
 
 /** The part that a frame belongs to. */
 export const partOf = ({ functionName, url }: Profile["nodes"][number]["callFrame"]): string => {

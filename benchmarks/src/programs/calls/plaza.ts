@@ -22,5 +22,7 @@ export const onLayer = (http: Layer.Layer<HttpClient.HttpClient>): void =>
     const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey), rateLimit: 10_000_000 })
     const runtime = ManagedRuntime.make(Layer.provide(client, http))
     return (call, times, concurrency) =>
-      runtime.runPromise(Effect.replicateEffect(Effect.asVoid<unknown, unknown, Profiles | Store>(calls[call]), times, { concurrency, discard: true }))
+      runtime.runPromise(
+        Effect.replicateEffect(Effect.asVoid<unknown, unknown, Profiles | Store>(calls[call]), times, { concurrency, discard: true })
+      )
   })

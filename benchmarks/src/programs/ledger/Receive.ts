@@ -2,15 +2,15 @@
  * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time of that, of opening and of reading,
  * and the size of the process.
  */
+import { NodeContext } from "@effect/platform-node"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
-import { NodeContext } from "@effect/platform-node"
 import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"
-import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
+import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { answering } from "../answering.js"
 
 export interface Task {
@@ -32,7 +32,12 @@ const rows = ({ changes, products }: Task) =>
     from >= products ? Option.none() : Option.some([
       Chunk.makeBy(Math.min(chunk, products - from), (offset): Row => {
         const product = ((from + offset) * step) % products
-        return { _tag: "Good", line: from + offset + 2, productId: ProductId.make(`SKU-${product}`), stock: (product % 97) + (product < changes ? 100 : 1) }
+        return {
+          _tag: "Good",
+          line: from + offset + 2,
+          productId: ProductId.make(`SKU-${product}`),
+          stock: (product % 97) + (product < changes ? 100 : 1)
+        }
       }),
       from + chunk
     ]))

@@ -38,5 +38,11 @@ export const serve = ({ items, pages }: Reader): void =>
       if (count === warmItems) warmPeak = process.resourceUsage().maxRSS
     })
     const { system, user } = process.cpuUsage(cpuBefore)
-    return { count, seconds: seconds(), cpu: (user + system) / 1e6, warmPeak: warmPeak * 1_024, peak: process.resourceUsage().maxRSS * 1_024 }
+    return {
+      count,
+      seconds: seconds(),
+      cpu: (user + system) / 1e6,
+      warmPeak: warmPeak * 1_024,
+      peak: process.resourceUsage().maxRSS * 1_024
+    }
   })

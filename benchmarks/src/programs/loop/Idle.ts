@@ -30,7 +30,12 @@ const cpu = () => {
 const prepared = ({ place, products }: Task) =>
   Effect.zipRight(
     Effect.scoped(Effect.flatMap(Looping.opened(place), (ledger) =>
-      ledger.receive({ source: "memory", unit: "row", excluded: new Set(), rows: Looping.rowsOf(Array.from({ length: products }, () => 5)) }, Looping.policy))),
+      ledger.receive({
+        source: "memory",
+        unit: "row",
+        excluded: new Set(),
+        rows: Looping.rowsOf(Array.from({ length: products }, () => 5))
+      }, Looping.policy))),
     Effect.provide(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE product SET state = 'settled', confirmed = wanted, confirmed_at = since`),
       SqliteClient.layer({ filename: place })

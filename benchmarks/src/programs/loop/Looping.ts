@@ -9,8 +9,8 @@ import { ProductId } from "@plaza/domain/Ids"
 import type { Row } from "@plaza/rows/Stock"
 import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
-import * as Engine from "@plaza/stock-sync/sync/Engine"
 import { Source } from "@plaza/stock-sync/source/Source"
+import * as Engine from "@plaza/stock-sync/sync/Engine"
 import * as WorkerState from "@plaza/stock-sync/sync/WorkerState"
 import { Chunk, Clock, Context, Duration, Effect, Layer, Option, Queue, Random, Redacted, Ref, Stream } from "effect"
 import { apiKey } from "../apiKey.js"
@@ -30,7 +30,8 @@ export const service = () => {
       if (product !== undefined) requests.push({ productId: product, sentAt: yield* Clock.currentTimeMillis })
       yield* Effect.sleep(Duration.millis(yield* Random.nextIntBetween(20, 400)))
       return HttpClientResponse.fromWeb(request, new Response(JSON.stringify({ id: product ?? "1" })))
-    }))
+    })
+  )
   const layer = Layer.provide(
     Plaza.layer({ baseUrl: "https://service/open/v1", apiKey: Redacted.make(apiKey) }),
     Layer.succeed(HttpClient.HttpClient, client)
@@ -41,7 +42,9 @@ export const service = () => {
 export const idOf = (product: number): ProductId => ProductId.make(`SKU-${String(product).padStart(6, "0")}`)
 
 export const rowsOf = (stocks: ReadonlyArray<number>): Stream.Stream<Row> =>
-  Stream.fromChunk(Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Good", line: product + 2, productId: idOf(product), stock }))))
+  Stream.fromChunk(
+    Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Good", line: product + 2, productId: idOf(product), stock })))
+  )
 
 /** A source with the current stocks. It reports a change when the benchmark signals one. */
 export const source = (stocks: ReadonlyArray<number>) =>
@@ -52,7 +55,9 @@ export const source = (stocks: ReadonlyArray<number>) =>
       name: "memory",
       open: (taken) =>
         Effect.map(Effect.map(Ref.get(version), String), (mark) =>
-          Option.contains(taken, mark) ? Option.none() : Option.some({ version: Option.some(mark), unit: "row" as const, excluded: new Set<string>(), rows: rowsOf(stocks) })),
+          Option.contains(taken, mark)
+            ? Option.none()
+            : Option.some({ version: Option.some(mark), unit: "row" as const, excluded: new Set<string>(), rows: rowsOf(stocks) })),
       changes: Stream.fromQueue(changes)
     }
     return { service, changed: Effect.zipRight(Ref.update(version, (one) => one + 1), Queue.offer(changes, undefined)) }

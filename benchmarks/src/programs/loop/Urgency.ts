@@ -40,7 +40,11 @@ const changing = (task: Task, change: (product: number) => Effect.Effect<void>) 
       return { at: yield* Clock.currentTimeMillis, productId: Looping.idOf(product) }
     }))
 
-const whole = (task: Task, requests: ReadonlyArray<Looping.Request>, changes: ReadonlyArray<{ readonly at: number; readonly productId: string }>) =>
+const whole = (
+  task: Task,
+  requests: ReadonlyArray<Looping.Request>,
+  changes: ReadonlyArray<{ readonly at: number; readonly productId: string }>
+) =>
   Effect.gen(function*() {
     const judge = () => changes.flatMap(({ at, productId }) => judged(requests, at, productId) ?? [])
     while (judge().length < task.changes) yield* Effect.sleep(60_000)

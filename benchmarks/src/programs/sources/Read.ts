@@ -1,7 +1,7 @@
 /** Reads a source of `plaza-stock-sync` to its end, and measures time and process size. */
 import { NodeContext } from "@effect/platform-node"
-import { Duration, Effect, Stream } from "effect"
 import * as Open from "@plaza/stock-sync/source/Open"
+import { Duration, Effect, Stream } from "effect"
 import { answering } from "../answering.js"
 
 export interface Task {

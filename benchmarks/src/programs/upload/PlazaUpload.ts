@@ -15,7 +15,8 @@ sending(async ({ address, path }) => {
   // One call before, so that what is measured is the upload and not the loading of code.
   await runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => me))
   return {
-    upload: () => runtime.runPromise(Effect.flatMap(Media, ({ uploadFile }) => Effect.map(uploadFile(path), ({ mediaId }) => Number(mediaId)))),
+    upload: () =>
+      runtime.runPromise(Effect.flatMap(Media, ({ uploadFile }) => Effect.map(uploadFile(path), ({ mediaId }) => Number(mediaId)))),
     end: () => runtime.dispose()
   }
 })

@@ -31,5 +31,11 @@ export const sending = (make: (task: Task) => Promise<Sender>): void =>
     const { system, user } = process.cpuUsage(cpuBefore)
     clearInterval(sampler)
     await end()
-    return { bytes, seconds, cpu: (user + system) / 1e6, growth: largest(sizes) - idle, growthInHalf: largest(sizes.slice(0, sizes.length / 2)) - idle }
+    return {
+      bytes,
+      seconds,
+      cpu: (user + system) / 1e6,
+      growth: largest(sizes) - idle,
+      growthInHalf: largest(sizes.slice(0, sizes.length / 2)) - idle
+    }
   })

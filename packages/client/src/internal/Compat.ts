@@ -115,7 +115,8 @@ export const delays = (schedule: Schedule.Schedule<unknown>): Delays => {
         return ScheduleDecision.isDone(decision)
           ? Duration.infinity
           : Duration.millis(ScheduleIntervals.start(decision.intervals))
-      })),
+      })
+    ),
     reset: Effect.sync(() => {
       state = schedule.initial
     })
@@ -126,8 +127,7 @@ export const delays = (schedule: Schedule.Schedule<unknown>): Delays => {
 export const firstDelays = (
   schedule: Schedule.Schedule<unknown>,
   count: number
-): Effect.Effect<ReadonlyArray<Duration.Duration>> =>
-  Effect.suspend(() => Effect.replicateEffect(delays(schedule).next, count))
+): Effect.Effect<ReadonlyArray<Duration.Duration>> => Effect.suspend(() => Effect.replicateEffect(delays(schedule).next, count))
 
 /**
  * Runs each pull of a stream, and the stream's start, through a function. The consumer's own effects run between pulls,

@@ -1,12 +1,26 @@
 /** Tests of an allowance that every rate limit layer has to pass. */
 import { expect, it, type Vitest } from "@effect/vitest"
 import { type ClientError, RateLimit } from "@plaza/client"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import {
-  Cause, Clock, Context, DateTime, Deferred, Duration, Effect, Either, Exit, FastCheck as fc, Fiber, Layer, Logger, Scope, TestClock
+  Cause,
+  Clock,
+  Context,
+  DateTime,
+  Deferred,
+  Duration,
+  Effect,
+  Either,
+  Exit,
+  FastCheck as fc,
+  Fiber,
+  Layer,
+  Logger,
+  Scope,
+  TestClock
 } from "effect"
 import type { TestContext } from "vitest"
 import * as CountingServer from "./CountingServer.js"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import * as Virtual from "./Virtual.js"
 
 /** Makes an allowance of its own each time. */
@@ -37,9 +51,10 @@ type Send = <A, E, R>(
 /** Both ways to send a request, which must not differ in what comes of it. */
 const ways: ReadonlyArray<readonly [name: string, send: Send]> = [
   ["in a slot of its own", (limit, request) => limit.withSlot(patient, request)],
-  ["in a slot that was reserved", (limit, request) =>
-    Effect.scopedWith((scope) =>
-      Effect.flatMap(Scope.extend(limit.reserve(patient), scope), ({ use }) => use(request)))]
+  [
+    "in a slot that was reserved",
+    (limit, request) => Effect.scopedWith((scope) => Effect.flatMap(Scope.extend(limit.reserve(patient), scope), ({ use }) => use(request)))
+  ]
 ]
 
 const latencies = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 200 })), {
@@ -74,8 +89,9 @@ export const inAnyTime = (
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }, context))
       yield* Effect.scoped(limit.reserve(patient))
-      const twice = yield* Effect.exit(Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) =>
-        Effect.zipRight(use(Effect.void), use(Effect.void)))))
+      const twice = yield* Effect.exit(
+        Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) => Effect.zipRight(use(Effect.void), use(Effect.void))))
+      )
       expect(Exit.isFailure(twice) && Cause.isDie(twice.cause)).toBe(true)
     }))
 }
@@ -240,8 +256,9 @@ const reservedRules = (layerOf: LayerOf): void => {
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
       yield* Effect.scoped(limit.reserve(patient))
-      yield* Effect.exit(Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) =>
-        Effect.zipRight(use(Effect.void), use(Effect.void)))))
+      yield* Effect.exit(
+        Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) => Effect.zipRight(use(Effect.void), use(Effect.void))))
+      )
       const next = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(next)).toBe(60_001)
@@ -312,7 +329,10 @@ const operationRules = (layerOf: LayerOf): void => {
       for (const waiting of [short, late]) {
         const result = yield* Fiber.join(waiting)
         expect(Either.getLeft(result)).toMatchObject({
-          value: { _tag: "RateLimitWaitExceeded", message: "the service asked for a pause of comment; come back at 1970-01-01T02:00:01.000Z" }
+          value: {
+            _tag: "RateLimitWaitExceeded",
+            message: "the service asked for a pause of comment; come back at 1970-01-01T02:00:01.000Z"
+          }
         })
       }
       expect(yield* status).toMatchObject({
@@ -346,7 +366,9 @@ const operationRules = (layerOf: LayerOf): void => {
     Effect.gen(function*() {
       const events: Array<string> = []
       const logger = Logger.make(({ annotations, logLevel, message }) => {
-        events.push(`${logLevel.label} ${String(message)} ${JSON.stringify(Object.fromEntries([...annotations].toSorted(([a], [b]) => a.localeCompare(b))))}`)
+        events.push(`${logLevel.label} ${String(message)} ${
+          JSON.stringify(Object.fromEntries([...annotations].toSorted(([a], [b]) => a.localeCompare(b))))
+        }`)
       })
       yield* Effect.gen(function*() {
         const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
@@ -356,7 +378,8 @@ const operationRules = (layerOf: LayerOf): void => {
         yield* closeFor(Duration.seconds(25))
         yield* closeFor(Duration.hours(10), "comment")
         yield* closeFor(Duration.hours(10), "comment")
-        yield* Effect.forkAll(Array.from({ length: 20 }, () => withSlot(patient, Effect.void)))
+        yield* Effect.forkAll(Array.from({ length: 20 }, () =>
+          withSlot(patient, Effect.void)))
         yield* TestClock.adjust("10 seconds")
       }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
       expect(events.slice(0, 2)).toEqual([

@@ -1,11 +1,11 @@
 /** A program for a web page: one service of the client over fetch. A test bundles it and runs it without Node. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Plaza from "../../src/Plaza.js"
-import { Store } from "../../src/Store.js"
 import { ProductId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Plaza from "../../src/Plaza.js"
+import { Store } from "../../src/Store.js"
 
 /** Sets a stock and tells what the service holds then. */
 export const setStock = (baseUrl: string, apiKey: string, id: string, stock: number): Promise<number | undefined> =>

@@ -1,8 +1,8 @@
 /**
  * A service on loopback that limits the requests of each key in any window by its own clock, and records the senders by path.
  */
-import { createServer, type ServerResponse } from "node:http"
 import { Effect } from "effect"
+import { createServer, type ServerResponse } from "node:http"
 
 export interface CountingService {
   readonly address: string

@@ -1,11 +1,11 @@
 /** Databases for tests, and outages of databases. */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import * as Path from "node:path"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient, SqlError, Statement } from "@effect/sql"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
 
 /** A SQLite database of its own, in memory. */
 export const memory = Layer.orDie(SqliteClient.layer({ filename: ":memory:" }))

@@ -36,7 +36,14 @@ export const local = {
   ClientClosed: new ClientError.ClientClosed({ message }),
   CursorRepeated: new ClientError.CursorRepeated({ operation, message }),
   CursorRejected: new ClientError.CursorRejected({ operation, message, cause: fromCode("NOT_FOUND", { message }) }),
-  UnreadableItem: new ClientError.UnreadableItem({ operation, page: 1, position: 1, cursor: undefined, nextCursor: Cursor.make("c"), message })
+  UnreadableItem: new ClientError.UnreadableItem({
+    operation,
+    page: 1,
+    position: 1,
+    cursor: undefined,
+    nextCursor: Cursor.make("c"),
+    message
+  })
 }
 
 export const inconclusive = new ClientError.Inconclusive({ message })

@@ -72,8 +72,7 @@ export const layerHttpClient = (answer: (call: Call) => Effect.Effect<Reply>): L
   Layer.succeed(
     HttpClient.HttpClient,
     HttpClient.make((request, url) => {
-      const transportError = (cause: unknown) =>
-        new HttpClientError.RequestError({ request, reason: "Transport", cause })
+      const transportError = (cause: unknown) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
       return Effect.gen(function*() {
         const body = yield* Effect.mapError(bodyText(request), transportError)
         const reply = yield* answer({

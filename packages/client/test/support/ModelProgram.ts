@@ -185,8 +185,7 @@ const latitude: fc.Arbitrary<Latitude.Change> = fc.record({
     { weight: 2, arbitrary: fc.subarray([...fields]) },
     { weight: 1, arbitrary: fc.constant(fields) }
   )
-}).map(({ drawn, seed }) =>
-  Object.fromEntries(Object.entries(Latitude.fromSeed(seed)).filter(([name]) => drawn.includes(name))))
+}).map(({ drawn, seed }) => Object.fromEntries(Object.entries(Latitude.fromSeed(seed)).filter(([name]) => drawn.includes(name))))
 
 const programOf = (write: fc.Arbitrary<Write>, targets: ReadonlyArray<Target>): fc.Arbitrary<Program> =>
   fc.record({

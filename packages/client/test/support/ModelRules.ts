@@ -69,8 +69,7 @@ const counted = (what: string, found: number, [least, most]: readonly [number, n
 const valueOf = (call: Observed, field: string): unknown =>
   call.claim._tag === "Success" && Predicate.hasProperty(call.claim.value, field) ? call.claim.value[field] : undefined
 
-const fieldOf = (payload: unknown, field: string): unknown =>
-  Predicate.hasProperty(payload, field) ? payload[field] : undefined
+const fieldOf = (payload: unknown, field: string): unknown => Predicate.hasProperty(payload, field) ? payload[field] : undefined
 
 const commitsOf = (kind: Kind, { commits }: Observation): ReadonlyArray<Commit> =>
   commits.filter(({ operation }) => operation === operations[kind])
@@ -78,7 +77,8 @@ const commitsOf = (kind: Kind, { commits }: Observation): ReadonlyArray<Commit> 
 /** Whether a fault turned a refusal of this operation into a success: then the service told the client a lie. */
 const isLie = (kind: Kind, { requests }: Observation): boolean =>
   requests.some(({ deliveredStatus, operation, status }) =>
-    operation === operations[kind] && status !== null && status >= 400 && deliveredStatus !== null && deliveredStatus < 300)
+    operation === operations[kind] && status !== null && status >= 400 && deliveredStatus !== null && deliveredStatus < 300
+  )
 
 /** The posts of another client of the account. */
 const othersPosts = ({ commits, requests }: Observation): ReadonlyArray<Commit> => {
@@ -118,7 +118,8 @@ const postRules = (calls: ReadonlyArray<Observed>, observation: Observation): Re
       return [
         ...counted(`post ${group}`, there.length, [least - taken.length, most]),
         ...taken.flatMap(({ call, commit }) =>
-          mayBeTaken(commit, call, observation) ? [] : [`${describe(call)}: the post of another client is claimed`]),
+          mayBeTaken(commit, call, observation) ? [] : [`${describe(call)}: the post of another client is claimed`]
+        ),
         ...(new Set(claimed.map(({ id }) => id)).size === claimed.length ? [] : [`post ${group}: two calls claim one post`]),
         ...claimed.filter(({ call }) => !taken.some((other) => other.call === call)).flatMap(({ call, id }) => {
           const commit = there.find(({ createdId }) => createdId === id)
@@ -151,7 +152,8 @@ const uploadRules = (call: Observed, observation: Observation): ReadonlyArray<st
   }
   const own = mark(call.number)
   const done = commitsOf("upload", observation).filter(({ payload }) =>
-    fieldOf(payload, "name") === own && fieldOf(payload, "size") === own.length)
+    fieldOf(payload, "name") === own && fieldOf(payload, "size") === own.length
+  )
   const id = valueOf(call, "mediaId")
   return [
     ...counted(describe(call), Math.min(1, done.length), bounds([call])),
@@ -171,8 +173,7 @@ const flagRules = (
     return counted(`${kind} ${target}`, isThere(target) ? 1 : 0, [Math.min(1, least), Math.min(1, most)])
   })
 
-const stockIn = (state: StateSnapshot, target: number) =>
-  state.products.find(({ id }) => id === targets.stock(target))?.stock
+const stockIn = (state: StateSnapshot, target: number) => state.products.find(({ id }) => id === targets.stock(target))?.stock
 
 /** The value of the last call stands, unless the service carried out an attempt that it had given up on. */
 const stockRules = (calls: ReadonlyArray<Observed>, observation: Observation): ReadonlyArray<string> => {
@@ -255,7 +256,9 @@ const knowingRules = (call: Observed, observation: Observation): ReadonlyArray<s
     (typeof last === "number" && (last < 500 || last >= 504)) || cause._tag === "RateLimitWaitExceeded" ||
     requests.some(({ faults, operation }) => operation === "listPosts" && faults.length > 0) ||
     othersPosts(observation).length > 0 ||
-    calls.some((other) => other !== call && other.write.kind === "post" && claimOf(other) === "open" && groupOf(textOf(other.write, other.number)) === group)
+    calls.some((other) =>
+      other !== call && other.write.kind === "post" && claimOf(other) === "open" && groupOf(textOf(other.write, other.number)) === group
+    )
   return hasReason ? [] : [`${describe(call)}: it could be found or sent again (${writes.join(", ")})`]
 }
 
@@ -269,8 +272,7 @@ const rateRules = ({ latitude, requests: all }: Observation): ReadonlyArray<stri
   // A bucket may be smaller than the allowance of a window, which a client learns by a 429 only.
   const mayRefuse = latitude.dailyQuota !== null || latitude.rateCounting === "tokenBucket"
   return [
-    ...requests.flatMap(({ id, path, status }) =>
-      status === 429 && !mayRefuse ? [`${id} ${path} was beyond the allowance`] : []),
+    ...requests.flatMap(({ id, path, status }) => status === 429 && !mayRefuse ? [`${id} ${path} was beyond the allowance`] : []),
     ...moments.flatMap((end) => {
       const within = moments.filter((at) => at <= end && at > end - window).length
       return within > allowance ? [`${within} requests in the window up to ${end}`] : []
@@ -290,9 +292,9 @@ export const violations = (observation: Observation): ReadonlyArray<string> => {
       ...knowingRules(call, observation)
     ]),
     ...flagRules("like", calls, observation, (target) => after.likes.some(({ postId }) => postId === targets.like(target))),
-    ...flagRules("follow", calls, observation, (target) =>
-      after.relations.some(({ follows, from, to }) =>
-        follows && from === after.keys[0]?.accountId && to === targets.follow(target))),
+    ...flagRules("follow", calls, observation,
+      (target) =>
+        after.relations.some(({ follows, from, to }) => follows && from === after.keys[0]?.accountId && to === targets.follow(target))),
     ...stockRules(calls, observation),
     ...shipRules(calls, observation),
     ...rateRules(observation)

@@ -3,13 +3,13 @@
  * sandbox's state.
  */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Stories, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store, Stories } from "@plaza/client"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain"
 import { type Commit, type Latitude, type RequestRecord, Sandbox, type StateSnapshot } from "@plaza/sandbox"
+import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Duration, Effect, Exit, Fiber, FiberRef, Layer, Logger, LogLevel, Random, type Redacted, Schedule } from "effect"
 import type { Call, OtherCall, PlannedFault, Program, Write } from "./ModelProgram.js"
 import { texts, timeoutMillis } from "./ModelProgram.js"
-import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 
 // Of the sandbox's seed, whatever its number.
 const post = PostId.make("9007199254741010")
@@ -41,14 +41,12 @@ export const mark = (number: number): string => `call${number}end`
 
 export const stockOf = (number: number): number => 1_000 + number
 
-export const textOf = (write: Extract<Write, { kind: "post" }>, number: number): string =>
-  texts[write.text]?.[1] ?? mark(number)
+export const textOf = (write: Extract<Write, { kind: "post" }>, number: number): string => texts[write.text]?.[1] ?? mark(number)
 
 const failureOf = (write: Write, number: number): Effect.Effect<unknown, ClientError.Failure, Plaza.Services> => {
   switch (write.kind) {
     case "post":
-      return Effect.flatMap(Posts, ({ create }) =>
-        create({ text: textOf(write, number), ...(write.media ? { mediaIds: [media] } : {}) }))
+      return Effect.flatMap(Posts, ({ create }) => create({ text: textOf(write, number), ...(write.media ? { mediaIds: [media] } : {}) }))
     case "comment":
       return Effect.flatMap(Posts, ({ comment }) => comment(post, mark(number)))
     case "message":
@@ -56,8 +54,7 @@ const failureOf = (write: Write, number: number): Effect.Effect<unknown, ClientE
     case "story":
       return Effect.flatMap(Stories, ({ create }) => create({ mark: mark(number) }))
     case "upload":
-      return Effect.flatMap(Media, ({ upload }) =>
-        upload({ content: new TextEncoder().encode(mark(number)), fileName: mark(number) }))
+      return Effect.flatMap(Media, ({ upload }) => upload({ content: new TextEncoder().encode(mark(number)), fileName: mark(number) }))
     case "like":
       return Effect.flatMap(Posts, ({ like }) => like(targets.like(write.target)))
     case "follow":
@@ -65,8 +62,7 @@ const failureOf = (write: Write, number: number): Effect.Effect<unknown, ClientE
     case "stock":
       return Effect.flatMap(Store, ({ setStock }) => setStock(targets.stock(write.target), stockOf(number)))
     case "ship":
-      return Effect.flatMap(Store, ({ ship }) =>
-        ship(targets.ship(write.target), { carrier, trackingNumber: mark(number) }))
+      return Effect.flatMap(Store, ({ ship }) => ship(targets.ship(write.target), { carrier, trackingNumber: mark(number) }))
   }
 }
 
@@ -110,18 +106,25 @@ export interface Observation {
 const current = FiberRef.unsafeMake<Array<Sent>>([])
 
 /** Notes every request with the call that it is sent for. */
-const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient => HttpClient.transform(client, (effect, request) =>
-  Effect.gen(function*() {
-    const sent: Sent = { method: request.method, at: yield* Clock.currentTimeMillis, ended: "given up" }
-    const noted = yield* FiberRef.get(current)
-    noted.push(sent)
-    return yield* effect.pipe(
-      Effect.tapBoth({
-        onFailure: () => Effect.sync(() => { sent.ended = "broken" }),
-        onSuccess: ({ status }) => Effect.sync(() => { sent.ended = status })
-      })
-    )
-  }))
+const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transform(client, (effect, request) =>
+    Effect.gen(function*() {
+      const sent: Sent = { method: request.method, at: yield* Clock.currentTimeMillis, ended: "given up" }
+      const noted = yield* FiberRef.get(current)
+      noted.push(sent)
+      return yield* effect.pipe(
+        Effect.tapBoth({
+          onFailure: () =>
+            Effect.sync(() => {
+              sent.ended = "broken"
+            }),
+          onSuccess: ({ status }) =>
+            Effect.sync(() => {
+              sent.ended = status
+            })
+        })
+      )
+    }))
 
 const observe = ({ at, leavesAfter, write }: Call, number: number, nextEvent: () => number) =>
   Effect.gen(function*() {
@@ -158,7 +161,9 @@ const sendOther = ({ at, write }: OtherCall, apiKey: Redacted.Redacted) =>
       HttpClientRequest.bearerToken(apiKey),
       HttpClientRequest.bodyUnsafeJson(body)
     )
-    yield* Effect.ignore(Effect.timeout(Effect.flatMap(HttpClient.HttpClient, ({ execute }) => Effect.scoped(execute(request))), "1 minute"))
+    yield* Effect.ignore(
+      Effect.timeout(Effect.flatMap(HttpClient.HttpClient, ({ execute }) => Effect.scoped(execute(request))), "1 minute")
+    )
   })
 
 const add = ({ retryAtSeconds, ...fault }: PlannedFault) =>

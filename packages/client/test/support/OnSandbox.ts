@@ -2,9 +2,9 @@
 import type { HttpClient } from "@effect/platform"
 import { it } from "@effect/vitest"
 import { Plaza } from "@plaza/client"
-import * as NodeClient from "../../src/node.js"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { Effect, Layer, type Redacted } from "effect"
+import * as NodeClient from "../../src/node.js"
 import { runtimes } from "./Runtimes.js"
 
 export type World = Plaza.Services | HttpClient.HttpClient | Sandbox.Sandbox
@@ -38,6 +38,5 @@ export const itOnSockets = <E>(name: string, test: Effect.Effect<unknown, E, Wor
 }
 
 /** Runs an effect with the services of another key. */
-export const asKey =
-  (apiKey: Redacted.Redacted, options: Partial<Plaza.Options> = {}) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provide(effect, plaza({ apiKey, ...options }))
+export const asKey = (apiKey: Redacted.Redacted, options: Partial<Plaza.Options> = {}) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provide(effect, plaza({ apiKey, ...options }))

@@ -4,13 +4,13 @@
  */
 import { HttpClient, type HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import * as NodeClient from "../../src/node.js"
 import { Sandbox, type SandboxError } from "@plaza/sandbox"
 import { createLogger } from "@stoplight/prism-core"
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http"
 import { createServer } from "@stoplight/prism-http-server"
 import { Context, Effect, Layer, Schema } from "effect"
 import { fileURLToPath } from "node:url"
+import * as NodeClient from "../../src/node.js"
 import * as OnSandbox from "./OnSandbox.js"
 
 /** What it made of one request and its answer. */
@@ -105,7 +105,11 @@ export const between = (
  * A test over sockets with the proxy between, which has to find nothing. Only for tests without faults, which it would rightly find, and
  * without uploads: it reads any body as text and counts its characters for bytes.
  */
-export const itThrough = <E>(name: string, test: Effect.Effect<unknown, E, OnSandbox.World>, options: OnSandbox.WorldOptions = {}): void => {
+export const itThrough = <E>(
+  name: string,
+  test: Effect.Effect<unknown, E, OnSandbox.World>,
+  options: OnSandbox.WorldOptions = {}
+): void => {
   it.live(`${name}, through Prism, which finds nothing`, () =>
     Effect.gen(function*() {
       yield* test

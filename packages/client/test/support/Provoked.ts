@@ -93,8 +93,7 @@ export const provoke: Record<keyof typeof byCode, Provoked> = {
     yield* ship(OrderId.make(order), shipment)
     yield* ship(OrderId.make(order), shipment)
   }),
-  PAYLOAD_TOO_LARGE: Effect.flatMap(Media, ({ upload }) =>
-    upload({ fileName: "big.png", content: new Uint8Array(5_000) })),
+  PAYLOAD_TOO_LARGE: Effect.flatMap(Media, ({ upload }) => upload({ fileName: "big.png", content: new Uint8Array(5_000) })),
   RATE_LIMITED: Effect.forEach(Array.from({ length: 9 }), () => me),
   INTERNAL_ERROR: Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox

@@ -1,8 +1,8 @@
 /**
  * A server on node:http with scripted misbehaviour, such as silence, lost connections and early responses. It counts open sockets.
  */
-import { Plaza } from "@plaza/client"
 import type { HttpClient } from "@effect/platform"
+import { Plaza } from "@plaza/client"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import * as Http from "node:http"
 import * as Https from "node:https"
@@ -78,8 +78,7 @@ export const layerPlaza = (
   baseUrl: string,
   http: Layer.Layer<HttpClient.HttpClient>,
   options: Partial<Plaza.Options> = {}
-): Layer.Layer<Plaza.Services> =>
-  Layer.provide(Layer.orDie(Plaza.layer({ baseUrl, apiKey: Redacted.make(key), ...options })), http)
+): Layer.Layer<Plaza.Services> => Layer.provide(Layer.orDie(Plaza.layer({ baseUrl, apiKey: Redacted.make(key), ...options })), http)
 
 export const answerJson = (response: Http.ServerResponse, body: unknown, status = 200, headers: Http.OutgoingHttpHeaders = {}) => {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))

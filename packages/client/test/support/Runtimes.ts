@@ -1,8 +1,8 @@
 /** The HTTP clients that tests run the client on. */
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
-import * as NodeClient from "../../src/node.js"
 import type { Layer } from "effect"
+import * as NodeClient from "../../src/node.js"
 
 export type Runtime = readonly [name: string, http: Layer.Layer<HttpClient.HttpClient>]
 

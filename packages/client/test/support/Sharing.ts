@@ -1,7 +1,7 @@
 /** Several processes that share an allowance, simulated in one: each has its own layer on the same database. */
-import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { SqlClient } from "@effect/sql"
 import type { RateLimit } from "@plaza/client"
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { type Duration, Effect, Redacted } from "effect"
 import { makeFrom } from "./AllowanceRules.js"
 import * as Database from "./Database.js"
@@ -21,5 +21,5 @@ export const killable = (allowance: RateLimit.Allowance) =>
   })
 
 /** What the database holds of every slot. */
-export const rows = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  sql<{ name: string; taken_by: string; free_at: number }>`SELECT name, taken_by, free_at FROM plaza_rate_slots ORDER BY slot`)
+export const rows = Effect.flatMap(SqlClient.SqlClient,
+  (sql) => sql<{ name: string; taken_by: string; free_at: number }>`SELECT name, taken_by, free_at FROM plaza_rate_slots ORDER BY slot`)

@@ -3,13 +3,13 @@
  * `SharingProcess.ts DATABASE ADDRESS LIMIT WINDOW LEASE CONCURRENCY`, where the database is a Postgres URL or the path of a SQLite
  * file, and times are in milliseconds.
  */
-import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as RateLimit from "../../src/RateLimit.js"
+import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as RateLimit from "../../src/RateLimit.js"
 
 const [database = "", address = "", limit, window, lease, concurrency] = process.argv.slice(2)
 

@@ -31,8 +31,7 @@ const content = (pieces: number) =>
       return new Uint8Array(65_536).fill(7)
     })
   )
-const upload = (size: number) =>
-  Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", size, content: content(size / 65_536) }))
+const upload = (size: number) => Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", size, content: content(size / 65_536) }))
 
 const peak = () => process.resourceUsage().maxRSS / 1024
 

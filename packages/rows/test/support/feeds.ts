@@ -72,7 +72,12 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Shopify, products of the Admin API (JSON)",
       file: "products.json",
-      content: json({ products: [{ id: 1, variants: [{ sku: "SOCK-M", inventory_quantity: 4 }, { sku: "SOCK-L", inventory_quantity: 0 }] }, { id: 2, variants: [{ sku: "CAP", inventory_quantity: -1 }] }] }),
+      content: json({
+        products: [{ id: 1, variants: [{ sku: "SOCK-M", inventory_quantity: 4 }, { sku: "SOCK-L", inventory_quantity: 0 }] }, {
+          id: 2,
+          variants: [{ sku: "CAP", inventory_quantity: -1 }]
+        }]
+      }),
       items: "products.variants",
       idColumn: "sku",
       stockColumn: "inventory_quantity",
@@ -85,12 +90,16 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: json({ products: [{ id: 1, variants: [{ sku: "SOCK-M", inventory_quantity: 4 }] }] }),
       idColumn: "sku",
       stockColumn: "inventory_quantity",
-      refused: "there is no item in it (looked for in the document itself or its data; it has the array \"products\"; name another place with --items), which is more likely a broken export than an empty shop"
+      refused:
+        "there is no item in it (looked for in the document itself or its data; it has the array \"products\"; name another place with --items), which is more likely a broken export than an empty shop"
     },
     {
       name: "WooCommerce, product export (CSV)",
       file: "wc-product-export.csv",
-      content: `\uFEFF${lines("ID,Type,SKU,Name,Published,\"In stock?\",Stock,\"Regular price\"", "10,simple,SOCK-M,\"Sock, wool\",1,1,5,9.90", "11,variable,SOCK,Sock,1,1,,", "12,simple,CAP,Cap,1,0,-2,12")}`,
+      content: `\uFEFF${
+        lines("ID,Type,SKU,Name,Published,\"In stock?\",Stock,\"Regular price\"", "10,simple,SOCK-M,\"Sock, wool\",1,1,5,9.90",
+          "11,variable,SOCK,Sock,1,1,,", "12,simple,CAP,Cap,1,0,-2,12")
+      }`,
       idColumn: "SKU",
       stockColumn: "Stock",
       negative: "zero",
@@ -101,7 +110,12 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "WooCommerce, products of the REST API (JSON)",
       file: "wc-products.json",
-      content: json([{ id: 10, sku: "SOCK-M", manage_stock: true, stock_quantity: 5 }, { id: 11, sku: "CAP", manage_stock: false, stock_quantity: null }]),
+      content: json([{ id: 10, sku: "SOCK-M", manage_stock: true, stock_quantity: 5 }, {
+        id: 11,
+        sku: "CAP",
+        manage_stock: false,
+        stock_quantity: null
+      }]),
       idColumn: "sku",
       stockColumn: "stock_quantity",
       taken: [["SOCK-M", 5]],
@@ -121,7 +135,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Magento, export of stock sources",
       file: "stock_sources.csv",
-      content: lines("source_code,sku,status,quantity", "default,24-MB01,1,100.0000", "default,24-MB04,0,0.0000", "default,24-MB03,1,-3.0000"),
+      content: lines("source_code,sku,status,quantity", "default,24-MB01,1,100.0000", "default,24-MB04,0,0.0000",
+        "default,24-MB03,1,-3.0000"),
       idColumn: "sku",
       stockColumn: "quantity",
       negative: "zero",
@@ -130,7 +145,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "PrestaShop, product list (semicolons)",
       file: "product.csv",
-      content: lines("\"Product ID\";Image;Name;Reference;Category;\"Price (tax excl.)\";Quantity;Status", "1;https://shop.test/1.jpg;\"Hummingbird; printed\";demo_1;Men;23,90;2400;1"),
+      content: lines("\"Product ID\";Image;Name;Reference;Category;\"Price (tax excl.)\";Quantity;Status",
+        "1;https://shop.test/1.jpg;\"Hummingbird; printed\";demo_1;Men;23,90;2400;1"),
       idColumn: "Reference",
       stockColumn: "Quantity",
       taken: [["demo_1", 2400]]
@@ -138,7 +154,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Square, item library",
       file: "catalog.csv",
-      content: lines("Token,Item Name,Variation Name,SKU,Current Quantity Main Street,New Quantity Main Street", "ABC123,Sock,Regular,SOCK-1,15,", "ABC124,Cap,Regular,CAP-1,,"),
+      content: lines("Token,Item Name,Variation Name,SKU,Current Quantity Main Street,New Quantity Main Street",
+        "ABC123,Sock,Regular,SOCK-1,15,", "ABC124,Cap,Regular,CAP-1,,"),
       idColumn: "SKU",
       stockColumn: "Current Quantity Main Street",
       taken: [["SOCK-1", 15]],
@@ -159,12 +176,15 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: lines("TemplateType=Inventory\tVersion=1.4", "sku\tquantity", "SOCK-M\t12"),
       idColumn: "sku",
       stockColumn: "quantity",
-      refused: "there is no column \"sku\"; the columns are \"TemplateType=Inventory\", \"Version=1.4\". Rename it or name another with --id-column"
+      refused:
+        "there is no column \"sku\"; the columns are \"TemplateType=Inventory\", \"Version=1.4\". Rename it or name another with --id-column"
     },
     {
       name: "eBay, active listings",
       file: "ebay-active-listings.csv",
-      content: `\uFEFF${crlf("\"Item number\",\"Title\",\"Custom label (SKU)\",\"Available quantity\"", "\"110553000001\",\"Sock\",\"SOCK-M\",\"3\"")}`,
+      content: `\uFEFF${
+        crlf("\"Item number\",\"Title\",\"Custom label (SKU)\",\"Available quantity\"", "\"110553000001\",\"Sock\",\"SOCK-M\",\"3\"")
+      }`,
       idColumn: "Custom label (SKU)",
       stockColumn: "Available quantity",
       taken: [["SOCK-M", 3]]
@@ -183,7 +203,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "SAP, list with bars and the minus behind the number",
       file: "mb52.txt",
-      content: crlf("Material|Plant|Unrestricted", "000000000000100042|1000|        25 ", "000000000000100043|1000|         3-", "000000000000100044|1000|     1.250 "),
+      content: crlf("Material|Plant|Unrestricted", "000000000000100042|1000|        25 ", "000000000000100043|1000|         3-",
+        "000000000000100044|1000|     1.250 "),
       idColumn: "Material",
       stockColumn: "Unrestricted",
       negative: "zero",
@@ -211,7 +232,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Odoo, product export",
       file: "product.product.csv",
-      content: lines("\"id\",\"default_code\",\"name\",\"qty_available\"", "\"__export__.product_1\",\"SOCK-M\",\"Sock\",\"12.0\"", "\"__export__.product_2\",\"SOCK-L\",\"Sock\",\"-1.0\"", "\"__export__.product_3\",\"ROPE\",\"Rope\",\"2.5\""),
+      content: lines("\"id\",\"default_code\",\"name\",\"qty_available\"", "\"__export__.product_1\",\"SOCK-M\",\"Sock\",\"12.0\"",
+        "\"__export__.product_2\",\"SOCK-L\",\"Sock\",\"-1.0\"", "\"__export__.product_3\",\"ROPE\",\"Rope\",\"2.5\""),
       idColumn: "default_code",
       stockColumn: "qty_available",
       negative: "zero",
@@ -329,7 +351,10 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "stock.csv",
       content: lines("productId,stock", "A-1,#N/A", "A-2,#REF!", "A-3,1"),
       taken: [["A-3", 1]],
-      rejected: [[2, "stock \"#N/A\" is an error of the spreadsheet, not a number"], [3, "stock \"#REF!\" is an error of the spreadsheet, not a number"]]
+      rejected: [[2, "stock \"#N/A\" is an error of the spreadsheet, not a number"], [
+        3,
+        "stock \"#REF!\" is an error of the spreadsheet, not a number"
+      ]]
     },
     {
       name: "Excel, empty rows below the table",
@@ -371,7 +396,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "Apple Numbers, title above the table",
       file: "stock.csv",
       content: lines("Inventory May", "productId,stock", "A-1,1"),
-      refused: "there is no column \"productId\"; the columns are \"Inventory May\". Rename it or name another with --id-column. If lines stand above the header, such as a title, delete them"
+      refused:
+        "there is no column \"productId\"; the columns are \"Inventory May\". Rename it or name another with --id-column. If lines stand above the header, such as a title, delete them"
     },
     {
       name: "Excel workbook (.xlsx)",
@@ -398,12 +424,44 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     { name: "Line ends of Windows", file: "stock.csv", content: crlf("productId,stock", "SOCK-1,12", "SOCK-2,0"), taken: two },
     { name: "Line ends of old Macs", file: "stock.csv", content: "productId,stock\rSOCK-1,12\rSOCK-2,0\r", taken: two },
     { name: "Byte order mark of UTF-8", file: "stock.csv", content: `\uFEFF${simple}`, taken: two },
-    { name: "Names of columns in other case, with white space around them", file: "stock.csv", content: lines(" ProductID ,\u00A0STOCK", "SOCK-1,12", "SOCK-2,0"), taken: two },
-    { name: "Names of columns in brackets", file: "stock.csv", content: lines("[SKU],[On Hand]", "SOCK-1,12", "SOCK-2,0"), idColumn: "[SKU]", stockColumn: "[On Hand]", taken: two },
-    { name: "White space and invisible characters around ids", file: "stock.csv", content: lines("productId,stock", " SOCK-1\u00A0,12", "\u200BSOCK-2\uFEFF,\u00A00 "), taken: two },
-    { name: "Blank lines anywhere", file: "stock.csv", content: lines("", "productId,stock", "", "SOCK-1,12", "  ", "SOCK-2,0", ""), taken: two },
-    { name: "A delimiter at the end of each line", file: "stock.csv", content: lines("productId;stock;", "SOCK-1;12;", "SOCK-2;0;"), taken: two },
-    { name: "A delimiter at the end of each line but the header", file: "stock.csv", content: lines("productId;stock", "SOCK-1;12;", "SOCK-2;0;"), taken: two },
+    {
+      name: "Names of columns in other case, with white space around them",
+      file: "stock.csv",
+      content: lines(" ProductID ,\u00A0STOCK", "SOCK-1,12", "SOCK-2,0"),
+      taken: two
+    },
+    {
+      name: "Names of columns in brackets",
+      file: "stock.csv",
+      content: lines("[SKU],[On Hand]", "SOCK-1,12", "SOCK-2,0"),
+      idColumn: "[SKU]",
+      stockColumn: "[On Hand]",
+      taken: two
+    },
+    {
+      name: "White space and invisible characters around ids",
+      file: "stock.csv",
+      content: lines("productId,stock", " SOCK-1\u00A0,12", "\u200BSOCK-2\uFEFF,\u00A00 "),
+      taken: two
+    },
+    {
+      name: "Blank lines anywhere",
+      file: "stock.csv",
+      content: lines("", "productId,stock", "", "SOCK-1,12", "  ", "SOCK-2,0", ""),
+      taken: two
+    },
+    {
+      name: "A delimiter at the end of each line",
+      file: "stock.csv",
+      content: lines("productId;stock;", "SOCK-1;12;", "SOCK-2;0;"),
+      taken: two
+    },
+    {
+      name: "A delimiter at the end of each line but the header",
+      file: "stock.csv",
+      content: lines("productId;stock", "SOCK-1;12;", "SOCK-2;0;"),
+      taken: two
+    },
     {
       name: "Rows with too few or too many columns",
       file: "stock.csv",
@@ -427,19 +485,22 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "A column by almost the expected name",
       file: "stock.csv",
       content: lines("product_id,stock", "A-1,1"),
-      refused: "there is no column \"productId\"; the columns are \"product_id\", \"stock\". Did you mean \"product_id\"? Rename it or name it with --id-column"
+      refused:
+        "there is no column \"productId\"; the columns are \"product_id\", \"stock\". Did you mean \"product_id\"? Rename it or name it with --id-column"
     },
     {
       name: "No header",
       file: "stock.csv",
       content: lines("SOCK-1,12", "SOCK-2,0"),
-      refused: "the first line (\"SOCK-1\", \"12\") looks like data, not like a header: put a line with the names of the columns above it, among them \"productId\" and \"stock\""
+      refused:
+        "the first line (\"SOCK-1\", \"12\") looks like data, not like a header: put a line with the names of the columns above it, among them \"productId\" and \"stock\""
     },
     {
       name: "Comment lines above the header",
       file: "stock.csv",
       content: lines("# exported 2024-05-01", "productId,stock", "A-1,1"),
-      refused: "there is no column \"productId\"; the columns are \"# exported 2024-05-01\". Rename it or name another with --id-column. If lines stand above the header, such as a title, delete them"
+      refused:
+        "there is no column \"productId\"; the columns are \"# exported 2024-05-01\". Rename it or name another with --id-column. If lines stand above the header, such as a title, delete them"
     },
     {
       name: "Comment lines between rows",
@@ -480,15 +541,22 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "A quote that is never closed",
       file: "stock.csv",
       content: lines("productId,stock,name", "A-1,1,\"Sock", "A-2,2,Cap"),
-      refused: "a quote opens here and does not close, and what follows can't be trusted. Put the whole field in quotes and double those inside it"
+      refused:
+        "a quote opens here and does not close, and what follows can't be trusted. Put the whole field in quotes and double those inside it"
     },
     {
       name: "Inches without doubled quotes",
       file: "stock.csv",
       content: lines("productId,stock,name", "A-1,1,Screen 24\"", "A-2,2,Cap"),
-      refused: "a quote stands inside a field that is not quoted, and what follows can't be trusted. Put the whole field in quotes and double those inside it"
+      refused:
+        "a quote stands inside a field that is not quoted, and what follows can't be trusted. Put the whole field in quotes and double those inside it"
     },
-    { name: "Header and nothing below", file: "stock.csv", content: lines("productId,stock"), refused: "there is a header and no row below it, which is more likely a broken export than an empty shop" },
+    {
+      name: "Header and nothing below",
+      file: "stock.csv",
+      content: lines("productId,stock"),
+      refused: "there is a header and no row below it, which is more likely a broken export than an empty shop"
+    },
     { name: "Empty file", file: "stock.csv", content: "", refused: "it is empty" }
   ]],
   ["Values of stock", [
@@ -511,12 +579,16 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: lines("productId;stock", "A;-5", "B;5-", "C;\u22125", "D;(5)", "E;1"),
       negative: "reject",
       taken: [["E", 1]],
-      rejected: [[2, "stock \"-5\" is negative"], [3, "stock \"5-\" is negative"], [4, "stock \"\u22125\" is negative"], [5, "stock \"(5)\" is negative"]]
+      rejected: [[2, "stock \"-5\" is negative"], [3, "stock \"5-\" is negative"], [4, "stock \"\u22125\" is negative"], [
+        5,
+        "stock \"(5)\" is negative"
+      ]]
     },
     {
       name: "Separators of thousands",
       file: "stock.csv",
-      content: lines("productId;stock", "A;1,234", "B;1.234", "C;1 234", "D;1\u00A0234", "E;1\u202F234", "F;1'234", "G;1.234,00", "H;1,00,000", "I;1234"),
+      content: lines("productId;stock", "A;1,234", "B;1.234", "C;1 234", "D;1\u00A0234", "E;1\u202F234", "F;1'234", "G;1.234,00",
+        "H;1,00,000", "I;1234"),
       taken: [["I", 1234]],
       rejected: [
         [2, "stock \"1,234\" can be read as thousands or as a fraction: write it without separators"],
@@ -572,8 +644,18 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     }
   ]],
   ["JSON and NDJSON", [
-    { name: "An array of objects", file: "stock.json", content: json([{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: "0" }]), taken: two },
-    { name: "An object with its rows under data", file: "stock.json", content: json({ total: 2, data: [{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: 0 }], next_cursor: null }), taken: two },
+    {
+      name: "An array of objects",
+      file: "stock.json",
+      content: json([{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: "0" }]),
+      taken: two
+    },
+    {
+      name: "An object with its rows under data",
+      file: "stock.json",
+      content: json({ total: 2, data: [{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: 0 }], next_cursor: null }),
+      taken: two
+    },
     {
       name: "One page of several",
       file: "stock.json",
@@ -591,7 +673,11 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Rows further down, with values in inner objects",
       file: "stock.json",
-      content: json({ result: { items: [{ product: { id: "SOCK-1" }, inventory: { available: 12 } }, { "product.id": "SOCK-2", inventory: { available: 0 } }] } }),
+      content: json({
+        result: {
+          items: [{ product: { id: "SOCK-1" }, inventory: { available: 12 } }, { "product.id": "SOCK-2", inventory: { available: 0 } }]
+        }
+      }),
       items: "result.items",
       idColumn: "product.id",
       stockColumn: "inventory.available",
@@ -609,15 +695,20 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
     {
       name: "Ids as numbers",
       file: "stock.json",
-      content: `[{"productId":42,"stock":1},{"productId":9007199254740993,"stock":2},{"productId":1e3,"stock":3},{"productId":1.5,"stock":4}]`,
+      content:
+        `[{"productId":42,"stock":1},{"productId":9007199254740993,"stock":2},{"productId":1e3,"stock":3},{"productId":1.5,"stock":4}]`,
       taken: [["42", 1], ["1000", 3]],
-      rejected: [[2, "productId is neither a text nor an exact whole number: write it as a text"], [4, "productId is neither a text nor an exact whole number: write it as a text"]],
+      rejected: [[2, "productId is neither a text nor an exact whole number: write it as a text"], [
+        4,
+        "productId is neither a text nor an exact whole number: write it as a text"
+      ]],
       note: "A number beyond 2^53 has lost its last digits before it arrives."
     },
     {
       name: "Stocks as numbers",
       file: "stock.json",
-      content: `[{"productId":"A","stock":12.0},{"productId":"B","stock":2.5},{"productId":"C","stock":-3},{"productId":"D","stock":true},{"productId":"E","stock":{"qty":1}},{"productId":"F"}]`,
+      content:
+        `[{"productId":"A","stock":12.0},{"productId":"B","stock":2.5},{"productId":"C","stock":-3},{"productId":"D","stock":true},{"productId":"E","stock":{"qty":1}},{"productId":"F"}]`,
       negative: "zero",
       taken: [["A", 12], ["C", 0, true]],
       rejected: [
@@ -627,33 +718,165 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
         [6, "there is no stock, which is not taken for zero"]
       ]
     },
-    { name: "A name twice in one object", file: "stock.json", content: `[{"productId":"A","stock":1,"stock":2}]`, taken: [["A", 2]], note: "The last one counts, as everywhere in JSON." },
-    { name: "An object of products by id", file: "stock.json", content: json({ data: { "SOCK-1": { stock: 12 } } }), refused: "there is no array (looked for in the document itself or its data; name another place with --items)" },
-    { name: "An error instead of rows", file: "stock.json", content: json({ error: { code: 401, message: "unauthorized" } }), refused: "there is no item in it (looked for in the document itself or its data; name another place with --items), which is more likely a broken export than an empty shop" },
-    { name: "An error of JSON where CSV is expected", file: "stock.csv", content: json({ error: "unauthorized" }), refused: "it begins like JSON, not like CSV: name the format json or ndjson with --format" },
-    { name: "An array of JSON where CSV is expected", file: "stock.csv", content: json([{ productId: "A", stock: 1 }]), refused: "it begins like JSON, not like CSV: name the format json or ndjson with --format" },
-    { name: "Cut short", file: "stock.json", content: `[{"productId":"A","stock":1},{"productId":"B"`, refused: "behind 1 item it is cut short" },
-    { name: "An empty array", file: "stock.json", content: "[]", refused: "there is no item in it (looked for in the document itself or its data; name another place with --items), which is more likely a broken export than an empty shop" },
-    { name: "One object a line", file: "stock.ndjson", content: lines(json({ productId: "SOCK-1", stock: 12 }), "", json({ productId: "SOCK-2", stock: 0 })), taken: two },
-    { name: "One object a line, one of them damaged", file: "stock.jsonl", content: lines(json({ productId: "SOCK-1", stock: 12 }), "{\"productId\":", json({ productId: "SOCK-2", stock: 0 })), taken: two, rejected: [[2, "\"{\\\"productId\\\":\" is not JSON"]] },
-    { name: "One object a line, the last one cut short", file: "stock.ndjson", content: `${json({ productId: "A", stock: 1 })}\n{"productId":"B","sto`, refused: "the last line has no end and is no whole JSON object, so the text is cut short" },
-    { name: "One object a line, in a file named .json", file: "stock.json", content: lines(json({ productId: "A", stock: 1 }), json({ productId: "B", stock: 2 })), refused: "it is one JSON object after another, not one document: name the format ndjson with --format" },
-    { name: "An array, in a file named .ndjson", file: "stock.ndjson", content: "[\n  {\"productId\":\"A\",\"stock\":1}\n]\n", refused: "it is one JSON document, not one object a line: name the format json with --format" }
+    {
+      name: "A name twice in one object",
+      file: "stock.json",
+      content: `[{"productId":"A","stock":1,"stock":2}]`,
+      taken: [["A", 2]],
+      note: "The last one counts, as everywhere in JSON."
+    },
+    {
+      name: "An object of products by id",
+      file: "stock.json",
+      content: json({ data: { "SOCK-1": { stock: 12 } } }),
+      refused: "there is no array (looked for in the document itself or its data; name another place with --items)"
+    },
+    {
+      name: "An error instead of rows",
+      file: "stock.json",
+      content: json({ error: { code: 401, message: "unauthorized" } }),
+      refused:
+        "there is no item in it (looked for in the document itself or its data; name another place with --items), which is more likely a broken export than an empty shop"
+    },
+    {
+      name: "An error of JSON where CSV is expected",
+      file: "stock.csv",
+      content: json({ error: "unauthorized" }),
+      refused: "it begins like JSON, not like CSV: name the format json or ndjson with --format"
+    },
+    {
+      name: "An array of JSON where CSV is expected",
+      file: "stock.csv",
+      content: json([{ productId: "A", stock: 1 }]),
+      refused: "it begins like JSON, not like CSV: name the format json or ndjson with --format"
+    },
+    {
+      name: "Cut short",
+      file: "stock.json",
+      content: `[{"productId":"A","stock":1},{"productId":"B"`,
+      refused: "behind 1 item it is cut short"
+    },
+    {
+      name: "An empty array",
+      file: "stock.json",
+      content: "[]",
+      refused:
+        "there is no item in it (looked for in the document itself or its data; name another place with --items), which is more likely a broken export than an empty shop"
+    },
+    {
+      name: "One object a line",
+      file: "stock.ndjson",
+      content: lines(json({ productId: "SOCK-1", stock: 12 }), "", json({ productId: "SOCK-2", stock: 0 })),
+      taken: two
+    },
+    {
+      name: "One object a line, one of them damaged",
+      file: "stock.jsonl",
+      content: lines(json({ productId: "SOCK-1", stock: 12 }), "{\"productId\":", json({ productId: "SOCK-2", stock: 0 })),
+      taken: two,
+      rejected: [[2, "\"{\\\"productId\\\":\" is not JSON"]]
+    },
+    {
+      name: "One object a line, the last one cut short",
+      file: "stock.ndjson",
+      content: `${json({ productId: "A", stock: 1 })}\n{"productId":"B","sto`,
+      refused: "the last line has no end and is no whole JSON object, so the text is cut short"
+    },
+    {
+      name: "One object a line, in a file named .json",
+      file: "stock.json",
+      content: lines(json({ productId: "A", stock: 1 }), json({ productId: "B", stock: 2 })),
+      refused: "it is one JSON object after another, not one document: name the format ndjson with --format"
+    },
+    {
+      name: "An array, in a file named .ndjson",
+      file: "stock.ndjson",
+      content: "[\n  {\"productId\":\"A\",\"stock\":1}\n]\n",
+      refused: "it is one JSON document, not one object a line: name the format json with --format"
+    }
   ]],
   ["Packed files and other kinds", [
     { name: "CSV packed with gzip", file: "stock.csv.gz", content: gzipSync(simple), shown: "gzip", taken: two },
-    { name: "JSON packed with gzip, whatever the name", file: "stock.json", content: gzipSync(json([{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: 0 }])), shown: "gzip", taken: two },
-    { name: "Two gzip files joined", file: "stock.ndjson.gz", content: Buffer.concat([gzipSync("{\"productId\":\"SOCK-1\",\"stock\":12}\n"), gzipSync("{\"productId\":\"SOCK-2\",\"stock\":0}\n")]), shown: "gzip", taken: two },
-    { name: "gzip with zeros behind it", file: "stock.csv.gz", content: Buffer.concat([gzipSync(simple), Buffer.alloc(2000)]), shown: "gzip", taken: two },
-    { name: "gzip with something else behind it", file: "stock.csv.gz", content: Buffer.concat([gzipSync(simple), Buffer.from("trailer")]), shown: "gzip", refused: "the gzip data is damaged (incorrect header check): export or transfer it again" },
+    {
+      name: "JSON packed with gzip, whatever the name",
+      file: "stock.json",
+      content: gzipSync(json([{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: 0 }])),
+      shown: "gzip",
+      taken: two
+    },
+    {
+      name: "Two gzip files joined",
+      file: "stock.ndjson.gz",
+      content: Buffer.concat([gzipSync("{\"productId\":\"SOCK-1\",\"stock\":12}\n"), gzipSync("{\"productId\":\"SOCK-2\",\"stock\":0}\n")]),
+      shown: "gzip",
+      taken: two
+    },
+    {
+      name: "gzip with zeros behind it",
+      file: "stock.csv.gz",
+      content: Buffer.concat([gzipSync(simple), Buffer.alloc(2000)]),
+      shown: "gzip",
+      taken: two
+    },
+    {
+      name: "gzip with something else behind it",
+      file: "stock.csv.gz",
+      content: Buffer.concat([gzipSync(simple), Buffer.from("trailer")]),
+      shown: "gzip",
+      refused: "the gzip data is damaged (incorrect header check): export or transfer it again"
+    },
     { name: "UTF-16 packed with gzip", file: "stock.csv.gz", content: gzipSync(utf16le(simple)), shown: "gzip of UTF-16", taken: two },
-    { name: "gzip, cut short", file: "stock.csv.gz", content: gzipSync(simple).subarray(0, -9), shown: "gzip", refused: "the gzip data is cut short: export or transfer it again" },
-    { name: "gzip, damaged", file: "stock.csv.gz", content: Buffer.concat([gzipSync(simple).subarray(0, -8), Buffer.alloc(8)]), shown: "gzip", refused: "the gzip data is damaged (incorrect data check): export or transfer it again" },
-    { name: "Zip archive", file: "stock.zip", content: Buffer.from("504b030414000000080000000000", "hex"), shown: "PK", refused: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive" },
-    { name: "HTML page of an error or a login, with status 200", file: "stock.csv", content: "\n<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n", refused: "it is an HTML page, perhaps an error or a login, and no feed: check the address and its authorization" },
-    { name: "HTML where JSON is expected", file: "stock.json", content: "<html><body>502 Bad Gateway</body></html>", refused: "it is an HTML page, perhaps an error or a login, and no feed: check the address and its authorization" },
-    { name: "XML", file: "stock.xml", content: "<?xml version=\"1.0\"?>\n<products><product id=\"A\" stock=\"1\"/></products>", refused: "it is XML: export CSV UTF-8, JSON or NDJSON" },
-    { name: "XML without a declaration", file: "stock.csv", content: "<products><product><sku>A</sku></product></products>", refused: "it is XML: export CSV UTF-8, JSON or NDJSON" },
-    { name: "PDF", file: "stock.csv", content: "%PDF-1.7\n%\u00E2\u00E3", shown: "%PDF", refused: "it is a PDF, from which no rows can be read: export CSV UTF-8" }
+    {
+      name: "gzip, cut short",
+      file: "stock.csv.gz",
+      content: gzipSync(simple).subarray(0, -9),
+      shown: "gzip",
+      refused: "the gzip data is cut short: export or transfer it again"
+    },
+    {
+      name: "gzip, damaged",
+      file: "stock.csv.gz",
+      content: Buffer.concat([gzipSync(simple).subarray(0, -8), Buffer.alloc(8)]),
+      shown: "gzip",
+      refused: "the gzip data is damaged (incorrect data check): export or transfer it again"
+    },
+    {
+      name: "Zip archive",
+      file: "stock.zip",
+      content: Buffer.from("504b030414000000080000000000", "hex"),
+      shown: "PK",
+      refused: "it is an Excel workbook or another zip archive: save the sheet as CSV UTF-8, or unpack the archive"
+    },
+    {
+      name: "HTML page of an error or a login, with status 200",
+      file: "stock.csv",
+      content: "\n<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n",
+      refused: "it is an HTML page, perhaps an error or a login, and no feed: check the address and its authorization"
+    },
+    {
+      name: "HTML where JSON is expected",
+      file: "stock.json",
+      content: "<html><body>502 Bad Gateway</body></html>",
+      refused: "it is an HTML page, perhaps an error or a login, and no feed: check the address and its authorization"
+    },
+    {
+      name: "XML",
+      file: "stock.xml",
+      content: "<?xml version=\"1.0\"?>\n<products><product id=\"A\" stock=\"1\"/></products>",
+      refused: "it is XML: export CSV UTF-8, JSON or NDJSON"
+    },
+    {
+      name: "XML without a declaration",
+      file: "stock.csv",
+      content: "<products><product><sku>A</sku></product></products>",
+      refused: "it is XML: export CSV UTF-8, JSON or NDJSON"
+    },
+    {
+      name: "PDF",
+      file: "stock.csv",
+      content: "%PDF-1.7\n%\u00E2\u00E3",
+      shown: "%PDF",
+      refused: "it is a PDF, from which no rows can be read: export CSV UTF-8"
+    }
   ]]
 ]

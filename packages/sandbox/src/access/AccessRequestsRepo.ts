@@ -44,8 +44,7 @@ export class AccessRequestsRepo extends Effect.Service<AccessRequestsRepo>()("@p
       /** The requests of an account, newest first. */
       ofAccount: SqlSchema.findAll({
         Result: AccessRequestRow,
-        execute: (accountId: string) =>
-          sql`SELECT ${columns} FROM access_requests WHERE account_id = ${accountId} ORDER BY seq DESC`
+        execute: (accountId: string) => sql`SELECT ${columns} FROM access_requests WHERE account_id = ${accountId} ORDER BY seq DESC`
       }),
       /** The sequence number of the next request. */
       nextSeq: SqlSchema.single({

@@ -77,20 +77,21 @@ export class AccountsRepo extends Effect.Service<AccountsRepo>()("@plaza/sandbox
       }),
       all: SqlSchema.findAll({ Result: Account, execute: () => sql`SELECT * FROM accounts ORDER BY seq` }),
       /** Whether an account has this id or this username. */
-      isTaken: (id: string, username: string) => 
+      isTaken: (id: string, username: string) =>
         Effect.map(sql.first`SELECT 1 FROM accounts WHERE id = ${id} OR username = ${username}`, (row) => row !== undefined),
       insert: ({ access, availability, cover, id, name, photo, seq, username }: Account & { readonly seq: number }) =>
-        Effect.asVoid(sql`INSERT INTO accounts ${
-          sql.insert({ seq, id, username, name, photo: Number(photo), cover: Number(cover), access, availability })
-        }`),
+        Effect.asVoid(
+          sql`INSERT INTO accounts ${
+            sql.insert({ seq, id, username, name, photo: Number(photo), cover: Number(cover), access, availability })
+          }`
+        ),
       setProfile: (id: string, { availability, cover, photo }: Pick<Account, "availability" | "cover" | "photo">) =>
         Effect.asVoid(sql`UPDATE accounts
           SET photo = ${Number(photo)}, cover = ${Number(cover)}, availability = ${availability} WHERE id = ${id}`),
       setAccess: (id: string, access: AccessState) => Effect.asVoid(sql`UPDATE accounts SET access = ${access} WHERE id = ${id}`),
 
       /** What the first account does to the second. */
-      relation: (from: string, to: string) =>
-        Effect.map(findRelation(from, to), Option.getOrElse(() => noRelation)),
+      relation: (from: string, to: string) => Effect.map(findRelation(from, to), Option.getOrElse(() => noRelation)),
       allRelations: SqlSchema.findAll({
         Result: Schema.Struct({ from: ProfileId, to: ProfileId, ...Relation.fields }),
         execute: () =>

@@ -41,8 +41,7 @@ export class ArrivalsRepo extends Effect.Service<ArrivalsRepo>()("@plaza/sandbox
         execute: () => sql`SELECT key_id AS keyId, account_id AS quota, at, used FROM arrivals WHERE seq IN (${newestOfQuotas})`
       }),
       /** Deletes the arrivals up to a moment, except the newest of each quota. */
-      deleteUntil: (at: number) =>
-        Effect.asVoid(sql`DELETE FROM arrivals WHERE at <= ${at} AND seq NOT IN (${newestOfQuotas})`),
+      deleteUntil: (at: number) => Effect.asVoid(sql`DELETE FROM arrivals WHERE at <= ${at} AND seq NOT IN (${newestOfQuotas})`),
       count: SqlSchema.single({
         Result: Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count")),
         execute: () => sql.first`SELECT count(*) AS count FROM arrivals`

@@ -29,7 +29,11 @@ export const basePath = "/sandbox"
 
 /** @since 0.1.0 @category services */
 export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
-  readonly respond: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
+  readonly respond: (
+    request: ServerRequest,
+    path: string,
+    query: string
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
 /** The only operation whose response contains a key. */
@@ -70,7 +74,8 @@ export const layer = (access: "loopback" | "anyone", local: Local) =>
               Effect.map(
                 Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
                 ({ error }) => Envelope.failure(error)
-              )),
+              )
+            ),
             // No fault hits the control interface.
             Effect.catchTag("Withheld", Effect.die),
             Effect.map((response) => withoutKeys(response, request.operation))

@@ -10,14 +10,14 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { onWire } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
-import { SeedingGroup } from "./SeedingApi.js"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
-import { Change, Latitude } from "../Latitude.js"
 import { RequestPage, RequestQuery } from "../http/RequestLog.js"
+import { Change, Latitude } from "../Latitude.js"
 import { ClockMove } from "../seeding/SeedingModels.js"
-import { StateSnapshot } from "./StateSnapshot.js"
 import { ClockState } from "../VirtualClock.js"
+import { SeedingGroup } from "./SeedingApi.js"
+import { StateSnapshot } from "./StateSnapshot.js"
 
 /** @since 0.1.0 @category models */
 export const Health = Schema.Struct({

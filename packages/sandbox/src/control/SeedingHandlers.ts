@@ -10,8 +10,7 @@ import { toItsEnd } from "../http/RequiresAdmission.js"
 import { Seeding } from "../seeding/Seeding.js"
 import { ServedControlApi } from "./ServedControlApi.js"
 
-const asId = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly id: A }, E> =>
-  Effect.map(effect, (id) => ({ id }))
+const asId = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<{ readonly id: A }, E> => Effect.map(effect, (id) => ({ id }))
 
 /** @since 0.1.0 @category layers */
 export const layer = HttpApiBuilder.group(ServedControlApi, "seeding", (handlers) =>

@@ -11,9 +11,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import * as KeyMask from "./KeyMask.js"
-import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Page from "../control/RecordPage.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as KeyMask from "./KeyMask.js"
 
 /** @since 0.1.0 @category models */
 export const Commit = Schema.Struct({

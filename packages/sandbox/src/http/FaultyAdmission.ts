@@ -68,7 +68,9 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
         yield* mayBeLate
           ? commitLater
           // The fault hits all the same where the storage can't count it.
-          : isUncounted ? Effect.void : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))
+          : isUncounted
+          ? Effect.void
+          : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))
         log.noteDecision(entry, ids.length > 0 || fault.kind !== "status" ? Rule.ofFaults(ids) : Rule.ofGateway(fault.status))
         return yield* new Withheld()
       })

@@ -123,7 +123,10 @@ export const apply = (fault: Fault | undefined, own: Response | undefined, finis
     case undefined:
       return { response: Effect.succeed(unharmed), delivered: "answered" }
     case "drop":
-      return { response: Effect.fail(new ConnectionReset({ message: "the connection was closed before a response" })), delivered: "dropped" }
+      return {
+        response: Effect.fail(new ConnectionReset({ message: "the connection was closed before a response" })),
+        delivered: "dropped"
+      }
     case "status":
       return { response: Effect.succeed(replacement(fault.status, fault, finish)), delivered: "replaced" }
     case "garbage":

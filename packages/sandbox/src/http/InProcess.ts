@@ -15,9 +15,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import type { Service } from "./Service.js"
 import type { Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
+import type { Service } from "./Service.js"
 
 /**
  * The address that the sandbox answers in process; every other one is unknown.

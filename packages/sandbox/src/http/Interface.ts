@@ -160,8 +160,8 @@ const make = Effect.gen(function*() {
       const response = yield* own
       yield* pause(hit.delay, "after")
       const now = yield* Clock.currentTimeMillis
-      return FaultyResponse.apply(hit.outcome, response, (response, isByHand) =>
-        latitude.isDefault ? response : Responses.failure(latitude.value, response, { now, isByHand }))
+      return FaultyResponse.apply(hit.outcome, response,
+        (response, isByHand) => latitude.isDefault ? response : Responses.failure(latitude.value, response, { now, isByHand }))
     })
   }
 
@@ -173,7 +173,12 @@ const make = Effect.gen(function*() {
   }
 
   /** What becomes of a request, whose path begins with the base path or is unknown. */
-  const exchange = (request: ServerRequest, entry: Entry, path: string, query: string): Effect.Effect<FaultyResponse.Outcome, RequestError> =>
+  const exchange = (
+    request: ServerRequest,
+    entry: Entry,
+    path: string,
+    query: string
+  ): Effect.Effect<FaultyResponse.Outcome, RequestError> =>
     path.startsWith(`${basePath}/`)
       ? Effect.flatMap(hitOf(request.method, path.slice(basePath.length)), (hit) =>
         perform(new Exchange(request.source, {
@@ -194,15 +199,15 @@ const make = Effect.gen(function*() {
           Effect.onError(() =>
             Effect.sync(() => {
               entry.delivered = "abandoned"
-            })),
+            })
+          ),
           Effect.flatMap(({ delivered, response }) => {
             entry.delivered = delivered
             return response
           }),
           Effect.flatMap((response) => {
             entry.deliveredStatus = response.status
-            return Effect.map(Clock.currentTimeMillis, (now) =>
-              Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
+            return Effect.map(Clock.currentTimeMillis, (now) => Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
           })
         )
       })

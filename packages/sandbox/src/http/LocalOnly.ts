@@ -6,8 +6,7 @@
 import * as Option from "effect/Option"
 import type { ServerRequest } from "./ServerRequest.js"
 
-const isLoopbackAddress = (address: string): boolean =>
-  address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
+const isLoopbackAddress = (address: string): boolean => address === "::1" || /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address)
 
 /** A host as the `Host` header has it, in lower case and without its port; undefined when it is none. */
 const nameOf = (host: string): string | undefined => {
@@ -64,8 +63,7 @@ export const make = (bound: string, allowed: ReadonlyArray<string> = []): Local 
   const namesUs = (request: ServerRequest) => isAny || hostsOf(request).every(isOwnName)
   return {
     answersFor: (request) => Option.isNone(request.remoteAddress) || namesUs(request),
-    isLocal: (request) =>
-      Option.isNone(request.remoteAddress) || (isLoopbackAddress(request.remoteAddress.value) && namesUs(request))
+    isLocal: (request) => Option.isNone(request.remoteAddress) || (isLoopbackAddress(request.remoteAddress.value) && namesUs(request))
   }
 }
 

@@ -244,7 +244,8 @@ export const listen = (
       Effect.forEach([...open], ([target, fiber]) => target.headersSent ? closed(target) : Fiber.interrupt(fiber), {
         concurrency: "unbounded",
         discard: true
-      }))
+      })
+    )
     server.on("request", (message, target) => {
       const fiber = fork(
         service.respond(NodeRequest.make(message)).pipe(

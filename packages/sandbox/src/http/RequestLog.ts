@@ -11,10 +11,10 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Page from "../control/RecordPage.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { FaultId } from "./Fault.js"
 import * as KeyMask from "./KeyMask.js"
-import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import * as Page from "../control/RecordPage.js"
 import type { Decision } from "./Rule.js"
 
 /**
@@ -186,78 +186,79 @@ const sizeOf = ({ method, path, query }: Entry): number => overhead + 2 * (metho
 const toRecord = (entry: Entry): RequestRecord => ({ ...entry, at: DateTime.unsafeMake(entry.at) })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<RequestLog, never, CurrentLatitude> = Layer.effect(RequestLog, Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
-  const mask = KeyMask.make(keyPrefixes)
-  let entries: Array<Entry | undefined> = []
-  /** Where the oldest that is kept stands. */
-  let first = 0
-  let bytes = 0
-  let opened = 0
-  const kept = (): ReadonlyArray<Entry> => entries.slice(first).filter((entry) => entry !== undefined)
-  const forgetOldest = () => {
-    while (entries.length - first > capacity || bytes > maxBytes) {
-      const oldest = entries[first]
-      bytes -= oldest === undefined ? 0 : sizeOf(oldest)
-      entries[first++] = undefined
-    }
-    // In bulk, since taking one from the front moves all the others.
-    if (first >= capacity) {
-      entries = entries.slice(first)
-      first = 0
-    }
-  }
-  return {
-    open: (method, path, query, at) => {
-      const entry: Entry = {
-        id: `${prefix}${++opened}`,
-        method: "",
-        path: "",
-        query: "",
-        operation: null,
-        params: {},
-        accountId: null,
-        at,
-        status: null,
-        rule: null,
-        reason: null,
-        delivered: "waiting",
-        deliveredStatus: null,
-        faults: [],
-        truncated: false
+export const layer: Layer.Layer<RequestLog, never, CurrentLatitude> = Layer.effect(RequestLog,
+  Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+    const mask = KeyMask.make(keyPrefixes)
+    let entries: Array<Entry | undefined> = []
+    /** Where the oldest that is kept stands. */
+    let first = 0
+    let bytes = 0
+    let opened = 0
+    const kept = (): ReadonlyArray<Entry> => entries.slice(first).filter((entry) => entry !== undefined)
+    const forgetOldest = () => {
+      while (entries.length - first > capacity || bytes > maxBytes) {
+        const oldest = entries[first]
+        bytes -= oldest === undefined ? 0 : sizeOf(oldest)
+        entries[first++] = undefined
       }
-      entry.method = cut(entry, mask.text(method), maxReasonLength)
-      entry.path = cut(entry, mask.text(path), maxLength)
-      entry.query = cut(entry, mask.text(query), maxLength)
-      entries.push(entry)
-      bytes += sizeOf(entry)
-      forgetOldest()
-      return entry
-    },
-    noteOperation: (entry, operation, params) => {
-      entry.operation = operation
-      entry.params = Object.fromEntries(
-        Object.entries(params).map(([name, value]) => [name, cut(entry, mask.segment(value), maxLength)])
-      )
-    },
-    noteDecision: (entry, { reason, rule }) => {
-      entry.rule = rule
-      entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
-    },
-    all: Effect.sync(() => kept().map(toRecord)),
-    read: (query) =>
-      Effect.sync(() => {
-        const { after, limit } = query
-        const { data, last } = Page.read(
-          kept().filter(matches(query)),
-          { after: after === undefined ? undefined : Page.numberOf(after), limit },
-          { newest: opened, bytesOf: sizeOf }
+      // In bulk, since taking one from the front moves all the others.
+      if (first >= capacity) {
+        entries = entries.slice(first)
+        first = 0
+      }
+    }
+    return {
+      open: (method, path, query, at) => {
+        const entry: Entry = {
+          id: `${prefix}${++opened}`,
+          method: "",
+          path: "",
+          query: "",
+          operation: null,
+          params: {},
+          accountId: null,
+          at,
+          status: null,
+          rule: null,
+          reason: null,
+          delivered: "waiting",
+          deliveredStatus: null,
+          faults: [],
+          truncated: false
+        }
+        entry.method = cut(entry, mask.text(method), maxReasonLength)
+        entry.path = cut(entry, mask.text(path), maxLength)
+        entry.query = cut(entry, mask.text(query), maxLength)
+        entries.push(entry)
+        bytes += sizeOf(entry)
+        forgetOldest()
+        return entry
+      },
+      noteOperation: (entry, operation, params) => {
+        entry.operation = operation
+        entry.params = Object.fromEntries(
+          Object.entries(params).map(([name, value]) => [name, cut(entry, mask.segment(value), maxLength)])
         )
-        return { data: data.map(toRecord), next: last?.id ?? null }
-      }),
-    clear: Effect.sync(() => {
-      entries = []
-      first = 0
-      bytes = 0
-    })
-  }
-}))
+      },
+      noteDecision: (entry, { reason, rule }) => {
+        entry.rule = rule
+        entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
+      },
+      all: Effect.sync(() => kept().map(toRecord)),
+      read: (query) =>
+        Effect.sync(() => {
+          const { after, limit } = query
+          const { data, last } = Page.read(
+            kept().filter(matches(query)),
+            { after: after === undefined ? undefined : Page.numberOf(after), limit },
+            { newest: opened, bytesOf: sizeOf }
+          )
+          return { data: data.map(toRecord), next: last?.id ?? null }
+        }),
+      clear: Effect.sync(() => {
+        entries = []
+        first = 0
+        bytes = 0
+      })
+    }
+  }))

@@ -72,8 +72,7 @@ const parseJson = (
   return Either.filterOrLeft(
     Either.try({
       try: (): unknown => JSON.parse(utf8.decode(bytes)),
-      catch: () =>
-        new InvalidJson({ message: bytes.length === 0 ? "the body is empty; JSON is expected" : "the body is not valid JSON" })
+      catch: () => new InvalidJson({ message: bytes.length === 0 ? "the body is empty; JSON is expected" : "the body is not valid JSON" })
     }),
     // So many levels take twice as many bytes to write.
     (value) => bytes.length <= 2 * maxDepth || !isDeeper(value, maxDepth),
@@ -146,11 +145,12 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
 
   /** Reads the body as JSON, which {@link json} returns from then on. */
   readJson({ maxBytes, maxDepth }: JsonLimits): Effect.Effect<unknown, PayloadTooLarge | InvalidJson | ValidationError | RequestError> {
-    return Effect.flatMap(this.readBytes(maxBytes), (bytes) =>
-      Either.map(parseJson(this.headers["content-type"], bytes, maxDepth), (value) => {
-        this.received = Option.some(value)
-        return value
-      }))
+    return Effect.flatMap(this.readBytes(maxBytes),
+      (bytes) =>
+        Either.map(parseJson(this.headers["content-type"], bytes, maxDepth), (value) => {
+          this.received = Option.some(value)
+          return value
+        }))
   }
 
   get json(): Effect.Effect<unknown, RequestError> {
@@ -211,4 +211,6 @@ export const readBody = (request: ServerRequest, body: Exclude<Operation["body"]
   body === "json"
     ? request.readJson(limits)
     // The document says that such endpoints are sent nothing, not that they refuse it.
-    : request.source.hasBody ? request.readBytes(limits.maxBytes) : Effect.void
+    : request.source.hasBody
+    ? request.readBytes(limits.maxBytes)
+    : Effect.void

@@ -41,7 +41,8 @@ const dated = (response: HttpServerResponse): Effect.Effect<HttpServerResponse> 
 
 const misdirected = Envelope.failure(
   new Forbidden({
-    message: "the sandbox answers for its own names, such as localhost and 127.0.0.1, and for the hosts that are allowed: the host that was asked for is none of them"
+    message:
+      "the sandbox answers for its own names, such as localhost and 127.0.0.1, and for the hosts that are allowed: the host that was asked for is none of them"
   })
 )
 

@@ -28,8 +28,18 @@ const latinNames = (
 ).split(" ")
 const entityNames: ReadonlyMap<string, string> = new Map([
   ...latinNames.map((name, index) => [String.fromCharCode(0xa0 + index), name] as const),
-  ["\u0152", "OElig"], ["\u0153", "oelig"], ["\u2013", "ndash"], ["\u2014", "mdash"], ["\u2018", "lsquo"], ["\u2019", "rsquo"],
-  ["\u201c", "ldquo"], ["\u201d", "rdquo"], ["\u2022", "bull"], ["\u2026", "hellip"], ["\u20ac", "euro"], ["\u2122", "trade"]
+  ["\u0152", "OElig"],
+  ["\u0153", "oelig"],
+  ["\u2013", "ndash"],
+  ["\u2014", "mdash"],
+  ["\u2018", "lsquo"],
+  ["\u2019", "rsquo"],
+  ["\u201c", "ldquo"],
+  ["\u201d", "rdquo"],
+  ["\u2022", "bull"],
+  ["\u2026", "hellip"],
+  ["\u20ac", "euro"],
+  ["\u2122", "trade"]
 ])
 
 const namedEntity = (character: string): string => {
@@ -96,7 +106,12 @@ const uuid = (name: string): string =>
  * @since 0.1.0
  * @category writing
  */
-export const id = ({ idForm }: Latitude, kind: "post" | "media" | "conversation" | "user" | "product" | "order", seq: number, plain: string): string => {
+export const id = (
+  { idForm }: Latitude,
+  kind: "post" | "media" | "conversation" | "user" | "product" | "order",
+  seq: number,
+  plain: string
+): string => {
   switch (idForm) {
     case "plain":
       return plain

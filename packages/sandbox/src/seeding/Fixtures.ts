@@ -65,7 +65,8 @@ const decodeUnknown = Schema.decodeUnknownEither(Fixtures)
  */
 export const fieldPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>(
-    (prefix, part) => /^\d+$/.test(String(part)) ? `${prefix}[${String(part)}]` : prefix === "" ? String(part) : `${prefix}.${String(part)}`,
+    (prefix, part) =>
+      /^\d+$/.test(String(part)) ? `${prefix}[${String(part)}]` : prefix === "" ? String(part) : `${prefix}.${String(part)}`,
     ""
   )
 

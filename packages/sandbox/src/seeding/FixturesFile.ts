@@ -7,9 +7,9 @@
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { SandboxError } from "../SandboxError.js"
 import type { Fixtures } from "./Fixtures.js"
 import { decode } from "./Fixtures.js"
-import { SandboxError } from "../SandboxError.js"
 
 /** Imports the YAML parser only when needed, because it takes a while to load. */
 const parserOf = (path: string): Effect.Effect<(text: string) => unknown> =>
@@ -30,7 +30,8 @@ export const read = (path: string): Effect.Effect<Fixtures, SandboxError, FileSy
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
     const parse = yield* parserOf(path)
-    const refuse = (problem: string, cause?: unknown) => new SandboxError({ message: `the fixtures ${path} can't be used: ${problem}`, cause })
+    const refuse = (problem: string, cause?: unknown) =>
+      new SandboxError({ message: `the fixtures ${path} can't be used: ${problem}`, cause })
     const text = yield* Effect.mapError(fs.readFileString(path), (cause) => refuse("the file can't be read", cause))
     const data = yield* Effect.try({ try: () => parse(text), catch: (cause) => refuse(firstLine(cause), cause) })
     return yield* Either.mapLeft(decode(data), (problem) => refuse(problem))

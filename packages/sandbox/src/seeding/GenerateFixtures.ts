@@ -11,15 +11,15 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Chat from "../areas/chat/ChatRepo.js"
-import { invalidField } from "../http/Envelope.js"
-import type { Quantities } from "./Fixtures.js"
 import * as Posts from "../areas/posts/PostsRepo.js"
-import * as SeedData from "./SeedData.js"
+import { invalidField } from "../http/Envelope.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Stored from "../latitude/Stored.js"
 import { type Row, Sql } from "../storage/Sql.js"
 import * as SqlSchema from "../storage/SqlSchema.js"
+import type { Quantities } from "./Fixtures.js"
 import * as SampleText from "./SampleText.js"
+import * as SeedData from "./SeedData.js"
 
 /** Rows per statement. */
 const batch = 200
@@ -141,12 +141,12 @@ export const make: Effect.Effect<
         })))
 
       const conversationSeq = yield* next("conversations")
-      const conversationOf = (index: number) =>
-        formatId("conversation", conversationSeq + index, Chat.idOf(conversationSeq + index))
+      const conversationOf = (index: number) => formatId("conversation", conversationSeq + index, Chat.idOf(conversationSeq + index))
       yield* insert("conversations", conversations, (index) =>
         Effect.succeed({ seq: conversationSeq + index, id: conversationOf(index), account_id: SeedData.shopId, peer_id: idOf(index) }))
       // Two messages each: one to the peer, and a reply in four of five.
-      const isReply = (index: number) => index % 2 === 1
+      const isReply = (index: number) =>
+        index % 2 === 1
       const withoutReply = (index: number) => Math.floor(index / 2) % 5 === 4
       const message = (make: (from: string, to: string, index: number) => Effect.Effect<Row>) => (index: number) => {
         const peer = idOf(Math.floor(index / 2))
@@ -163,8 +163,10 @@ export const make: Effect.Effect<
           pair: Chat.pairOf(from, to),
           text,
           created_at: now - (2 * conversations - index) * interval
-        }))))
+        }))
+      ))
       yield* insert("relations", 2 * conversations, message((from, to) =>
-        Effect.succeed(SeedData.relationRow(from, to, { hasWritten: true }))))
+        Effect.succeed(SeedData.relationRow(from, to, { hasWritten: true }))
+      ))
     })
 })

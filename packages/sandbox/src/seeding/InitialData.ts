@@ -5,18 +5,18 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { MediaFiles } from "../areas/media/MediaFiles.js"
 import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import type { Assumed } from "../Assumptions.js"
-import type { Repos } from "../Repos.js"
-import { decodeJson, encodeJson, fieldPath, type Fixtures } from "./Fixtures.js"
-import type { SeedingError } from "./SeedFixtures.js"
-import * as SeedFixtures from "./SeedFixtures.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-import type { MediaFiles } from "../areas/media/MediaFiles.js"
+import type { Repos } from "../Repos.js"
 import { SandboxError } from "../SandboxError.js"
-import * as SeedData from "./SeedData.js"
 import { MetaRepo } from "../storage/MetaRepo.js"
 import { Sql } from "../storage/Sql.js"
+import { decodeJson, encodeJson, fieldPath, type Fixtures } from "./Fixtures.js"
+import * as SeedData from "./SeedData.js"
+import type { SeedingError } from "./SeedFixtures.js"
+import * as SeedFixtures from "./SeedFixtures.js"
 
 /**
  * The data that a sandbox starts with.
@@ -94,8 +94,7 @@ export const prepare = (
       })
       return seed
     }
-    const refuse = (what: string) =>
-      new SandboxError({ message: `the data file ${file} was seeded with ${what}, or name another file` })
+    const refuse = (what: string) => new SandboxError({ message: `the data file ${file} was seeded with ${what}, or name another file` })
     if (options.seed !== undefined && options.seed !== existing.seed) {
       return yield* refuse(`seed ${existing.seed}, not ${options.seed}: leave the seed out`)
     }

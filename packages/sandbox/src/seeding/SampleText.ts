@@ -6,15 +6,65 @@
 
 /** @since 0.1.0 @category data */
 export const first: ReadonlyArray<string> = [
-  "Aiko", "Amara", "Anouk", "Bilal", "Camille", "Dafydd", "Elif", "Emeka", "Fatou", "Gia", "Håkon", "Ilse", "Jūratė", "Kofi",
-  "Leila", "Mateus", "Nina", "Oluwaseun", "Priya", "Quentin", "Rosa", "Søren", "Tomás", "Uma", "Vikram", "Wanjiru", "Xin",
-  "Yara", "Zofia", "さくら"
+  "Aiko",
+  "Amara",
+  "Anouk",
+  "Bilal",
+  "Camille",
+  "Dafydd",
+  "Elif",
+  "Emeka",
+  "Fatou",
+  "Gia",
+  "Håkon",
+  "Ilse",
+  "Jūratė",
+  "Kofi",
+  "Leila",
+  "Mateus",
+  "Nina",
+  "Oluwaseun",
+  "Priya",
+  "Quentin",
+  "Rosa",
+  "Søren",
+  "Tomás",
+  "Uma",
+  "Vikram",
+  "Wanjiru",
+  "Xin",
+  "Yara",
+  "Zofia",
+  "さくら"
 ]
 
 /** @since 0.1.0 @category data */
 export const last: ReadonlyArray<string> = [
-  "Abara", "Bergström", "Castillo", "Dubois", "Eriksen", "Ferrari", "García", "Hoang", "Ivanova", "Jansen", "Kowalski", "Lê",
-  "Mbeki", "Novák", "O'Brien", "Papadopoulos", "Quispe", "Rossi", "Schäfer", "Tanaka", "Umar", "Varga", "Weiss", "Yılmaz", "Zhang"
+  "Abara",
+  "Bergström",
+  "Castillo",
+  "Dubois",
+  "Eriksen",
+  "Ferrari",
+  "García",
+  "Hoang",
+  "Ivanova",
+  "Jansen",
+  "Kowalski",
+  "Lê",
+  "Mbeki",
+  "Novák",
+  "O'Brien",
+  "Papadopoulos",
+  "Quispe",
+  "Rossi",
+  "Schäfer",
+  "Tanaka",
+  "Umar",
+  "Varga",
+  "Weiss",
+  "Yılmaz",
+  "Zhang"
 ]
 
 /** @since 0.1.0 @category data */

@@ -12,16 +12,16 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import { createHash } from "node:crypto"
 import type { Relation } from "../access/AccountsRepo.js"
-import { allScopes } from "../Assumptions.js"
-import * as Chat from "../areas/chat/ChatRepo.js"
 import * as Keys from "../access/Keys.js"
 import { KeysRepo } from "../access/KeysRepo.js"
+import * as Chat from "../areas/chat/ChatRepo.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
 import * as Posts from "../areas/posts/PostsRepo.js"
-import { catalogue } from "./SeedCatalogue.js"
-import type { NewAccount } from "./SeedingModels.js"
+import { allScopes } from "../Assumptions.js"
 import { MetaRepo } from "../storage/MetaRepo.js"
 import { type Client, type Row, Sql } from "../storage/Sql.js"
+import { catalogue } from "./SeedCatalogue.js"
+import type { NewAccount } from "./SeedingModels.js"
 
 /**
  * The number of the first account id.
@@ -135,14 +135,11 @@ const orderId = (number: number): string =>
  * @since 0.1.0
  * @category seeding
  */
-export const storedSeed = (meta: MetaRepo): Effect.Effect<Option.Option<number>> =>
-  Effect.map(meta.find("seed"), Option.map(Number))
+export const storedSeed = (meta: MetaRepo): Effect.Effect<Option.Option<number>> => Effect.map(meta.find("seed"), Option.map(Number))
 
 const insertPeople = (sql: Client) =>
   Effect.all([
-    sql`INSERT INTO accounts ${
-      sql.insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 })))
-    }`,
+    sql`INSERT INTO accounts ${sql.insert(people.map((person, index) => accountRow({ ...person, id: idOf(index), seq: index + 1 })))}`,
     sql`INSERT INTO relations ${
       sql.insert(people.flatMap(({ fromShop, toShop }, index) => [
         ...(toShop === undefined ? [] : [relationRow(idOf(index), shopId, toShop)]),

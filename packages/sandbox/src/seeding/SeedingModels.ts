@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { AccessTransition, AccessState } from "@plaza/domain/DeveloperAccess"
+import { AccessState, AccessTransition } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 import { AccessForm } from "../access/AccessRequests.js"

@@ -19,10 +19,14 @@ import * as Envelope from "../http/Envelope.js"
 export const maxIdLength = 500
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<{
-  /** Finds an account or fails with `NotFound`. */
-  readonly getAccount: (accountId: string) => Effect.Effect<Account, NotFound>
-}, never, AccountsRepo> = Effect.gen(function*() {
+export const make: Effect.Effect<
+  {
+    /** Finds an account or fails with `NotFound`. */
+    readonly getAccount: (accountId: string) => Effect.Effect<Account, NotFound>
+  },
+  never,
+  AccountsRepo
+> = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   return {
     getAccount: (accountId) =>

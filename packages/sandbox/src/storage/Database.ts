@@ -92,8 +92,22 @@ const tables = [
  * @category schema
  */
 export const tableNames = [
-  "meta", "accounts", "keys", "access_requests", "relations", "media", "posts", "comments", "likes", "stories", "products",
-  "orders", "conversations", "messages", "arrivals", "sqlite_sequence"
+  "meta",
+  "accounts",
+  "keys",
+  "access_requests",
+  "relations",
+  "media",
+  "posts",
+  "comments",
+  "likes",
+  "stories",
+  "products",
+  "orders",
+  "conversations",
+  "messages",
+  "arrivals",
+  "sqlite_sequence"
 ] as const
 
 const advice = (reason: string): string =>
@@ -109,7 +123,9 @@ const advice = (reason: string): string =>
 
 const unusable = (file: string, cause: unknown): SandboxError =>
   new SandboxError({
-    message: `the data file ${file} can't be used, ${advice(cause instanceof Error ? cause.message : "")}: name another file, or leave it out to keep everything in memory`,
+    message: `the data file ${file} can't be used, ${
+      advice(cause instanceof Error ? cause.message : "")
+    }: name another file, or leave it out to keep everything in memory`,
     cause
   })
 

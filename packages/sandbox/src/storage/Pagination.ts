@@ -98,8 +98,10 @@ const rowsAfter = <Row, Item>(
   const compare = comparator(listOrder, name)
   return Effect.map(findOlder([], allRows), (rows) =>
     rows
-      .filter((row) => (lag === 0 || committedAt === undefined || committedAt(row) + lag <= now) &&
-        (after.length === 0 || compare(positionOf(row), after) > 0))
+      .filter((row) =>
+        (lag === 0 || committedAt === undefined || committedAt(row) + lag <= now) &&
+        (after.length === 0 || compare(positionOf(row), after) > 0)
+      )
       .sort((a, b) => compare(positionOf(a), positionOf(b)))
       .slice(0, limit))
 }

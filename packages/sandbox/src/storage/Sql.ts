@@ -64,8 +64,7 @@ interface Prepared {
   readonly target: string | undefined
 }
 
-const targetOf = (text: string): string | undefined =>
-  /^\s*(?:INSERT(?:\s+OR\s+\w+)?\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/i.exec(text)?.[1]
+const targetOf = (text: string): string | undefined => /^\s*(?:INSERT(?:\s+OR\s+\w+)?\s+INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/i.exec(text)?.[1]
 
 const insert = (rows: Row | ReadonlyArray<Row>): Fragment => {
   const all = [rows].flat()

@@ -53,8 +53,7 @@ export const findOne = <A, I, Args extends ReadonlyArray<unknown>>(options: {
   readonly execute: (...args: Args) => Effect.Effect<unknown>
 }): (...args: Args) => Effect.Effect<Option.Option<A>> => {
   const decode = Schema.decodeUnknownSync(options.Result)
-  return (...args) =>
-    Effect.map(options.execute(...args), (row) => row === undefined ? Option.none() : Option.some(decode(row)))
+  return (...args) => Effect.map(options.execute(...args), (row) => row === undefined ? Option.none() : Option.some(decode(row)))
 }
 
 /**

@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as Duration from "effect/Duration"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import * as Duration from "effect/Duration"
 import type { ActiveFault } from "../http/Fault.js"
 import type { RequestRecord } from "../http/RequestLog.js"
 import type { ClockState } from "../VirtualClock.js"
@@ -90,8 +90,10 @@ const requestRow = (record: RequestRecord): Html => {
 <td>${Page.timestamp(at)}</td>
 <td class="long"><span class="method">${method}</span> ${path}${query !== "" && `?${query}`}</td>
 <td>${accountId ?? "none"}</td>
-<td class="long">${status ?? "nothing"}${rule !== null && html` <code>${rule}</code>`}${reason !== null && html`
-<span class="soft">${reason}</span>`}</td>
+<td class="long">${status ?? "nothing"}${rule !== null && html` <code>${rule}</code>`}${
+    reason !== null && html`
+<span class="soft">${reason}</span>`
+  }</td>
 <td>${delivered}${deliveredStatus !== null && ` ${deliveredStatus}`}</td>
 <td>${faults.join(", ")}</td>
 </tr>`
@@ -116,21 +118,25 @@ const requests = (data: ConsoleData): Html =>
 <button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" data-status="follow-status" aria-pressed="false" hidden>Follow</button>
 <span id="follow-status" role="status"></span>
 <span class="soft">The last ${requestsShown}, newest first, with the deciding rule.</span></p>
-${Page.table(
-    "Requests",
-    ["Id", "At", "Request", "Account", "Decided", "Delivered", "Faults"],
-    data.requests.toReversed().map(requestRow),
-    { id: "live-requests", empty: "No requests yet." }
-  )}
+${
+    Page.table(
+      "Requests",
+      ["Id", "At", "Request", "Account", "Decided", "Delivered", "Faults"],
+      data.requests.toReversed().map(requestRow),
+      { id: "live-requests", empty: "No requests yet." }
+    )
+  }
 </section>`
 
 const faults = (data: ConsoleData, submission: Form.Submission): Html =>
   html`<section aria-labelledby="faults">
 <h2 id="faults">Faults</h2>
-${Page.table("Active faults", ["Id", "Kind", "Calls", "Details", "Hits", "Remaining"], data.faults.map(faultRow), {
-    id: "live-faults",
-    empty: "None."
-  })}
+${
+    Page.table("Active faults", ["Id", "Kind", "Calls", "Details", "Hits", "Remaining"], data.faults.map(faultRow), {
+      id: "live-faults",
+      empty: "None."
+    })
+  }
 ${Form.button({ action: Page.paths.console, values: { do: "clear" }, text: "Clear all faults", kind: "danger" })}
 <h3>Add a fault</h3>
 ${FaultForm.view(submission)}
@@ -152,12 +158,14 @@ const clock = ({ clock: { aheadMillis, now } }: ConsoleData, submission: Form.Su
 const state = ({ counts }: ConsoleData): Html =>
   html`<section aria-labelledby="state">
 <h2 id="state">State</h2>
-${Page.table(
-    "Rows of each table",
-    ["Table", "Rows"],
-    counts.map(([name, rows]) => html`<tr><th scope="row">${name.replaceAll("_", " ")}</th><td>${rows}</td></tr>`),
-    { id: "live-state" }
-  )}
+${
+    Page.table(
+      "Rows of each table",
+      ["Table", "Rows"],
+      counts.map(([name, rows]) => html`<tr><th scope="row">${name.replaceAll("_", " ")}</th><td>${rows}</td></tr>`),
+      { id: "live-state" }
+    )
+  }
 <details><summary>Reset</summary>
 <p>Restores the initial data. Deletes everything else: accounts, keys, posts, faults, requests.</p>
 ${Form.button({ action: Page.paths.console, values: { do: "reset" }, text: "Reset the sandbox", kind: "danger" })}

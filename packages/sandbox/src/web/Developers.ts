@@ -6,16 +6,16 @@
  *
  * @since 0.1.0
  */
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccessRequests } from "../access/AccessRequests.js"
 import type { Account } from "../access/AccountsRepo.js"
 import { AccountsRepo } from "../access/AccountsRepo.js"
-import { Assumed } from "../Assumptions.js"
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import * as Envelope from "../http/Envelope.js"
 import { Keys } from "../access/Keys.js"
+import { Assumed } from "../Assumptions.js"
+import * as Envelope from "../http/Envelope.js"
 import type { FormResult } from "./DevelopersView.js"
 import * as View from "./DevelopersView.js"
 import * as Page from "./Page.js"
@@ -38,15 +38,16 @@ export const routes = Effect.gen(function*() {
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
-  const signedIn = (f: (account: Account, request: Page.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
-  (request) =>
-    Effect.flatMap(
-      Option.match(request.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),
-      Option.match({
-        onNone: () => Effect.succeed(Page.seeOther(Page.paths.signIn)),
-        onSome: (account) => f(account, request)
-      })
-    )
+  const signedIn =
+    (f: (account: Account, request: Page.PageRequest) => Effect.Effect<HttpServerResponse, DocumentedError>): Page.Route["handle"] =>
+    (request) =>
+      Effect.flatMap(
+        Option.match(request.accountId, { onNone: () => Effect.succeedNone, onSome: accounts.find }),
+        Option.match({
+          onNone: () => Effect.succeed(Page.seeOther(Page.paths.signIn)),
+          onSome: (account) => f(account, request)
+        })
+      )
 
   const request = signedIn((account, { form }) => {
     const website = text(form, "website")
@@ -69,7 +70,8 @@ export const routes = Effect.gen(function*() {
       }
       const created = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
       return yield* show(account, { created })
-    }).pipe(Effect.catchAll((error) => show(account, { key: { values: form, error } }))))
+    }).pipe(Effect.catchAll((error) => show(account, { key: { values: form, error } })))
+  )
 
   const revoke = signedIn((account, { form }) =>
     Effect.gen(function*() {
@@ -80,7 +82,8 @@ export const routes = Effect.gen(function*() {
       }
       yield* keys.revoke(id)
       return Page.seeOther(`${Page.paths.developers}?done=revoked`)
-    }))
+    })
+  )
 
   return [
     {

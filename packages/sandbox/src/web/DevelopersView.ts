@@ -3,13 +3,13 @@
  *
  * @since 0.1.0
  */
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import { maxActiveKeys } from "@plaza/domain/Limits"
 import * as Redacted from "effect/Redacted"
 import type { AccessRequest } from "../access/AccessRequests.js"
 import type { Account } from "../access/AccountsRepo.js"
-import type { Assumptions } from "../Assumptions.js"
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { CreatedKey, ListedKey } from "../access/Keys.js"
+import type { Assumptions } from "../Assumptions.js"
 import * as Form from "./Form.js"
 import type { Html } from "./Html.js"
 import { html } from "./Html.js"
@@ -53,9 +53,28 @@ export const sentences = {
 }
 
 const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
-  { name: "useCase", label: "Use case", hint: "What the integration does, in your own words.", required: true, long: true, max: assumed.maxUseCaseLength },
-  { name: "website", label: "Website", hint: "An address that begins with http:// or https://.", type: "url", max: assumed.maxWebsiteLength },
-  { name: "botName", label: "Bot name", hint: "FormResult to the operator and in the list of keys.", required: true, max: assumed.maxBotNameLength }
+  {
+    name: "useCase",
+    label: "Use case",
+    hint: "What the integration does, in your own words.",
+    required: true,
+    long: true,
+    max: assumed.maxUseCaseLength
+  },
+  {
+    name: "website",
+    label: "Website",
+    hint: "An address that begins with http:// or https://.",
+    type: "url",
+    max: assumed.maxWebsiteLength
+  },
+  {
+    name: "botName",
+    label: "Bot name",
+    hint: "FormResult to the operator and in the list of keys.",
+    required: true,
+    max: assumed.maxBotNameLength
+  }
 ]
 const keyName = (assumed: Assumptions): Form.Field => ({
   name: "name",
@@ -108,9 +127,19 @@ const keyRow = ({ createdAt, id, masked, name, scopes, state }: ListedKey, botNa
   html`<tr>
 <th scope="row">${name}${botName !== undefined && html`<br><span class="soft">${botName}</span>`}</th>
 <td>${Page.badge(state)}</td>
-<td>${state === "active" && html`<details><summary aria-label="Revoke ${name}, ${masked}">Revoke</summary>
+<td>${
+    state === "active" && html`<details><summary aria-label="Revoke ${name}, ${masked}">Revoke</summary>
 <p>This can't be undone. Integrations with this key stop working.</p>
-${Form.button({ action: Page.paths.developers, values: { do: "revoke", key: id }, text: "Revoke", of: `${name} for good`, kind: "danger" })}</details>`}</td>
+${
+      Form.button({
+        action: Page.paths.developers,
+        values: { do: "revoke", key: id },
+        text: "Revoke",
+        of: `${name} for good`,
+        kind: "danger"
+      })
+    }</details>`
+  }</td>
 <td><code>${masked}</code></td>
 <td class="long">${scopes.join(", ")}</td>
 <td>${Page.timestamp(createdAt)}</td>
@@ -125,7 +154,8 @@ ${Form.field(submission, keyName(assumed))}
 <p class="soft">The key has only the scopes that are ticked here. The names of all but posts:write are assumed.</p>
 <div class="choices">${
     scopes.map(({ calls, scope }) =>
-      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, submission.values.has("scopes", scope)))
+      Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, submission.values.has("scopes", scope))
+    )
   }</div>
 </fieldset>
 <button type="submit">Make the key</button>
@@ -149,11 +179,15 @@ const keys = (data: DevelopersData, submission: Form.Submission): Html => {
   return html`<section aria-labelledby="keys">
 <h2 id="keys">Keys</h2>
 <p>${active} of at most ${maxActiveKeys} active.</p>
-${keys.length > 0 &&
-  Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))}
-${account.access === "granted" && (active < maxActiveKeys
-  ? keyForm(data, submission)
-  : html`<p>Revoke one before you make another.</p>`)}
+${
+    keys.length > 0 &&
+    Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))
+  }
+${
+    account.access === "granted" && (active < maxActiveKeys
+      ? keyForm(data, submission)
+      : html`<p>Revoke one before you make another.</p>`)
+  }
 </section>`
 }
 
@@ -173,7 +207,8 @@ export const page = (data: DevelopersData, result: FormResult): HttpServerRespon
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
     lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Act for another account</a>`,
-    message: result.message ?? Form.errorMessage(request, requestFields(data.assumed)) ?? Form.errorMessage(key, [keyName(data.assumed), scopesField]) ??
+    message: result.message ?? Form.errorMessage(request, requestFields(data.assumed)) ??
+      Form.errorMessage(key, [keyName(data.assumed), scopesField]) ??
       (created === undefined ? undefined : Page.success("The key is made.")),
     body: html`${profile(account)}
 ${created !== undefined && secret(created)}

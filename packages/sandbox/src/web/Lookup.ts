@@ -29,8 +29,19 @@ export const shown = 100
 
 /** The tables on the console. */
 const counted: ReadonlyArray<(typeof Database.tableNames)[number]> = [
-  "accounts", "access_requests", "keys", "relations", "media", "posts", "comments", "likes", "stories", "products", "orders",
-  "conversations", "messages"
+  "accounts",
+  "access_requests",
+  "keys",
+  "relations",
+  "media",
+  "posts",
+  "comments",
+  "likes",
+  "stories",
+  "products",
+  "orders",
+  "conversations",
+  "messages"
 ]
 
 /** @since 0.1.0 @category constructors */

@@ -121,21 +121,27 @@ ${pending.length === 0 ? html`<p>None.</p>` : pending.map(pendingRequest)}
 <section aria-labelledby="accounts">
 <h2 id="accounts">Developer access by account</h2>
 <form method="get" action="${path}">
-${Form.field({ values: new URLSearchParams({ start }) }, {
-      name: "start",
-      label: "Username begins with",
-      hint: `At most ${Lookup.shown} accounts are shown.`
-    })}
+${
+      Form.field({ values: new URLSearchParams({ start }) }, {
+        name: "start",
+        label: "Username begins with",
+        hint: `At most ${Lookup.shown} accounts are shown.`
+      })
+    }
 <p><button type="submit" class="quiet">Show</button></p>
 </form>
-${accounts.length === 0
-  ? html`<p>No account.</p>`
-  : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], accounts.map(accountRow))}
+${
+      accounts.length === 0
+        ? html`<p>No account.</p>`
+        : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], accounts.map(accountRow))
+    }
 </section>
-${decided.length > 0 && html`<section aria-labelledby="decided">
+${
+      decided.length > 0 && html`<section aria-labelledby="decided">
 <h2 id="decided">Decided lately</h2>
 ${decided.map(decidedRequest)}
-</section>`}`
+</section>`
+    }`
   })
 
 /** @since 0.1.0 @category pages */

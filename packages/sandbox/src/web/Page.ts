@@ -3,12 +3,12 @@
  *
  * @since 0.1.0
  */
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import { ValidationError } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import type { Html, Piece } from "./Html.js"
 import { html } from "./Html.js"

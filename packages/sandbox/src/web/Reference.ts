@@ -4,11 +4,11 @@
  *
  * @since 0.1.0
  */
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { Assumed } from "../Assumptions.js"
-import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import * as Envelope from "../http/Envelope.js"
 import { openApi } from "../OpenApiDocument.js"
 import type { Html, Piece } from "./Html.js"
@@ -21,15 +21,17 @@ type Scopes = Readonly<Record<string, string | undefined>>
 
 const parameters = ({ parameters }: OpenApi.OpenAPISpecOperation, of: string): Html | false =>
   parameters.length > 0 && html`<h4>Parameters</h4>
-${Page.table(
-    `Parameters of ${of}`,
-    ["Name", "In", "Required", "Type"],
-    parameters.map(({ in: place, name, required, schema }) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${required ? "yes" : "no"}</td><td>${
-        SchemaView.type(schema)
-      }</td></tr>`
+${
+    Page.table(
+      `Parameters of ${of}`,
+      ["Name", "In", "Required", "Type"],
+      parameters.map(({ in: place, name, required, schema }) =>
+        html`<tr><th scope="row"><code>${name}</code></th><td>${place}</td><td>${required ? "yes" : "no"}</td><td>${
+          SchemaView.type(schema)
+        }</td></tr>`
+      )
     )
-  )}`
+  }`
 
 const media = (content: OpenApi.OpenApiSpecContent): ReadonlyArray<Html> =>
   Object.entries(content).map(([type, { schema }]) => html`<code>${type}</code> ${SchemaView.type(schema)}`)
@@ -47,13 +49,15 @@ const bodyOf = (status: number, response: OpenApi.OpenApiSpecResponse): Piece =>
 
 const responses = ({ responses }: OpenApi.OpenAPISpecOperation, of: string): Html =>
   html`<h4>Responses</h4>
-${Page.table(
-    `Responses of ${of}`,
-    ["Status", "Body, or codes of the error envelope"],
-    Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
-      html`<tr><th scope="row">${status}</th><td>${bodyOf(Number(status), response)}</td></tr>`
+${
+    Page.table(
+      `Responses of ${of}`,
+      ["Status", "Body, or codes of the error envelope"],
+      Object.entries(responses).map(([status, response]: readonly [string, OpenApi.OpenApiSpecResponse]) =>
+        html`<tr><th scope="row">${status}</th><td>${bodyOf(Number(status), response)}</td></tr>`
+      )
     )
-  )}`
+  }`
 
 const operation = (method: string, path: string, described: OpenApi.OpenAPISpecOperation, scopes: Scopes): Html => {
   const { description, operationId, requestBody, summary } = described
@@ -82,9 +86,7 @@ interface Described {
 }
 
 const operationsOf = ({ paths }: OpenApi.OpenAPISpec): ReadonlyArray<Described> =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({ method, path, described }))
-  )
+  Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, described]) => ({ method, path, described })))
 
 /**
  * Renders an OpenAPI document.
@@ -102,7 +104,8 @@ export const page = (document: OpenApi.OpenAPISpec, scopes: Scopes): HttpServerR
 <p><a href="${Page.paths.openApi}">openapi.json</a></p>
 <nav aria-label="Operations"><ul class="index">${
       operations.map(({ described, method, path }) =>
-        html`<li><a href="#${described.operationId}">${method.toUpperCase()} ${path}</a></li>`)
+        html`<li><a href="#${described.operationId}">${method.toUpperCase()} ${path}</a></li>`
+      )
     }</ul></nav>
 ${
       document.tags.map(({ description, name }) =>

@@ -78,7 +78,9 @@ ${
         `Fields of ${name}`,
         ["Field", "Type", "Always there"],
         fields.map(([field, inner, needed]) =>
-          html`<tr><th scope="row"><code>${field}</code></th><td>${"properties" in inner ? "object" : type(inner)}</td><td>${needed ? "yes" : "no"}</td></tr>`
+          html`<tr><th scope="row"><code>${field}</code></th><td>${"properties" in inner ? "object" : type(inner)}</td><td>${
+            needed ? "yes" : "no"
+          }</td></tr>`
         )
       )
   }

@@ -50,7 +50,8 @@ const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
     path: Page.paths.signIn,
     title: "Sign in",
     status: submission.error?.status ?? 200,
-    lead: "The sandbox has no passwords: anyone who can open this page can act for any account. A cookie of this browser keeps your choice.",
+    lead:
+      "The sandbox has no passwords: anyone who can open this page can act for any account. A cookie of this browser keeps your choice.",
     message: Form.errorMessage(submission, [existing, created]),
     body: html`<section aria-labelledby="as-existing">
 <h2 id="as-existing">As an account that exists</h2>

@@ -14,22 +14,22 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import type { AccountsRepo } from "../access/AccountsRepo.js"
-import { Assumed } from "../Assumptions.js"
-import * as Envelope from "../http/Envelope.js"
-import * as FailureLog from "../http/DefectLog.js"
-import type { Faults } from "../http/Faults.js"
-import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Keys } from "../access/Keys.js"
+import { Assumed } from "../Assumptions.js"
+import * as FailureLog from "../http/DefectLog.js"
+import * as Envelope from "../http/Envelope.js"
+import type { Faults } from "../http/Faults.js"
 import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
 import type { RequestLog } from "../http/RequestLog.js"
+import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Seeding } from "../seeding/Seeding.js"
 import type { Sql } from "../storage/Sql.js"
 import type { VirtualClock } from "../VirtualClock.js"
+import * as Console from "./Console.js"
 import * as Developers from "./Developers.js"
 import * as Form from "./Form.js"
 import * as Home from "./Home.js"
 import { html } from "./Html.js"
-import * as Console from "./Console.js"
 import * as Operator from "./Operator.js"
 import * as Page from "./Page.js"
 import * as Reference from "./Reference.js"
@@ -49,7 +49,11 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
-  readonly answer: (request: ServerRequest, path: string, query: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
+  readonly answer: (
+    request: ServerRequest,
+    path: string,
+    query: string
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
 /** Only the sandbox's own files load and run, no other page can frame it, and no cache stores a page with a key. */
@@ -84,7 +88,10 @@ const titles: Readonly<Record<number, string>> = {
   413: "Too large"
 }
 
-const failure = (path: string, { message, status }: { readonly message: string; readonly status: number }): HttpServerResponse.HttpServerResponse =>
+const failure = (
+  path: string,
+  { message, status }: { readonly message: string; readonly status: number }
+): HttpServerResponse.HttpServerResponse =>
   Page.page({
     path,
     title: titles[status] ?? "Something went wrong",
@@ -94,7 +101,10 @@ const failure = (path: string, { message, status }: { readonly message: string; 
   })
 
 /** Renders every failure as a page, except a closed connection. Logs defects. */
-const orPage = (path: string, effect: Effect.Effect<HttpServerResponse.HttpServerResponse, DocumentedError | RequestError>): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> =>
+const orPage = (
+  path: string,
+  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, DocumentedError | RequestError>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError> =>
   effect.pipe(
     Effect.catchAll((error) => error instanceof RequestError ? Effect.fail(error) : Effect.succeed(failure(path, error))),
     Effect.catchAllDefect((defect) =>
@@ -154,8 +164,7 @@ export const layer = (
 
       return {
         owns: (path) => owned.has(path),
-        answer: (request, path, query) =>
-          Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
+        answer: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
       }
     })
   )

@@ -9,8 +9,10 @@ import { call, control, field, layerSocket, refusal, someone, Way } from "../sup
 
 const form = { useCase: "Keeps the stock of our shop right.", website: "https://shop.example", botName: "Stock keeper" }
 const newcomer = Effect.flatMap(Sandbox.Sandbox, ({ createAccount }) => Effect.map(createAccount({ access: "none" }), ({ id }) => id))
-const ask = (account: string, json: Readonly<Record<string, unknown>> = form) => control("POST", `/accounts/${account}/access-requests`, { json })
-const decide = (request: unknown, decision: string) => control("POST", `/access-requests/${String(request)}/decision`, { json: { decision } })
+const ask = (account: string, json: Readonly<Record<string, unknown>> = form) =>
+  control("POST", `/accounts/${account}/access-requests`, { json })
+const decide = (request: unknown, decision: string) =>
+  control("POST", `/access-requests/${String(request)}/decision`, { json: { decision } })
 const makeKey = (account: string, json: Readonly<Record<string, unknown>> = {}) => control("POST", `/accounts/${account}/keys`, { json })
 /** A page, as somebody who acts for an account sees it. */
 const page = (path: string, account: string) =>
@@ -122,7 +124,9 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
     Effect.gen(function*() {
       const key = Redacted.value((yield* Sandbox.Sandbox).apiKey)
       assert.strictEqual((yield* call("GET", "/me", { key: null, headers: { authorization: `Bearer ${key}` } })).status, 200)
-      for (const headers of [{}, { authorization: key }, { authorization: `Basic ${key}` }, { "x-api-key": key }, { cookie: `key=${key}` }]) {
+      for (
+        const headers of [{}, { authorization: key }, { authorization: `Basic ${key}` }, { "x-api-key": key }, { cookie: `key=${key}` }]
+      ) {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key: null, headers })), "401 INVALID_API_KEY", Object.keys(headers).join())
       }
       assert.strictEqual(refusal(yield* call("GET", `/me?key=${key}`, { key: null })), "401 INVALID_API_KEY")
@@ -130,22 +134,24 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
 
   it.effect("is asked of every endpoint", () =>
     Effect.gen(function*() {
-      for (const [method, path] of [
-        ["GET", "/me"],
-        ["GET", "/users/1002"],
-        ["GET", "/users/by-username/chloe"],
-        ["POST", "/media"],
-        ["POST", "/posts"],
-        ["GET", "/me/posts"],
-        ["POST", "/posts/1/comments"],
-        ["POST", "/posts/1/like"],
-        ["POST", "/users/1002/follow"],
-        ["PATCH", "/store/products/0042/stock"],
-        ["POST", "/store/orders/500001/ship"],
-        ["GET", "/conversations"],
-        ["POST", "/conversations/conv_301/messages"],
-        ["POST", "/stories"]
-      ] as const) {
+      for (
+        const [method, path] of [
+          ["GET", "/me"],
+          ["GET", "/users/1002"],
+          ["GET", "/users/by-username/chloe"],
+          ["POST", "/media"],
+          ["POST", "/posts"],
+          ["GET", "/me/posts"],
+          ["POST", "/posts/1/comments"],
+          ["POST", "/posts/1/like"],
+          ["POST", "/users/1002/follow"],
+          ["PATCH", "/store/products/0042/stock"],
+          ["POST", "/store/orders/500001/ship"],
+          ["GET", "/conversations"],
+          ["POST", "/conversations/conv_301/messages"],
+          ["POST", "/stories"]
+        ] as const
+      ) {
         assert.strictEqual(refusal(yield* call(method, path, { key: null })), "401 INVALID_API_KEY", `${method} ${path}`)
       }
     }))
@@ -179,7 +185,11 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       const reply = yield* call("GET", "/me/posts", { key: value(made) })
       assert.strictEqual(refusal(reply), "403 INSUFFICIENT_SCOPE")
       const { keys } = yield* (yield* Sandbox.Sandbox).state
-      assert.deepInclude({ ...keys.find((key) => key.id === field(made, "id")) }, { name: "poster", scopes: ["posts:write"], accountId: id })
+      assert.deepInclude({ ...keys.find((key) => key.id === field(made, "id")) }, {
+        name: "poster",
+        scopes: ["posts:write"],
+        accountId: id
+      })
     }))
 
   it.effect("may have 13 scopes, each an area and an action; posts:write is one", () =>

@@ -5,7 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, field, layerSocket, pageOf, refusal, someone, type Reply } from "../support.js"
+import { call, field, layerSocket, pageOf, refusal, type Reply, someone } from "../support.js"
 
 const options = { assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 20_000 } }
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
@@ -101,7 +101,10 @@ layer(layerSocket(options), { excludeTestServices: true })("every answer", (it) 
 layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => {
   it.effect("may leave an optional value out or send null: both mean the same", () =>
     Effect.gen(function*() {
-      const created = [yield* call("POST", "/posts", { json: { text: "a" } }), yield* call("POST", "/posts", { json: { text: "a", mediaIds: null } })]
+      const created = [
+        yield* call("POST", "/posts", { json: { text: "a" } }),
+        yield* call("POST", "/posts", { json: { text: "a", mediaIds: null } })
+      ]
       assert.deepStrictEqual(created.map((reply) => [reply.status, field(reply, "mediaIds")]), [[200, []], [200, []]])
     }))
 
@@ -115,9 +118,11 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
     Effect.gen(function*() {
       const text = JSON.stringify({ text: "a" })
       for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"]) {
-        assert.strictEqual(refusal(yield* call("POST", "/posts", { text, headers: { "content-type": type } })), "400 VALIDATION_ERROR Content-Type")
+        assert.strictEqual(refusal(yield* call("POST", "/posts", { text, headers: { "content-type": type } })),
+          "400 VALIDATION_ERROR Content-Type")
       }
-      assert.strictEqual((yield* call("POST", "/posts", { text, headers: { "content-type": "application/json; charset=utf-8" } })).status, 200)
+      assert.strictEqual((yield* call("POST", "/posts", { text, headers: { "content-type": "application/json; charset=utf-8" } })).status,
+        200)
     }))
 
   it.effect("whose body isn't valid JSON is refused", () =>
@@ -129,18 +134,20 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
 
   it.effect("whose parameter or field is missing or invalid is refused by its name", () =>
     Effect.gen(function*() {
-      for (const [method, path, json, name] of [
-        ["POST", "/posts", {}, "text"],
-        ["POST", "/posts", { text: 7 }, "text"],
-        ["POST", "/posts", { text: "a", mediaIds: [7] }, "mediaIds.0"],
-        ["POST", "/posts/9007199254740993/comments", { text: null }, "text"],
-        ["PATCH", "/store/products/0042/stock", { stock: "7" }, "stock"],
-        ["POST", "/store/orders/500001/ship", { carrier: "DHL" }, "trackingNumber"],
-        ["POST", "/store/orders/500001/ship", { trackingNumber: "1" }, "carrier"],
-        ["POST", "/conversations/conv_301/messages", {}, "text"],
-        ["GET", "/me/posts?limit=0", undefined, "limit"],
-        ["GET", "/conversations?cursor=made-up", undefined, "cursor"]
-      ] as const) {
+      for (
+        const [method, path, json, name] of [
+          ["POST", "/posts", {}, "text"],
+          ["POST", "/posts", { text: 7 }, "text"],
+          ["POST", "/posts", { text: "a", mediaIds: [7] }, "mediaIds.0"],
+          ["POST", "/posts/9007199254740993/comments", { text: null }, "text"],
+          ["PATCH", "/store/products/0042/stock", { stock: "7" }, "stock"],
+          ["POST", "/store/orders/500001/ship", { carrier: "DHL" }, "trackingNumber"],
+          ["POST", "/store/orders/500001/ship", { trackingNumber: "1" }, "carrier"],
+          ["POST", "/conversations/conv_301/messages", {}, "text"],
+          ["GET", "/me/posts?limit=0", undefined, "limit"],
+          ["GET", "/conversations?cursor=made-up", undefined, "cursor"]
+        ] as const
+      ) {
         assert.strictEqual(refusal(yield* call(method, path, { json })), `400 VALIDATION_ERROR ${name}`, path)
       }
     }))
@@ -194,7 +201,11 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
     Effect.gen(function*() {
       const mediaId = field(yield* upload(picture), "mediaId")
       assert.isString(mediaId)
-      assert.deepInclude(record((yield* state).media.find(({ id }) => id === mediaId)), { name: "é.png", contentType: "image/png", size: 5 })
+      assert.deepInclude(record((yield* state).media.find(({ id }) => id === mediaId)), {
+        name: "é.png",
+        contentType: "image/png",
+        size: 5
+      })
       assert.strictEqual(refusal(yield* upload(picture, "photo")), "400 VALIDATION_ERROR file")
       assert.strictEqual(refusal(yield* call("POST", "/media", { json: { file: "x" } })), "400 VALIDATION_ERROR file")
     }))
@@ -331,14 +342,17 @@ describe("a list", () => {
         const { next } = pageOf(yield* call("GET", "/me/posts?limit=3"))
         const cursor = next ?? assert.fail("there is no next page")
         const flipped = cursor.slice(0, -3) + (cursor.at(-3) === "A" ? "B" : "A") + cursor.slice(-2)
-        for (const [path, text, request] of [
-          ["/me/posts", flipped, {}],
-          ["/me/posts", "2", {}],
-          ["/me/posts", btoa("{\"offset\":3}"), {}],
-          ["/conversations", cursor, {}],
-          ["/me/posts", cursor, { key }]
-        ] as const) {
-          assert.strictEqual(refusal(yield* call("GET", `${path}?cursor=${encodeURIComponent(text)}`, request)), "400 VALIDATION_ERROR cursor")
+        for (
+          const [path, text, request] of [
+            ["/me/posts", flipped, {}],
+            ["/me/posts", "2", {}],
+            ["/me/posts", btoa("{\"offset\":3}"), {}],
+            ["/conversations", cursor, {}],
+            ["/me/posts", cursor, { key }]
+          ] as const
+        ) {
+          assert.strictEqual(refusal(yield* call("GET", `${path}?cursor=${encodeURIComponent(text)}`, request)),
+            "400 VALIDATION_ERROR cursor")
         }
       }))
   })

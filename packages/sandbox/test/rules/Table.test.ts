@@ -5,8 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PlazaApiWithStories } from "@plaza/domain"
 import { byCode } from "@plaza/domain/Errors"
-import { operationsOf } from "../../src/http/Operation.js"
 import { readdirSync, readFileSync } from "node:fs"
+import { operationsOf } from "../../src/http/Operation.js"
 
 const root = new URL("../../../../", import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), "utf8")
@@ -33,7 +33,8 @@ const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 /** The names of the tests in a file; where one is made, what stands in the holes may be anything. */
 const namesIn = (file: string): ReadonlyArray<RegExp> =>
   [...read(file).matchAll(/\bit(?:\.\w+)*\(\s*(?:"([^"]+)"|`([^`]+)`)/g)].map(([, plain, made = ""]) =>
-    new RegExp(`^${plain === undefined ? made.split(/\$\{[^}]*\}/).map(escape).join(".+") : escape(plain)}$`))
+    new RegExp(`^${plain === undefined ? made.split(/\$\{[^}]*\}/).map(escape).join(".+") : escape(plain)}$`)
+  )
 
 const shown = rows.flatMap(({ shownBy }) => shownBy)
 

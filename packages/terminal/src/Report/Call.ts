@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Advice from "../Advice.js"
 import * as ExitCode from "../ExitCode.js"
-import { factsOf, report, type Report } from "./Model.js"
+import { factsOf, type Report, report } from "./Model.js"
 
 export type ClientFailure = Exclude<Failures.Failure, ServiceError> | Failures.InvalidSettings
 
@@ -69,7 +69,8 @@ export const ofService = (error: ServiceError, now: number | undefined): Report 
   const facts = [
     ...(title === undefined ? [] : [`its page says "${shortened(title)}"`]),
     ...Object.entries(details).flatMap(([name, value]) =>
-      name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : [])
+      name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : []
+    )
   ]
   const comesBack = error.category === "RateLimited" || error.category === "ServiceFault"
   return {
@@ -102,7 +103,10 @@ const clientAdvice = (failure: ClientFailure): Advice.Advice | undefined => {
     case "ConnectionLost":
       return { meaning: "the connection to the service broke", advice: "Run this again: a second time does no harm." }
     case "AttemptTimeout":
-      return { meaning: "the service doesn't answer in time", advice: "Run this again, which does no harm; PLAZA_TIMEOUT gives it more time." }
+      return {
+        meaning: "the service doesn't answer in time",
+        advice: "Run this again, which does no harm; PLAZA_TIMEOUT gives it more time."
+      }
     case "OutcomeUnknown":
       return { meaning: "nobody knows whether it happened", advice: Advice.forOutcome(failure.operation) }
     case "UnreadableSuccess":
@@ -112,13 +116,18 @@ const clientAdvice = (failure: ClientFailure): Advice.Advice | undefined => {
     case "ClientClosed":
       return { meaning: "the client was closed before the request was sent", advice: "Run this again: this request did not leave." }
     case "CursorRepeated":
-      return { meaning: "the list goes round and never ends", advice: "What was read of it is right; tell the service's support of the rest." }
+      return {
+        meaning: "the list goes round and never ends",
+        advice: "What was read of it is right; tell the service's support of the rest."
+      }
     case "CursorRejected":
       return { meaning: "the list can't be read on", advice: "Read it again from its beginning." }
     case "UnreadableItem":
       return {
         meaning: "an item of the list can't be read",
-        advice: failure.nextCursor === null ? "Report it to the service's support." : `Continue with the page after it: cursor ${failure.nextCursor}.`
+        advice: failure.nextCursor === null
+          ? "Report it to the service's support."
+          : `Continue with the page after it: cursor ${failure.nextCursor}.`
       }
   }
 }

@@ -42,5 +42,8 @@ const arrayIn = (text: string, items: string | undefined): unknown =>
     onRight: (document) =>
       Array.isArray(document)
         ? document
-        : (items ?? "data").split(".").reduce<unknown>((value, name) => Array.isArray(value) ? value : Predicate.isRecord(value) ? value[name] : undefined, document)
+        : (items ?? "data").split(".").reduce<unknown>(
+          (value, name) => Array.isArray(value) ? value : Predicate.isRecord(value) ? value[name] : undefined,
+          document
+        )
   })

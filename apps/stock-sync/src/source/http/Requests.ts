@@ -90,7 +90,8 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
         Effect.map(Clock.currentTimeMillis, (now) =>
           failure._tag === "SourceUnreachable" && failure.retryAt !== undefined
             ? Duration.max(delay, Duration.millis(Math.max(0, DateTime.toEpochMillis(failure.retryAt) - now)))
-            : delay))
+            : delay)
+      )
     )
     const worthWaiting = (failure: SourceRefused | SourceUnreachable) =>
       Effect.map(Clock.currentTimeMillis, (now) =>

@@ -2,8 +2,8 @@
  * Reads the rows of a query from a MySQL or a MariaDB: one read-only connection for each reading, and rows as they come. Uses the driver
  * itself, because Effect's client waits for ever for the rest of a result that nobody reads to its end.
  */
-import { SqlError } from "@effect/sql/SqlError"
 import * as NodeStream from "@effect/platform-node/NodeStream"
+import { SqlError } from "@effect/sql/SqlError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -45,7 +45,8 @@ export const make = (options: Query.QueryOptions) =>
         rows.on("error", (error) => (fault = error))
         // The driver ends the stream after a fault as well, so that the rows until then would look like all of them.
         const ended = Stream.suspend(() =>
-          fault === undefined && rows.readableEnded ? Stream.empty : Stream.fail(failed(fault ?? new Error("the connection was lost"))))
+          fault === undefined && rows.readableEnded ? Stream.empty : Stream.fail(failed(fault ?? new Error("the connection was lost")))
+        )
         return Stream.concat(Stream.rechunk(NodeStream.fromReadable(() => rows, failed), batch), ended)
       })
     ))
@@ -74,6 +75,10 @@ const oneSelect = (connection: Connection, query: string): Effect.Effect<void, S
 
 // The database reports a second statement as a syntax error behind the semicolon. All queries can be prepared, some other statements can't.
 const explained = (query: string, error: Error): Error =>
-  Predicate.hasProperty(error, "code") && error.code === "ER_UNSUPPORTED_PS" ? Query.noSelect : Predicate.hasProperty(error, "code") && error.code === "ER_PARSE_ERROR" && /;\s*\S/.test(query)
-    ? new Query.NotOneSelect({ message: `the query holds more than one statement, or a mistake: leave one SELECT in it (${error.message})` })
+  Predicate.hasProperty(error, "code") && error.code === "ER_UNSUPPORTED_PS" ?
+    Query.noSelect :
+    Predicate.hasProperty(error, "code") && error.code === "ER_PARSE_ERROR" && /;\s*\S/.test(query)
+    ? new Query.NotOneSelect({
+      message: `the query holds more than one statement, or a mistake: leave one SELECT in it (${error.message})`
+    })
     : error

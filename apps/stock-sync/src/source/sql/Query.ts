@@ -10,10 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
 import * as Address from "../Address.js"
 import * as Poll from "../Poll.js"
 import * as Rows from "../Rows.js"
+import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
 
 export interface QueryOptions extends Rows.ShapeOptions {
   readonly source: string
@@ -45,7 +45,11 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
   const shape = Rows.shape(options)
   if (query === undefined) {
     return Effect.fail(
-      new Refused.SourceRefused({ source: name, line: undefined, message: `${name}: a database needs a query: give one with --query or STOCK_SYNC_QUERY` })
+      new Refused.SourceRefused({
+        source: name,
+        line: undefined,
+        message: `${name}: a database needs a query: give one with --query or STOCK_SYNC_QUERY`
+      })
     )
   }
   const rows = Stream.suspend(() => {
@@ -53,13 +57,21 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
     return run(query).pipe(
       Stream.mapError((error) => failure(name, error)),
       Stream.timeoutFail(
-        () => new SourceUnreachable({ source: name, message: `${name}: no response for ${Duration.format(options.timeout)}; nothing of it was taken` }),
+        () =>
+          new SourceUnreachable({
+            source: name,
+            message: `${name}: no response for ${Duration.format(options.timeout)}; nothing of it was taken`
+          }),
         options.timeout
       ),
       Stream.map((row) => readFields(shape, ++number, row)),
-      Stream.concat(Stream.suspend(() =>
-        number > 0 ? Stream.empty : Stream.fail(Refused.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
-      ))
+      Stream.concat(
+        Stream.suspend(() =>
+          number > 0
+            ? Stream.empty
+            : Stream.fail(Refused.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
+        )
+      )
     )
   })
   return Effect.succeed({

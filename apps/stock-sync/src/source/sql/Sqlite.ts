@@ -18,7 +18,10 @@ export const make = (options: Query.QueryOptions) =>
   Query.make(options, (query) =>
     Stream.unwrapScoped(Effect.gen(function*() {
       const database = yield* Effect.acquireRelease(
-        Effect.try({ try: () => new Database(readOnly(options.source)), catch: () => new SqlError({ cause: unopened, message: unopened.message }) }),
+        Effect.try({
+          try: () => new Database(readOnly(options.source)),
+          catch: () => new SqlError({ cause: unopened, message: unopened.message })
+        }),
         (open) => Effect.sync(() => open.close())
       )
       // Another process may be changing the file just now.
@@ -41,7 +44,8 @@ export const make = (options: Query.QueryOptions) =>
       )
     })))
 
-const attempt = <A>(act: () => A): Effect.Effect<A, SqlError> => Effect.try({ try: act, catch: (cause) => new SqlError({ cause, message: "SQLite failed" }) })
+const attempt = <A>(act: () => A): Effect.Effect<A, SqlError> =>
+  Effect.try({ try: act, catch: (cause) => new SqlError({ cause, message: "SQLite failed" }) })
 
 /**
  * Fails unless the query is one SELECT. A file that is opened read-only can still be copied (`VACUUM INTO`), and others can be created
@@ -54,7 +58,7 @@ const oneSelect = (database: Database.Database, query: string): Effect.Effect<vo
     const text = query.replace(/[\s;]+$/, "")
     yield* attempt(() => database.prepare(`SELECT * FROM (${text}\n)`)).pipe(
       Effect.mapError(({ cause }) => {
-        const several = cause instanceof Error && cause.message.includes('near ";"')
+        const several = cause instanceof Error && cause.message.includes("near \";\"")
         const error = several ? Query.moreThanOne : Query.noSelect
         return new SqlError({ cause: error, message: error.message })
       })

@@ -45,7 +45,8 @@ export const make = (path: string, products: ReadonlyArray<string>) =>
         if ((yield* Random.next) >= share) continue
         versions.push({ stock: (yield* Random.next) < 0.1 ? 0 : stockOf(versions.length), at })
       }
-      yield* files.writeFileString(`${path}.new`, `productId,stock\n${products.map((product) => `${product},${wanted(product)}\n`).join("")}`)
+      yield* files.writeFileString(`${path}.new`,
+        `productId,stock\n${products.map((product) => `${product},${wanted(product)}\n`).join("")}`)
       yield* files.rename(`${path}.new`, path)
     }).pipe(Effect.orDie)
 
@@ -54,7 +55,9 @@ export const make = (path: string, products: ReadonlyArray<string>) =>
       return writes.filter(({ at, product, stock }) => {
         const from = reached.get(product) ?? 0
         // A 0 may be one of several: the first that fits leaves the most room for what follows.
-        const found = (history.get(product) ?? []).findIndex((version, index) => index >= from && version.stock === stock && version.at <= at)
+        const found = (history.get(product) ?? []).findIndex((version, index) =>
+          index >= from && version.stock === stock && version.at <= at
+        )
         if (found >= 0) reached.set(product, found)
         return found < 0
       })

@@ -103,8 +103,8 @@ export const run = ({ kills, ledger, products }: Options) =>
       return records
     })
 
-    const isSettled = Effect.map(LedgerRows.all(place), (rows) =>
-      rows.length === products && rows.every(({ confirmed, id, state }) => state === "settled" && confirmed === feed.wanted(id)))
+    const isSettled = Effect.map(LedgerRows.all(place),
+      (rows) => rows.length === products && rows.every(({ confirmed, id, state }) => state === "settled" && confirmed === feed.wanted(id)))
     /** A process that nothing disturbs, from its start to a stop some time after everything is settled. */
     const undisturbed = (time: Duration.DurationInput) =>
       Effect.scoped(Effect.gen(function*() {
@@ -148,7 +148,9 @@ export const run = ({ kills, ledger, products }: Options) =>
 
     const hits = yield* sandbox.clearFaults
     yield* count
-    const left = (yield* LedgerRows.all(place)).filter(({ id, state, wanted }) => state !== "settled" || wanted !== feed.wanted(id)).map(({ id }) => id)
+    const left = (yield* LedgerRows.all(place)).filter(({ id, state, wanted }) => state !== "settled" || wanted !== feed.wanted(id)).map((
+      { id }
+    ) => id)
     const recovery = yield* undisturbed("0 seconds")
     const rest = yield* undisturbed("2 seconds")
     const stock = yield* sandbox.stock

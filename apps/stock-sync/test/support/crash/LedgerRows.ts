@@ -1,7 +1,7 @@
 /** The products of a ledger, read from its tables while no program uses it. */
 import { Reactivity } from "@effect/experimental"
-import { PgClient } from "@effect/sql-pg"
 import { type SqlClient, SqlSchema } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Redacted, Schema, type Scope } from "effect"
 import * as PostgresPlace from "../../../src/ledger/PostgresAddress.js"

@@ -30,7 +30,9 @@ export const start = (products: number, limit: number) =>
     const program = fileURLToPath(new URL("SandboxProcess.ts", import.meta.url))
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(execPath, ["--conditions=@plaza/source", "--import", "tsx", program, String(products), String(limit)], { stdio: ["ignore", "pipe", "inherit"] })
+        spawn(execPath, ["--conditions=@plaza/source", "--import", "tsx", program, String(products), String(limit)], {
+          stdio: ["ignore", "pipe", "inherit"]
+        })
       ),
       (child) => Effect.zipRight(Effect.sync(() => child.kill("SIGKILL")), exited(child))
     )
@@ -39,7 +41,9 @@ export const start = (products: number, limit: number) =>
     const http = yield* HttpClient.HttpClient
     let last = "req_0"
     /** Requests since the last look that counts. The sandbox keeps more than the program can send meanwhile. */
-    const requestsSince: Effect.Effect<ReadonlyArray<RequestRecord>> = Effect.suspend(() => control.requests({ urlParams: { after: last } })).pipe(
+    const requestsSince: Effect.Effect<ReadonlyArray<RequestRecord>> = Effect.suspend(() =>
+      control.requests({ urlParams: { after: last } })
+    ).pipe(
       Effect.orDie,
       Effect.map(({ data }) => data)
     )
@@ -65,17 +69,21 @@ export const start = (products: number, limit: number) =>
       ).pipe(Effect.orDie),
       setLatitude: (change: Latitude.Change) => Effect.orDie(control.setLatitude({ payload: change })),
       /** Every write that was carried out, in the order in which they were sent. */
-      writes: Stream.paginateChunkEffect("commit_0", (after) =>
-        Effect.map(control.commits({ urlParams: { after } }), ({ data, next }) => [Chunk.unsafeFromArray(data), Option.fromNullable(next)])).pipe(
+      writes: Stream.paginateChunkEffect("commit_0",
+        (after) =>
+          Effect.map(control.commits({ urlParams: { after } }),
+            ({ data, next }) => [Chunk.unsafeFromArray(data), Option.fromNullable(next)])).pipe(
           Stream.runCollect,
-          Effect.map((commits) => Array.from(commits)
-            .toSorted((one, other) => numberOf(one.requestId) - numberOf(other.requestId))
-            .map(({ at, isLate, params, payload }): Write => ({
-              product: params["id"] ?? "",
-              stock: Schema.decodeUnknownSync(StockPayload)(payload).stock,
-              at: DateTime.toEpochMillis(at),
-              isLate
-            }))),
+          Effect.map((commits) =>
+            Array.from(commits)
+              .toSorted((one, other) => numberOf(one.requestId) - numberOf(other.requestId))
+              .map(({ at, isLate, params, payload }): Write => ({
+                product: params["id"] ?? "",
+                stock: Schema.decodeUnknownSync(StockPayload)(payload).stock,
+                at: DateTime.toEpochMillis(at),
+                isLate
+              }))
+          ),
           Effect.orDie
         )
     }

@@ -3,10 +3,30 @@ import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/rows/Stock"
 import { Duration, Effect, Option, Stream, TestClock } from "effect"
 import type { Ledger, SnapshotPolicy } from "../../../src/ledger/Ledger.js"
-import { at, bad, collect, entryOf, failing, type Fresh, intake, policy, queueOf, receive, receiveOn, receiveWithout, row, settle, stateOf, take, using } from "./using.js"
+import {
+  at,
+  bad,
+  collect,
+  entryOf,
+  failing,
+  type Fresh,
+  intake,
+  policy,
+  queueOf,
+  receive,
+  receiveOn,
+  receiveWithout,
+  row,
+  settle,
+  stateOf,
+  take,
+  using
+} from "./using.js"
 
 const products = (count: number, stockOf: (index: number) => number | undefined): ReadonlyArray<Row> =>
-  Array.from({ length: count }, (_, index) => ({ index, stock: stockOf(index) })).flatMap(({ index, stock }) => stock === undefined ? [] : [row(`P${index}`, stock)])
+  Array.from({ length: count }, (_, index) => ({ index, stock: stockOf(index) })).flatMap(({ index, stock }) =>
+    stock === undefined ? [] : [row(`P${index}`, stock)]
+  )
 const hundred = (stockOf: (index: number) => number | undefined) => products(100, stockOf)
 const zero: Partial<SnapshotPolicy> = { gone: "zero" }
 const heldOf = (ledger: Ledger["Type"]) => Effect.map(ledger.snapshot, ({ held }) => Option.getOrUndefined(held))
@@ -31,7 +51,11 @@ export const guard = (fresh: Fresh): void => {
           yield* TestClock.setTime(2_000)
           const held = yield* Effect.flip(receive(ledger, ...hundred((index) => index < 21 ? 0 : 51)))
           const figures = { catalogue: 100, soldOut: 21, fell: 0, rose: 0, missing: 0, zeroed: 0 }
-          expect(held).toMatchObject({ _tag: "SnapshotHeld", exitCode: 2, held: { number: 1, figures, since: 2_000, at: 2_000, confirmed: false } })
+          expect(held).toMatchObject({
+            _tag: "SnapshotHeld",
+            exitCode: 2,
+            held: { number: 1, figures, since: 2_000, at: 2_000, confirmed: false }
+          })
           expect(held.message).toContain("of 100 products, 21 sell out within 1d, and the limit is 20.")
           expect(held.message).toContain("plaza-stock-sync confirm 1")
           expect((yield* queueOf(ledger)).every((each) => each.to === 50)).toBe(true)
@@ -47,7 +71,8 @@ export const guard = (fresh: Fresh): void => {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
           expect(yield* heldOf(ledger)).toMatchObject({ number: 2, since: 3_000, figures: { soldOut: 100 } })
           expect(yield* collect(ledger.heldChanges)).toHaveLength(100)
-        })))
+        })
+      ))
 
     it.effect("takes a fifth that sells out, and holds the next fifth: changes add up within the window", () =>
       taken((ledger) =>
@@ -64,7 +89,8 @@ export const guard = (fresh: Fresh): void => {
           yield* TestClock.setTime(1_000 + day)
           yield* receive(ledger, ...fifths(2))
           expect((yield* ledger.backlog).waiting.soldOut).toBe(40)
-        })))
+        })
+      ))
 
     it.effect("forgets what happened before a product is restocked", () =>
       taken((ledger) =>
@@ -73,7 +99,8 @@ export const guard = (fresh: Fresh): void => {
             yield* receive(ledger, ...hundred((index) => index >= sold && index < sold + 20 ? 0 : 50))
           }
           expect((yield* ledger.backlog).waiting.soldOut).toBe(20)
-        })))
+        })
+      ))
 
     for (
       const [what, stock, kind, text] of [
@@ -89,7 +116,8 @@ export const guard = (fresh: Fresh): void => {
             expect(held).toMatchObject({ held: { figures: { [kind]: 100 } } })
             expect(held.message).toContain(`of 100 products, ${text} within`)
             expect(yield* collect(ledger.heldChanges)).toHaveLength(100)
-          })))
+          })
+        ))
     }
 
     it.effect("takes a snapshot in which everything changes plausibly", () =>
@@ -100,15 +128,20 @@ export const guard = (fresh: Fresh): void => {
           expect(yield* receive(ledger, ...hundred(() => 17))).toMatchObject({ figures: { soldOut: 0, fell: 0, rose: 0 } })
           // Step by step it is as much: 50, 17, 5.
           expect(yield* Effect.flip(receive(ledger, ...hundred(() => 5)))).toMatchObject({ held: { figures: { fell: 100 } } })
-        })))
+        })
+      ))
 
     it.effect("holds a snapshot that misses more than 20% of the products, whether they are left or zeroed", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const named = (count: number) => hundred((index) => index < count ? 50 : undefined)
-          expect(yield* Effect.flip(receive(ledger, ...named(79)))).toMatchObject({ held: { figures: { catalogue: 100, missing: 21, zeroed: 0 } } })
+          expect(yield* Effect.flip(receive(ledger, ...named(79)))).toMatchObject({
+            held: { figures: { catalogue: 100, missing: 21, zeroed: 0 } }
+          })
           expect(yield* collect(ledger.heldChanges)).toContainEqual({ productId: "P99", kind: "missing", from: 50, to: 50 })
-          expect(yield* Effect.flip(receiveOn(ledger, zero, ...named(79)))).toMatchObject({ held: { figures: { missing: 21, zeroed: 21 } } })
+          expect(yield* Effect.flip(receiveOn(ledger, zero, ...named(79)))).toMatchObject({
+            held: { figures: { missing: 21, zeroed: 21 } }
+          })
           yield* receive(ledger, ...named(85))
           expect(yield* ledger.counts).toMatchObject({ missing: 15 })
           // Missing products add up as well, and sold out ones with those that would be zeroed.
@@ -118,7 +151,8 @@ export const guard = (fresh: Fresh): void => {
           yield* TestClock.adjust("1 day")
           yield* receive(ledger, ...named(75))
           expect(yield* ledger.counts).toMatchObject({ missing: 25 })
-        })))
+        })
+      ))
 
     it.effect("holds a snapshot that would zero what was left alone before", () =>
       taken((ledger) =>
@@ -132,7 +166,8 @@ export const guard = (fresh: Fresh): void => {
           expect(yield* collect(ledger.heldChanges)).toContainEqual({ productId: "P99", kind: "missing", from: 50, to: 0 })
           yield* ledger.confirmHeld(1)
           expect(yield* receiveOn(ledger, zero, ...named(60))).toMatchObject({ changed: 40 })
-        })))
+        })
+      ))
 
     it.effect("takes the first snapshot whatever it says, and new products", () =>
       at(fresh, (place) =>
@@ -150,7 +185,9 @@ export const guard = (fresh: Fresh): void => {
             const eleven = (stock: number, zeros: number) => products(11, (index) => index < zeros ? 0 : stock)
             yield* receive(ledger, ...eleven(5, 0))
             yield* receive(ledger, ...eleven(5, 10))
-            expect(yield* Effect.flip(receive(ledger, ...eleven(5, 11)))).toMatchObject({ held: { figures: { soldOut: 11, catalogue: 11 } } })
+            expect(yield* Effect.flip(receive(ledger, ...eleven(5, 11)))).toMatchObject({
+              held: { figures: { soldOut: 11, catalogue: 11 } }
+            })
           }))))
 
     it.effect("needs both, the share and the count; what was wanted 0 before does not count", () =>
@@ -164,14 +201,18 @@ export const guard = (fresh: Fresh): void => {
           yield* receiveOn(ledger, on(0.11, 9), ...zeros(86))
           yield* TestClock.adjust("1 day")
           yield* receiveOn(ledger, on(0, 14), ...zeros(100))
-        })))
+        })
+      ))
 
     it.effect("is not loosened by a snapshot that named few products", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receiveOn(ledger, { guard: { share: 1, count: 0, window: Duration.days(1) } }, row("P0", 50))
-          expect(yield* Effect.flip(receive(ledger, ...hundred(() => 0)))).toMatchObject({ held: { figures: { soldOut: 100, catalogue: 100 } } })
-        })))
+          expect(yield* Effect.flip(receive(ledger, ...hundred(() => 0)))).toMatchObject({
+            held: { figures: { soldOut: 100, catalogue: 100 } }
+          })
+        })
+      ))
 
     it.effect("lets go when the next snapshot is plausible; what it then holds has another number", () =>
       taken((ledger) =>
@@ -182,7 +223,8 @@ export const guard = (fresh: Fresh): void => {
           expect(yield* collect(ledger.heldChanges)).toEqual([])
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
           expect(yield* heldOf(ledger)).toMatchObject({ number: 2 })
-        })))
+        })
+      ))
 
     it.effect("takes what was confirmed by its number, from beside the worker as well, and begins to count anew", () =>
       taken((ledger, place) =>
@@ -195,12 +237,15 @@ export const guard = (fresh: Fresh): void => {
           expect(yield* heldOf(ledger)).toBeUndefined()
           expect((yield* ledger.backlog).waiting.soldOut).toBe(100)
           yield* receive(ledger, ...hundred((index) => index < 20 ? 50 : 0))
-          expect(yield* Effect.flip(receive(ledger, ...hundred((index) => index === 0 ? 0 : undefined)))).toMatchObject({ held: { number: 2 } })
+          expect(yield* Effect.flip(receive(ledger, ...hundred((index) => index === 0 ? 0 : undefined)))).toMatchObject({
+            held: { number: 2 }
+          })
           const stale = yield* Effect.flip(ledger.confirmHeld(1))
           expect(stale).toMatchObject({ _tag: "NotHeld", exitCode: 1 })
           yield* receive(ledger, ...hundred(() => 0))
           expect((yield* Effect.flip(ledger.confirmHeld(2))).message).toContain("no snapshot is held")
-        })))
+        })
+      ))
 
     it.effect("takes a confirmed snapshot that has changed since, as long as it has few other implausible changes", () =>
       taken((ledger) =>
@@ -209,7 +254,8 @@ export const guard = (fresh: Fresh): void => {
           yield* ledger.confirmHeld(1)
           // Fewer, other plausible changes, and ten more that sell out.
           expect(yield* receive(ledger, ...hundred((index) => index < 10 ? 50 : index < 70 ? 0 : 40))).toMatchObject({ changed: 90 })
-        })))
+        })
+      ))
 
     it.effect("holds a confirmed snapshot that has got more implausible, with a new number", () =>
       taken((ledger) =>
@@ -223,7 +269,8 @@ export const guard = (fresh: Fresh): void => {
           // Other changes of the same products are others as well.
           yield* ledger.confirmHeld(2)
           expect(yield* Effect.flip(receive(ledger, ...hundred(() => 999_999)))).toMatchObject({ held: { number: 3 } })
-        })))
+        })
+      ))
 
     it.effect("begins to count anew only with a snapshot that needed the confirmation", () =>
       taken((ledger) =>
@@ -234,7 +281,8 @@ export const guard = (fresh: Fresh): void => {
           yield* ledger.confirmHeld(1)
           yield* receive(ledger, ...sold(15))
           expect(yield* Effect.flip(receive(ledger, ...sold(30)))).toMatchObject({ held: { number: 2, figures: { soldOut: 30 } } })
-        })))
+        })
+      ))
 
     it.effect("counts missing products as such also after their absence was confirmed", () =>
       taken((ledger) =>
@@ -248,7 +296,8 @@ export const guard = (fresh: Fresh): void => {
           yield* receive(ledger, ...hundred((index) => index < 40 ? 50 : undefined))
           yield* receive(ledger, ...hundred(() => 50))
           expect(yield* ledger.counts).toMatchObject({ missing: 0 })
-        })))
+        })
+      ))
 
     it.effect("does not count excluded products", () =>
       taken((ledger) =>
@@ -258,7 +307,8 @@ export const guard = (fresh: Fresh): void => {
             .toMatchObject({ rows: 60, figures: { missing: 0, catalogue: 100 } })
           expect(yield* receiveWithout(ledger, excluded, ...hundred((index) => index < 40 ? undefined : 50)))
             .toMatchObject({ figures: { missing: 0, catalogue: 60 } })
-        })))
+        })
+      ))
   })
 
   describe("a preview", () => {
@@ -267,9 +317,21 @@ export const guard = (fresh: Fresh): void => {
         Effect.gen(function*() {
           for (let index = 0; index < 30; index++) yield* settle(ledger, `P${index}`)
           yield* failing(ledger, "P40", "quarantined")
-          const next = [...hundred((index) => index < 15 ? 0 : index < 90 ? 49 : undefined), bad("P95", "stock is empty"), bad("New", "is odd")]
+          const next = [
+            ...hundred((index) => index < 15 ? 0 : index < 90 ? 49 : undefined),
+            bad("P95", "stock is empty"),
+            bad("New", "is odd")
+          ]
           const all = (of: Ledger["Type"]) =>
-            Effect.all([collect(of.queue), collect(of.all), collect(of.rowIssues), of.counts, of.backlog, of.snapshot, collect(of.heldChanges)])
+            Effect.all([
+              collect(of.queue),
+              collect(of.all),
+              collect(of.rowIssues),
+              of.counts,
+              of.backlog,
+              of.snapshot,
+              collect(of.heldChanges)
+            ])
           const before = yield* all(ledger)
           const previewed = yield* using(place, (copy) =>
             Effect.gen(function*() {
@@ -281,7 +343,8 @@ export const guard = (fresh: Fresh): void => {
           const received = yield* receiveOn(ledger, zero, ...next)
           expect(previewed[0]).toEqual({ ...received, held: Option.none() })
           expect(yield* all(ledger)).toEqual(previewed[1])
-        })))
+        })
+      ))
 
     it.effect("says what would be held and what would be sent then, and holds nothing", () =>
       taken((ledger, place) =>
@@ -298,7 +361,8 @@ export const guard = (fresh: Fresh): void => {
           expect(yield* heldOf(ledger)).toBeUndefined()
           const held = yield* Effect.flip(receive(ledger, ...next))
           expect(Option.getOrUndefined(preview.held)).toMatchObject({ figures: held._tag === "SnapshotHeld" ? held.held.figures : {} })
-        })))
+        })
+      ))
   })
 
   describe("products that are missing", () => {
@@ -313,7 +377,8 @@ export const guard = (fresh: Fresh): void => {
             yield* receive(ledger, ...kept, ...missing, row("kept too", 1))
             for (const whose of ["kept", "missing"]) {
               yield* settle(ledger, `${whose} settled`)
-              for (const state of ["doubtful", "quarantined"] as const) yield* failing(ledger, `${whose} ${state}`, state, { retryIn: Duration.hours(1) })
+              for (const state of ["doubtful", "quarantined"] as const)
+                yield* failing(ledger, `${whose} ${state}`, state, { retryIn: Duration.hours(1) })
             }
             for (let n = 0; n < 5; n++) yield* take(ledger)
             const counts = { settled: 2, pending: 0, sending: 5, doubtful: 2, quarantined: 2, missing: 0, rejectedRows: 0, negativeRows: 0 }
@@ -329,8 +394,16 @@ export const guard = (fresh: Fresh): void => {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
             for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
             yield* receive(ledger, row("B", 2), row("C", 3))
-            expect(yield* receiveOn(ledger, zero, row("C", 3))).toMatchObject({ changed: 2, figures: { zeroed: 2, missing: 2, catalogue: 3 }, goneSpared: false })
-            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "soldOut", to: 0 }, { productId: "B", priority: "soldOut", to: 0 }])
+            expect(yield* receiveOn(ledger, zero, row("C", 3))).toMatchObject({
+              changed: 2,
+              figures: { zeroed: 2, missing: 2, catalogue: 3 },
+              goneSpared: false
+            })
+            expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "soldOut", to: 0 }, {
+              productId: "B",
+              priority: "soldOut",
+              to: 0
+            }])
             yield* settle(ledger, "A")
             expect(yield* receiveOn(ledger, zero, row("C", 3))).toMatchObject({ changed: 0, figures: { zeroed: 0, missing: 2 } })
             yield* receiveOn(ledger, zero, row("A", 8), row("C", 3))

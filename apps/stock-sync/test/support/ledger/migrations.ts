@@ -75,7 +75,8 @@ const tables: Readonly<Record<1 | 2, (dialect: Dialect) => ReadonlyArray<string>
   ]
 }
 
-const columns = "id, wanted, confirmed, confirmed_at, sent, doubt, attempts, state, refusal_tag, refusal_code, refusal_message, refused, line, updated_at"
+const columns =
+  "id, wanted, confirmed, confirmed_at, sent, doubt, attempts, state, refusal_tag, refusal_code, refusal_message, refused, line, updated_at"
 const products: ReadonlyArray<readonly [values: string, named: boolean]> = [
   ["'settled', 4, 4, 100, 4, NULL, 0, 'settled', NULL, NULL, NULL, NULL, 2, 100", true],
   ["'pending', 0, 3, 100, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 3, 200", true],
@@ -93,10 +94,13 @@ const rows = (version: 1 | 2): ReadonlyArray<string> => [
   ...products.map(([values, named]) =>
     version === 1
       ? `INSERT INTO product (${columns}, snapshot) VALUES (${values}, ${named ? 7 : 3})`
-      : `INSERT INTO product (${columns}, part, since) VALUES (${values}, '${named ? "named" : "left"}', 90)`),
+      : `INSERT INTO product (${columns}, part, since) VALUES (${values}, '${named ? "named" : "left"}', 90)`
+  ),
   ...(version === 1
     ? []
-    : [`INSERT INTO product (${columns}, part, since) VALUES ('zeroed', 0, 4, 100, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 7, 300, 'zeroed', 80)`])
+    : [
+      `INSERT INTO product (${columns}, part, since) VALUES ('zeroed', 0, 4, 100, NULL, NULL, 0, 'pending', NULL, NULL, NULL, NULL, 7, 300, 'zeroed', 80)`
+    ])
 ]
 
 export const migrations = (fresh: Fresh, versions: ReadonlyArray<1 | 2>): void => {
@@ -118,22 +122,48 @@ export const migrations = (fresh: Fresh, versions: ReadonlyArray<1 | 2>): void =
             yield* old(place)
             yield* TestClock.setTime(100_000)
             for (const how of ["layerReader", "layerBeside", "layerCopy"] as const) {
-              expect((yield* Effect.flip(using(place, () => Effect.void, how))).message).toContain("`plaza-stock-sync once` brings it up to date")
+              expect((yield* Effect.flip(using(place, () => Effect.void, how))).message).toContain(
+                "`plaza-stock-sync once` brings it up to date"
+              )
             }
             const until = 100_000 + Duration.toMillis(options.lateWrites)
             const zeroed = version === 1 ? 0 : 1
             yield* using(place, (ledger) =>
               Effect.gen(function*() {
-                expect(yield* ledger.account).toEqual(Option.some({ baseUrl: "https://one.example/open/v1", id: "1001", keyFingerprint: "" }))
+                expect(yield* ledger.account).toEqual(
+                  Option.some({ baseUrl: "https://one.example/open/v1", id: "1001", keyFingerprint: "" })
+                )
                 expect(yield* ledger.snapshot).toEqual({ takenAt: 500, rows: undefined, unit: "line", held: Option.none() })
                 expect(yield* ledger.counts)
-                  .toEqual({ settled: 2, pending: 3 + zeroed, sending: 0, doubtful: 2, quarantined: 2, missing: 2 + zeroed, rejectedRows: 1, negativeRows: 0 })
+                  .toEqual({
+                    settled: 2,
+                    pending: 3 + zeroed,
+                    sending: 0,
+                    doubtful: 2,
+                    quarantined: 2,
+                    missing: 2 + zeroed,
+                    rejectedRows: 1,
+                    negativeRows: 0
+                  })
                 expect(yield* collect(ledger.rowIssues)).toEqual([{ line: 9, productId: "X", kind: "rejected", reason: "is odd" }])
-                expect(yield* entryOf(ledger, "settled")).toMatchObject({ wanted: 4, confirmed: 4, confirmedAt: 100, state: "settled", doubt: undefined })
+                expect(yield* entryOf(ledger, "settled")).toMatchObject({
+                  wanted: 4,
+                  confirmed: 4,
+                  confirmedAt: 100,
+                  state: "settled",
+                  doubt: undefined
+                })
                 expect(yield* entryOf(ledger, "sending")).toMatchObject({ state: "doubtful", doubt: { lowest: 5, highest: 5, until } })
-                expect(yield* entryOf(ledger, "doubtful")).toMatchObject({ doubt: { lowest: 9, highest: 9, until }, refusal: { tag: "AttemptTimeout", value: 9 } })
+                expect(yield* entryOf(ledger, "doubtful")).toMatchObject({
+                  doubt: { lowest: 9, highest: 9, until },
+                  refusal: { tag: "AttemptTimeout", value: 9 }
+                })
                 expect(yield* entryOf(ledger, "doubted")).toMatchObject({ state: "quarantined", doubt: { lowest: 7, highest: 7, until } })
-                expect(yield* entryOf(ledger, "quarantined")).toMatchObject({ state: "quarantined", doubt: undefined, refusal: { code: "NOT_FOUND", value: 9 } })
+                expect(yield* entryOf(ledger, "quarantined")).toMatchObject({
+                  state: "quarantined",
+                  doubt: undefined,
+                  refusal: { code: "NOT_FOUND", value: 9 }
+                })
                 expect((yield* ledger.backlog).waiting).toMatchObject({ soldOut: 1 + zeroed })
                 expect(yield* collect(ledger.history(Option.none()))).toEqual([])
               }))

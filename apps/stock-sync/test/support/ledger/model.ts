@@ -2,9 +2,9 @@
  * A model of a shop and of what is wanted in it, against which every ledger is compared after each step: settled products have their stock at
  * the shop for good, and everything that is wanted arrives once the service accepts requests.
  */
+import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/rows/Stock"
-import { NodeContext } from "@effect/platform-node"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { Ledger, type SnapshotPolicy, type Taken } from "../../../src/ledger/Ledger.js"
 import { layer } from "../../../src/ledger/Open.js"
@@ -20,7 +20,9 @@ type Fate = "once" | "never" | number
 type Command =
   | {
     readonly _tag: "Snapshot"
-    readonly rows: ReadonlyArray<{ readonly id: (typeof ids)[number] | undefined; readonly kind: "good" | "negative" | "bad"; readonly stock: number }>
+    readonly rows: ReadonlyArray<
+      { readonly id: (typeof ids)[number] | undefined; readonly kind: "good" | "negative" | "bad"; readonly stock: number }
+    >
     readonly excluded: ReadonlyArray<string>
     readonly gone: "leave" | "zero"
     readonly duplicates: "sum" | "reject"
@@ -30,7 +32,13 @@ type Command =
   | { readonly _tag: "Take"; readonly how: "due" | "assert" | "trial"; readonly arrives: boolean }
   | { readonly _tag: "Confirm"; readonly which: number }
   | { readonly _tag: "Doubtful"; readonly which: number; readonly fate: Fate; readonly retryIn: number }
-  | { readonly _tag: "Refused"; readonly which: number; readonly state: "pending" | "quarantined"; readonly retryIn: number; readonly absent: boolean }
+  | {
+    readonly _tag: "Refused"
+    readonly which: number
+    readonly state: "pending" | "quarantined"
+    readonly retryIn: number
+    readonly absent: boolean
+  }
   | { readonly _tag: "Mismatch"; readonly which: number; readonly shown: number; readonly state: "pending" | "quarantined" }
   | { readonly _tag: "Pass"; readonly millis: number }
   | { readonly _tag: "Crash"; readonly fates: ReadonlyArray<Fate>; readonly millis: number; readonly jump: number }
@@ -42,7 +50,8 @@ type Command =
 const stock = FastCheck.nat({ max: 3 })
 const which = FastCheck.nat({ max: 3 })
 const retryIn = FastCheck.constantFrom(0, 500, 60_000)
-const fate: FastCheck.Arbitrary<Fate> = FastCheck.oneof(FastCheck.constantFrom("once" as const, "never" as const), FastCheck.integer({ min: 1, max: late - 1 }))
+const fate: FastCheck.Arbitrary<Fate> = FastCheck.oneof(FastCheck.constantFrom("once" as const, "never" as const),
+  FastCheck.integer({ min: 1, max: late - 1 }))
 const jump = FastCheck.constantFrom(0, -hour, hour, -1_000, 30_000)
 const millis = FastCheck.oneof(FastCheck.constantFrom(1, late - 1, late, late + 1), FastCheck.nat({ max: 2 * late }))
 
@@ -53,7 +62,10 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
       _tag: FastCheck.constant("Snapshot" as const),
       rows: FastCheck.array(
         FastCheck.record({
-          id: FastCheck.oneof({ weight: 12, arbitrary: FastCheck.constantFrom(...ids) }, { weight: 1, arbitrary: FastCheck.constant(undefined) }),
+          id: FastCheck.oneof({ weight: 12, arbitrary: FastCheck.constantFrom(...ids) }, {
+            weight: 1,
+            arbitrary: FastCheck.constant(undefined)
+          }),
           kind: FastCheck.oneof({ weight: 8, arbitrary: FastCheck.constant("good" as const) }, {
             weight: 1,
             arbitrary: FastCheck.constantFrom("negative" as const, "bad" as const)
@@ -62,7 +74,10 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
         }),
         { minLength: 1, maxLength: 5 }
       ),
-      excluded: FastCheck.oneof({ weight: 3, arbitrary: FastCheck.constant([]) }, { weight: 1, arbitrary: FastCheck.subarray([...ids], { maxLength: 2 }) }),
+      excluded: FastCheck.oneof({ weight: 3, arbitrary: FastCheck.constant([]) }, {
+        weight: 1,
+        arbitrary: FastCheck.subarray([...ids], { maxLength: 2 })
+      }),
       gone: FastCheck.constantFrom("leave" as const, "zero" as const),
       duplicates: FastCheck.constantFrom("sum" as const, "reject" as const),
       guarded: FastCheck.oneof({ weight: 4, arbitrary: FastCheck.constant(false) }, { weight: 1, arbitrary: FastCheck.constant(true) })
@@ -91,7 +106,12 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
   },
   {
     weight: 1,
-    arbitrary: FastCheck.record({ _tag: FastCheck.constant("Mismatch" as const), which, shown: stock, state: FastCheck.constantFrom("pending" as const, "quarantined" as const) })
+    arbitrary: FastCheck.record({
+      _tag: FastCheck.constant("Mismatch" as const),
+      which,
+      shown: stock,
+      state: FastCheck.constantFrom("pending" as const, "quarantined" as const)
+    })
   },
   { weight: 3, arbitrary: FastCheck.record({ _tag: FastCheck.constant("Pass" as const), millis }) },
   {
@@ -191,7 +211,12 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
           guard: { ...policy.guard, ...(guarded ? { share: 0, count: 0 } : { share: 1, count: 1_000 }) }
         }
         const asRows = named.map((each): Row =>
-          each.id === undefined || each.kind === "bad" ? bad(each.id, "is odd") : each.kind === "negative" ? negative(each.id) : row(each.id, each.stock))
+          each.id === undefined || each.kind === "bad"
+            ? bad(each.id, "is odd")
+            : each.kind === "negative"
+            ? negative(each.id)
+            : row(each.id, each.stock)
+        )
         const received = yield* Effect.either(ledger.receive(intake(Stream.fromIterable(asRows), without), on))
         if (Either.isLeft(received)) return expect(["SnapshotHeld", "SourceRefused"]).toContain(received.left._tag)
         const good = new Map<string, number>()
@@ -268,7 +293,11 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
             switch (each._tag) {
               case "Doubtful":
                 meets(request, each.fate)
-                return yield* ledger.fail(request.taken, { state: "doubtful", refusal: refusal(value), retryIn: Duration.millis(each.retryIn) })
+                return yield* ledger.fail(request.taken, {
+                  state: "doubtful",
+                  refusal: refusal(value),
+                  retryIn: Duration.millis(each.retryIn)
+                })
               case "Refused":
                 if (each.absent) {
                   shop.delete(productId)
@@ -282,7 +311,12 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
                 })
               case "Mismatch":
                 shop.set(productId, each.shown)
-                return yield* ledger.fail(request.taken, { state: each.state, refusal: refusal(value), retryIn: Duration.seconds(2), seen: each.shown })
+                return yield* ledger.fail(request.taken, {
+                  state: each.state,
+                  refusal: refusal(value),
+                  retryIn: Duration.seconds(2),
+                  seen: each.shown
+                })
             }
           }
         }
@@ -291,7 +325,9 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
     const holds = Effect.gen(function*() {
       const entries = yield* collect(ledger.all)
       expect(new Map(entries.map((entry) => [entry.productId, entry.wanted]))).toEqual(wanted)
-      expect(new Set(entries.flatMap((entry) => entry.state === "sending" ? [entry.productId] : []))).toEqual(new Set(inFlight.map((each) => each.taken.productId)))
+      expect(new Set(entries.flatMap((entry) => entry.state === "sending" ? [entry.productId] : []))).toEqual(
+        new Set(inFlight.map((each) => each.taken.productId))
+      )
       for (const { productId, state, wanted } of entries) {
         if (state !== "settled") continue
         expect({ productId, atShop: shop.get(productId) }).toEqual({ productId, atShop: wanted })
@@ -332,7 +368,8 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
 
 export const model = (fresh: Fresh, runs: number): void => {
   describe("a ledger and a shop", () => {
-    it.effect.prop("agree on what is settled, and on everything once the service accepts requests", [FastCheck.array(command, { maxLength: 40, size: "max" })], ([commands]) =>
-      Effect.scoped(Effect.flatMap(fresh, (place) => run(place, commands))), { fastCheck: { numRuns: runs } })
+    it.effect.prop("agree on what is settled, and on everything once the service accepts requests", [
+      FastCheck.array(command, { maxLength: 40, size: "max" })
+    ], ([commands]) => Effect.scoped(Effect.flatMap(fresh, (place) => run(place, commands))), { fastCheck: { numRuns: runs } })
   })
 }

@@ -1,6 +1,6 @@
 /** What a ledger hands out to be sent, and what becomes of a request, in every database. */
-import { StockPriority } from "@plaza/client"
 import { describe, expect, it } from "@effect/vitest"
+import { StockPriority } from "@plaza/client"
 import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
 import { states } from "../../../src/ledger/Entry.js"
 import type { Taken } from "../../../src/ledger/Ledger.js"
@@ -40,10 +40,18 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* TestClock.setTime(5_000)
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
-              expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", doubt: { lowest: 1, highest: 1, until: 5_000 + late } })
+              expect(yield* entryOf(ledger, "A")).toMatchObject({
+                state: "doubtful",
+                doubt: { lowest: 1, highest: 1, until: 5_000 + late }
+              })
               yield* receive(ledger, row("A", 1))
               expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "doubtful", to: 1 }])
-              expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{ productId: "A", value: 1, outcome: "doubtful", code: "Interrupted" }])
+              expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{
+                productId: "A",
+                value: 1,
+                outcome: "doubtful",
+                code: "Interrupted"
+              }])
               expect(yield* ledger.requests).toEqual([Duration.zero])
             }))
         })))
@@ -95,7 +103,15 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 9))
             yield* failing(ledger, "A", "doubtful")
             expect(yield* take(ledger)).toMatchObject({ priority: "doubtful", attempts: 2 })
-            yield* ledger.confirm({ productId: id("A"), value: 9, priority: "doubtful", since: 0, attempts: 2, wasQuarantined: false, refusal: undefined })
+            yield* ledger.confirm({
+              productId: id("A"),
+              value: 9,
+              priority: "doubtful",
+              since: 0,
+              attempts: 2,
+              wasQuarantined: false,
+              refusal: undefined
+            })
             expect(yield* stateOf(ledger, "A")).toBe("settled")
             // Another value has to outlast the request for 9 all the same.
             yield* receive(ledger, row("A", 3))
@@ -111,7 +127,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "A", "quarantined", { retryIn: Duration.minutes(1) })
             yield* receive(ledger, row("A", 4))
             expect(yield* queueOf(ledger)).toEqual([])
-            expect(yield* collect(ledger.unsettled)).toMatchObject([{ state: "quarantined", refusal: refusal(4), attempts: 1, dueAt: 60_000 }])
+            expect(yield* collect(ledger.unsettled)).toMatchObject([{
+              state: "quarantined",
+              refusal: refusal(4),
+              attempts: 1,
+              dueAt: 60_000
+            }])
             expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
             yield* TestClock.setTime(59_999)
             expect(yield* take(ledger)).toBeUndefined()
@@ -217,7 +238,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 4))
             const odd = "no\0 \uD800"
             yield* failing(ledger, "A", "pending", { refusal: { tag: "UnrecognizedError", code: odd, message: odd, value: 4 } })
-            expect((yield* entryOf(ledger, "A"))?.refusal).toEqual({ tag: "UnrecognizedError", code: "no\uFFFD \uFFFD", message: "no\uFFFD \uFFFD", value: 4 })
+            expect((yield* entryOf(ledger, "A"))?.refusal).toEqual({
+              tag: "UnrecognizedError",
+              code: "no\uFFFD \uFFFD",
+              message: "no\uFFFD \uFFFD",
+              value: 4
+            })
             expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{ code: "no\uFFFD \uFFFD", message: "no\uFFFD \uFFFD" }])
             expect(yield* ledger.observe([{ productId: id(odd), stock: 1 }], 1, true)).toBe(0)
             expect(yield* ledger.release(Option.some([odd]))).toEqual([])
@@ -257,7 +283,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
     // Every combination of what is confirmed, what may arrive, and what is wanted now.
     const stocks = [0, 2, 5]
     const ways = [undefined, ...stocks].flatMap((confirmed) =>
-      [undefined, ...stocks].flatMap((doubted) => stocks.map((wanted) => ({ confirmed, doubted, wanted }))))
+      [undefined, ...stocks].flatMap((doubted) => stocks.map((wanted) => ({ confirmed, doubted, wanted })))
+    )
 
     it.effect("has the order of the StockPriority.priorities, whatever the ledger holds; settled products only on request, the oldest first", () =>
       at(fresh, (place) =>
@@ -304,33 +331,43 @@ export const sends = (fresh: Fresh, runs: number): void => {
     const entry = FastCheck.record({
       wanted: stock,
       confirmed: orNull,
-      doubt: FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), { nil: null }),
+      doubt: FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), {
+        nil: null
+      }),
       state: FastCheck.constantFrom(...states),
       part: FastCheck.constantFrom("named", "zeroed", "left", "excluded"),
       due: FastCheck.option(FastCheck.constant(9), { nil: null })
     })
 
-    it.effect.prop("has the priority of `StockPriority` in the database as well", [FastCheck.array(entry, { minLength: 1, maxLength: 60 })], ([entries]) =>
-      at(fresh, (place) =>
-        Effect.gen(function*() {
-          yield* using(place, () => Effect.void)
-          const priorityOf = (each: (typeof entries)[number]) => {
-            if (each.state === "sending" || each.part === "excluded") return null
-            if (each.state === "settled") return each.part === "named" || each.part === "zeroed" ? StockPriority.priorities.indexOf("assertion") : null
-            return StockPriority.priorities.indexOf(StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed ?? undefined, doubt: each.doubt ?? undefined }))
-          }
-          yield* inDatabase(place, (sql) =>
-            Effect.gen(function*() {
-              for (const [index, { confirmed, doubt, due, part, state, wanted }] of entries.entries()) {
-                yield* sql`INSERT INTO product (id, wanted, confirmed, doubt_low, doubt_high, doubt_until, attempts, state, part, since, due_at, line, updated_at)
-                  VALUES (${`P${index}`}, ${wanted}, ${confirmed}, ${doubt?.lowest ?? null}, ${doubt?.highest ?? null}, ${doubt === null ? null : 5},
+    it.effect.prop("has the priority of `StockPriority` in the database as well", [FastCheck.array(entry, { minLength: 1, maxLength: 60 })],
+      ([entries]) =>
+        at(fresh, (place) =>
+          Effect.gen(function*() {
+            yield* using(place, () => Effect.void)
+            const priorityOf = (each: (typeof entries)[number]) => {
+              if (each.state === "sending" || each.part === "excluded") return null
+              if (each.state === "settled")
+                return each.part === "named" || each.part === "zeroed"
+                  ? StockPriority.priorities.indexOf("assertion")
+                  : null
+              return StockPriority.priorities.indexOf(
+                StockPriority.of({ wanted: each.wanted, confirmed: each.confirmed ?? undefined, doubt: each.doubt ?? undefined })
+              )
+            }
+            yield* inDatabase(place, (sql) =>
+              Effect.gen(function*() {
+                for (const [index, { confirmed, doubt, due, part, state, wanted }] of entries.entries()) {
+                  yield* sql`INSERT INTO product (id, wanted, confirmed, doubt_low, doubt_high, doubt_until, attempts, state, part, since, due_at, line, updated_at)
+                  VALUES (${`P${index}`}, ${wanted}, ${confirmed}, ${doubt?.lowest ?? null}, ${doubt?.highest ?? null}, ${
+                    doubt === null ? null : 5
+                  },
                     0, ${state}, ${part}, 0, ${due}, 2, 0)`
-              }
-              const found = yield* sql<{ id: string; priority: number | string | null }>`SELECT id, priority FROM product`
-              const known = new Map(found.map((each) => [each.id, each.priority === null ? null : Number(each.priority)]))
-              expect(known).toEqual(new Map(entries.map((each, index) => [`P${index}`, priorityOf(each)])))
-            }))
-        })), { fastCheck: { numRuns: runs } })
+                }
+                const found = yield* sql<{ id: string; priority: number | string | null }>`SELECT id, priority FROM product`
+                const known = new Map(found.map((each) => [each.id, each.priority === null ? null : Number(each.priority)]))
+                expect(known).toEqual(new Map(entries.map((each, index) => [`P${index}`, priorityOf(each)])))
+              }))
+          })), { fastCheck: { numRuns: runs } })
 
     it.effect("among equals is what waits longest, never what is being sent or waits for a moment; a value that changed meanwhile goes out as it is wanted then", () =>
       at(fresh, (place) =>
@@ -346,9 +383,21 @@ export const sends = (fresh: Fresh, runs: number): void => {
               longest: { soldOut: undefined, rest: 0 }
             })
             const taken = yield* take(ledger)
-            expect(taken).toEqual({ productId: "B", value: 7, priority: "rest", since: 0, attempts: 1, wasQuarantined: false, refusal: undefined })
+            expect(taken).toEqual({
+              productId: "B",
+              value: 7,
+              priority: "rest",
+              since: 0,
+              attempts: 1,
+              wasQuarantined: false,
+              refusal: undefined
+            })
             yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(9) })
-            expect(yield* ledger.backlog).toMatchObject({ oldest: Option.some({ productId: "C", since: 1_000 }), waiting: { rest: 2 }, sending: 1 })
+            expect(yield* ledger.backlog).toMatchObject({
+              oldest: Option.some({ productId: "C", since: 1_000 }),
+              waiting: { rest: 2 },
+              sending: 1
+            })
             expect(yield* take(ledger)).toMatchObject({ productId: "C" })
             expect(yield* take(ledger)).toBeUndefined()
             yield* receive(ledger, row("B", 0), row("A", 1), row("C", 1))
@@ -417,7 +466,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
             yield* settle(ledger, "C")
-            expect(yield* receiveWithout(ledger, ["A", "C", "X"], row("B", 2), bad("A", "stock is empty"))).toMatchObject({ rows: 1, rejected: 0, changed: 0, figures: { missing: 0 } })
+            expect(yield* receiveWithout(ledger, ["A", "C", "X"], row("B", 2), bad("A", "stock is empty"))).toMatchObject({
+              rows: 1,
+              rejected: 0,
+              changed: 0,
+              figures: { missing: 0 }
+            })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
             yield* settle(ledger, "B")
             expect(yield* take(ledger, 1_000)).toMatchObject({ productId: "B" })
@@ -556,13 +610,37 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* ledger.confirm(taken)
             yield* failing(ledger, "B", "quarantined")
             expect(yield* collect(ledger.history(Option.none()))).toEqual([
-              { productId: "B", value: 0, reason: "soldOut", sentAt: 2_000, endedAt: 2_000, outcome: "quarantined", code: "NOT_FOUND", message: "no such product" },
-              { productId: "A", value: 1, reason: "rest", sentAt: 1_000, endedAt: 2_000, outcome: "confirmed", code: undefined, message: undefined }
+              {
+                productId: "B",
+                value: 0,
+                reason: "soldOut",
+                sentAt: 2_000,
+                endedAt: 2_000,
+                outcome: "quarantined",
+                code: "NOT_FOUND",
+                message: "no such product"
+              },
+              {
+                productId: "A",
+                value: 1,
+                reason: "rest",
+                sentAt: 1_000,
+                endedAt: 2_000,
+                outcome: "confirmed",
+                code: undefined,
+                message: undefined
+              }
             ])
             expect((yield* collect(ledger.history(Option.some("A")))).map((each) => each.productId)).toEqual(["A"])
             yield* ledger.release(Option.none())
             for (const outcome of ["doubtful", "pending", "doubtful", "pending"] as const) yield* failing(ledger, "B", outcome)
-            expect((yield* collect(ledger.history(Option.none()))).map((each) => each.outcome)).toEqual(["pending", "doubtful", "pending", "doubtful", "quarantined"])
+            expect((yield* collect(ledger.history(Option.none()))).map((each) => each.outcome)).toEqual([
+              "pending",
+              "doubtful",
+              "pending",
+              "doubtful",
+              "quarantined"
+            ])
             expect(yield* collect(ledger.history(Option.some("A")))).toEqual([])
           }), "layer", { historyLimit: 5 })))
   })
@@ -601,7 +679,9 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* begin(ledger, "C")
             yield* failing(ledger, "D", "doubtful")
             const before = yield* collect(ledger.unsettled)
-            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), 4_000, true)).toBe(0)
+            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), 4_000, true)).toBe(
+              0
+            )
             expect(yield* collect(ledger.unsettled)).toEqual(before)
             expect(yield* stateOf(ledger, "A")).toBe("settled")
           }))))

@@ -127,7 +127,10 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(issues.get(8)).toBe("the product has 2 rows (8, 9), which can't be added up")
             expect(issues.get(10)).toBe("stock is empty; the product has 2 rows (10, 11), which can't be added up")
             expect(received).toMatchObject({ rows: 8, rejected: 4, negative: 2, changed: 4 })
-            expect((yield* queueOf(ledger)).map(({ productId, to }) => [productId, to])).toEqual([["F", 0], ["A", 5], ["B", 3], ["C", most]])
+            expect((yield* queueOf(ledger)).map(({ productId, to }) => [productId, to])).toEqual([["F", 0], ["A", 5], ["B", 3], [
+              "C",
+              most
+            ]])
             expect((yield* collect(ledger.rowIssues)).map(({ kind, line, productId }) => [line, productId, kind])).toEqual([
               [2, "A", "negative"],
               [8, "D", "rejected"],
@@ -143,7 +146,10 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
         using(place, (ledger) =>
           Effect.gen(function*() {
             const huge = Array.from({ length: 1_100 }, () => row("A", Number.MAX_SAFE_INTEGER))
-            expect(yield* receiveOn(ledger, { duplicates: "sum", maxBadRows: 1 }, ...huge, row("B", 1), row("B", 2))).toMatchObject({ rejected: 1_100, changed: 1 })
+            expect(yield* receiveOn(ledger, { duplicates: "sum", maxBadRows: 1 }, ...huge, row("B", 1), row("B", 2))).toMatchObject({
+              rejected: 1_100,
+              changed: 1
+            })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B", to: 3 }])
           }))))
 
@@ -151,7 +157,10 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
-            expect(yield* receive(ledger, negative("A", 2), row("B", 1, 3), negative("C", 4), row("C", 2, 5))).toMatchObject({ negative: 1, rejected: 2 })
+            expect(yield* receive(ledger, negative("A", 2), row("B", 1, 3), negative("C", 4), row("C", 2, 5))).toMatchObject({
+              negative: 1,
+              rejected: 2
+            })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", to: 0 }, { productId: "B", to: 1 }])
             expect(yield* collect(ledger.rowIssues)).toMatchObject([
               { line: 2, productId: "A", kind: "negative", reason: "the stock is negative: taken as 0" },
@@ -207,9 +216,12 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
-            yield* receive(ledger, row("A\0", 1, 2), row("\uD800B", 1, 3), row("C".repeat(501), 1, 4), bad("D\0", "stock is empty", 5), row("E", 1, 6))
+            yield* receive(ledger, row("A\0", 1, 2), row("\uD800B", 1, 3), row("C".repeat(501), 1, 4), bad("D\0", "stock is empty", 5),
+              row("E", 1, 6))
             expect((yield* queueOf(ledger)).map((each) => each.productId)).toEqual(["E"])
-            expect((yield* collect(ledger.rowIssues)).map((each) => [each.line, each.productId])).toEqual([2, 3, 4, 5].map((n) => [n, undefined]))
+            expect((yield* collect(ledger.rowIssues)).map((each) => [each.line, each.productId])).toEqual(
+              [2, 3, 4, 5].map((n) => [n, undefined])
+            )
           }))))
 
     it.effect("a reason that no database can keep as it is does not stop the ledger", () =>

@@ -31,7 +31,9 @@ export const users = (fresh: Fresh): void => {
         })))
 
     // Whether the ledger is bound at once, after `adopt`, or never.
-    const matrix: ReadonlyArray<readonly [found: string | undefined, wanted: string | undefined, key: string, address: string, "bind" | "adopt" | "never"]> = [
+    const matrix: ReadonlyArray<
+      readonly [found: string | undefined, wanted: string | undefined, key: string, address: string, "bind" | "adopt" | "never"]
+    > = [
       ["1", "1", "same", "same", "bind"],
       ["1", "1", "other", "same", "bind"],
       ["1", "1", "same", "other", "adopt"],
@@ -132,7 +134,9 @@ export const users = (fresh: Fresh): void => {
               Effect.gen(function*() {
                 expect(yield* collect(copy.rowIssues)).toHaveLength(1)
                 yield* receive(copy, row("A", 0), row("B", 1), row("D", 1))
-                expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "B" }, { productId: "D" }])
+                expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "B" }, {
+                  productId: "D"
+                }])
               }), "layerCopy")
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1, rejectedRows: 1 })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])

@@ -1,15 +1,23 @@
 /** Opens ledgers by their place, as the program does, in whichever database they are, and the commands that tests of every ledger share. */
+import { Reactivity } from "@effect/experimental"
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Reactivity } from "@effect/experimental"
+import type { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import type { SqlClient } from "@effect/sql"
 import { ProductId } from "@plaza/domain"
 import type { Row } from "@plaza/rows/Stock"
 import { Chunk, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import type { Refusal } from "../../../src/ledger/Entry.js"
-import { type Choice, type Failed, type Intake, Ledger, type LedgerOptions, type SnapshotPolicy, type Taken } from "../../../src/ledger/Ledger.js"
+import {
+  type Choice,
+  type Failed,
+  type Intake,
+  Ledger,
+  type LedgerOptions,
+  type SnapshotPolicy,
+  type Taken
+} from "../../../src/ledger/Ledger.js"
 import { layer, layerBeside, layerCopy, layerReader } from "../../../src/ledger/Open.js"
 
 /** A place for a ledger where none is yet, which vanishes with the test. */
@@ -32,9 +40,25 @@ export const unguarded: Partial<SnapshotPolicy> = { guard: { share: 1, count: 1_
 
 export const id = (text: string) => ProductId.make(text)
 let line = 1
-export const row = (productId: string, stock: number, at?: number): Row => ({ _tag: "Good", line: at ?? ++line, productId: id(productId), stock })
-export const negative = (productId: string, at?: number): Row => ({ _tag: "Good", line: at ?? ++line, productId: id(productId), stock: 0, negative: true })
-export const bad = (productId: string | undefined, reason: string, at?: number): Row => ({ _tag: "Bad", line: at ?? ++line, productId, reason })
+export const row = (productId: string, stock: number, at?: number): Row => ({
+  _tag: "Good",
+  line: at ?? ++line,
+  productId: id(productId),
+  stock
+})
+export const negative = (productId: string, at?: number): Row => ({
+  _tag: "Good",
+  line: at ?? ++line,
+  productId: id(productId),
+  stock: 0,
+  negative: true
+})
+export const bad = (productId: string | undefined, reason: string, at?: number): Row => ({
+  _tag: "Bad",
+  line: at ?? ++line,
+  productId,
+  reason
+})
 export const refusal = (value: number): Refusal => ({ tag: "NotFound", code: "NOT_FOUND", message: "no such product", value })
 
 export const intake = <E = never>(rows: Stream.Stream<Row, E>, excluded: ReadonlyArray<string> = []): Intake<E, never> => ({
@@ -86,7 +110,10 @@ export const entryOf = (ledger: Ledger["Type"], productId: string) =>
 export const stateOf = (ledger: Ledger["Type"], productId: string) => Effect.map(entryOf(ledger, productId), (entry) => entry?.state)
 
 /** Takes what is due; nothing is asserted again unless a moment is given. */
-export const take = (ledger: Ledger["Type"], assertBefore?: number): Effect.Effect<Taken | undefined, Effect.Effect.Error<ReturnType<typeof ledger.take>>> =>
+export const take = (
+  ledger: Ledger["Type"],
+  assertBefore?: number
+): Effect.Effect<Taken | undefined, Effect.Effect.Error<ReturnType<typeof ledger.take>>> =>
   takeAs(ledger, { _tag: "Due", assertBefore: Option.fromNullable(assertBefore) })
 
 const takeAs = (ledger: Ledger["Type"], choice: Choice) => Effect.map(ledger.take(choice), Option.getOrUndefined)

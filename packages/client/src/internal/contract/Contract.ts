@@ -20,9 +20,9 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as AST from "effect/SchemaAST"
-import { decodeUnknownEither } from "./Decoder.js"
 import { InvalidInput } from "../../ClientError.js"
 import type { CallFailure, OutcomeUnknown } from "../../ClientError.js"
+import { decodeUnknownEither } from "./Decoder.js"
 
 type Groups = typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infer Groups, infer _E, infer _R> ? Groups
   : never

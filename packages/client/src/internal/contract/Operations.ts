@@ -113,8 +113,7 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
 const parse = (text: string): Either.Either<unknown, string> =>
   Either.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
 
-const isFilled = (value: unknown): boolean =>
-  Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
+const isFilled = (value: unknown): boolean => Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
 
 /**
  * Whether the body of a success is an error envelope, with an error of any form. An empty field `error` is ignored.
@@ -130,8 +129,7 @@ const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {})
 const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
   body.trim() === "" && reader.whenEmpty !== undefined
     ? Either.right(reader.whenEmpty())
-    : Either.flatMap(parse(body), (value) =>
-      isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
+    : Either.flatMap(parse(body), (value) => isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
 
 /** The failure for a success that can't be decoded: a service fault for a read, final for a write. */
 const unreadable = (request: ApiRequest, attempts: number, { body, status }: ApiResponse, why: string): AttemptFailure =>

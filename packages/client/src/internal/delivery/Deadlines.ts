@@ -10,11 +10,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import { clientClosed } from "./Shutdown.js"
-import type { Shutdown } from "./Shutdown.js"
 import type { ClientClosed } from "../../ClientError.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicWith } from "../Compat.js"
+import { clientClosed } from "./Shutdown.js"
+import type { Shutdown } from "./Shutdown.js"
 
 /**
  * An attempt that runs within a time limit.

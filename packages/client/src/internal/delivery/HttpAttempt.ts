@@ -62,197 +62,197 @@ const dateOf = ({ headers }: Transport.Head): DateTime.Utc | undefined => {
 /** @since 0.1.0 @category constructors */
 export const make = (
   shutdown: Shutdown
-): Effect.Effect<Send, never, HttpClient.HttpClient | Settings | Scope.Scope> => Effect.gen(function*() {
-  const settings = yield* Settings
-  const key = Redacted.value(settings.apiKey)
-  const redaction = Redaction.make(key)
-  const ownHeaders = { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": settings.userAgent }
-  const deadlines = yield* Deadlines.make(shutdown)
-  const host = new URL(settings.baseUrl).host
-  const given = yield* HttpClient.HttpClient
-  // The span of the attempt covers the request.
-  const client = HttpClient.withTracerDisabledWhen(yield* noRedirects(given), () => true)
-  const transport = Transport.of(given)
+): Effect.Effect<Send, never, HttpClient.HttpClient | Settings | Scope.Scope> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const key = Redacted.value(settings.apiKey)
+    const redaction = Redaction.make(key)
+    const ownHeaders = { authorization: `Bearer ${key}`, accept: "application/json", "user-agent": settings.userAgent }
+    const deadlines = yield* Deadlines.make(shutdown)
+    const host = new URL(settings.baseUrl).host
+    const given = yield* HttpClient.HttpClient
+    // The span of the attempt covers the request.
+    const client = HttpClient.withTracerDisabledWhen(yield* noRedirects(given), () => true)
+    const transport = Transport.of(given)
 
-  const headersOf = ({ span }: Progress) =>
-    settings.propagateTrace ? { ...ownHeaders, ...HttpTraceContext.toHeaders(span) } : ownHeaders
+    const headersOf = ({ span }: Progress) => settings.propagateTrace ? { ...ownHeaders, ...HttpTraceContext.toHeaders(span) } : ownHeaders
 
-  const failureOf = (request: ApiRequest, progress: Progress, transport: TransportReason, thrown: unknown) => {
-    const { attempts, head } = progress
-    const { connected } = transport
-    const reason = redaction.text(transport.reason)
-    // The errors of HTTP clients may hold the request with its headers.
-    const cause = redaction.cause(thrown)
-    if (head !== undefined && request.delivery !== "Read") {
-      return unreadable(request, attempts, head.status, `its response broke off (${reason})`, "")
-    }
-    return connected
-      ? new ConnectionLost({
-        attempts,
-        reason,
-        cause,
-        message: `the connection to ${host} broke before the whole response was there (${reason})`
-      })
-      : new ConnectionFailed({
-        attempts,
-        reason,
-        cause,
-        message: `can't reach ${host} (${reason}); check the base address and the network`
-      })
-  }
-
-  const refused = (
-    request: ApiRequest,
-    { attempts }: Progress,
-    { headers, status }: Transport.Head,
-    body: string,
-    receivedAt: DateTime.Utc
-  ): AttemptFailure => {
-    const requestId = headers["x-request-id"]
-    const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
-    return toError({ status, headers: safe, body, receivedAt: DateTime.toEpochMillis(receivedAt), attempts, listed: request.listed })
-  }
-
-  const timedOut = (request: ApiRequest, progress: Progress): AttemptFailure => {
-    const { attempts, head } = progress
-    if (progress.isConnected === false) {
-      return failureOf(request, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
-    }
-    if (head !== undefined && !isSuccess(head)) {
-      return refused(request, progress, head, "", progress.sentAt)
-    }
-    return head !== undefined && request.delivery !== "Read"
-      ? unreadable(request, attempts, head.status, "its response didn't end in time", "")
-      : new AttemptTimeout({
-        attempts,
-        timeout: progress.limit,
-        message: `no whole response from ${host} within ${Duration.format(progress.limit)}`
-      })
-  }
-
-  /** The client was closed after the request had left, so its outcome is unknown. */
-  const closedInFlight = (request: ApiRequest, progress: Progress): AttemptFailure => {
-    const { attempts, head } = progress
-    if (head !== undefined) {
-      return isSuccess(head)
-        ? failureOf(request, progress, { connected: true, reason: "CLOSED" }, undefined)
-        : refused(request, progress, head, "", progress.sentAt)
-    }
-    return new ConnectionLost({
-      attempts,
-      reason: "CLOSED",
-      message: `the client was closed before ${host} had responded; keep the scope of its layer open until calls have ended`
-    })
-  }
-
-  /** Records the head of a response. Returns how many bytes of its body to read. */
-  const noteHead = (progress: Progress, head: Transport.Head): number => {
-    progress.span.attribute("http.response.status_code", head.status)
-    progress.head = head
-    const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
-    // An error reports the beginning of its body, however long it is.
-    return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
-  }
-
-  const tooLarge = (request: ApiRequest, { attempts }: Progress, { status }: Transport.Head, body: string): AttemptFailure => {
-    const why = `its response is larger than ${settings.maxResponseBytes} bytes (option maxResponseBytes)`
-    return request.delivery === "Read"
-      ? new ConnectionLost({
-        attempts,
-        reason: "RESPONSE_TOO_LARGE",
-        message: `the connection to ${host} was dropped, because ${why}`
-      })
-      : unreadable(request, attempts, status, why, body)
-  }
-
-  const conclude = (
-    request: ApiRequest,
-    progress: Progress,
-    head: Transport.Head,
-    { isCut, text }: Transport.Body
-  ): Effect.Effect<ApiResponse, AttemptFailure> => {
-    // A proxy may echo the request with its key, and error messages show what can't be decoded.
-    const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
-    if (isCut && isSuccess(head)) {
-      return Effect.fail(tooLarge(request, progress, head, body))
-    }
-    return isSuccess(head)
-      ? Effect.succeed({ status: head.status, body, date: dateOf(head) })
-      : Effect.flatMap(DateTime.now, (now) => Effect.fail(refused(request, progress, head, body, now)))
-  }
-
-  /** An error response whose body breaks off is still that error. */
-  const brokenOff = (
-    request: ApiRequest,
-    progress: Progress,
-    reason: TransportReason,
-    cause: unknown
-  ): Effect.Effect<ApiResponse, AttemptFailure> =>
-    progress.head === undefined || isSuccess(progress.head)
-      ? Effect.fail(failureOf(request, progress, reason, cause))
-      : conclude(request, progress, progress.head, noBody)
-
-  const byClient: Send = (request, progress) => {
-    const httpRequest = HttpClientRequest.make(request.method)(settings.baseUrl + request.path, {
-      urlParams: request.query,
-      headers: headersOf(progress),
-      body: watched(request.body, progress)
-    })
-    const response = Effect.flatMap(client.execute(httpRequest), (response) => {
-      return Effect.map(ResponseBody.read(response, noteHead(progress, response)), (body) => ({ head: response, body }))
-    })
-    return deadlines.limit(
-      Effect.matchEffect(response, {
-        onFailure: (error) => brokenOff(request, progress, reasonOf(error), error.cause),
-        onSuccess: ({ body, head }) => conclude(request, progress, head, body)
-      }),
-      progress,
-      { onTimeout: () => timedOut(request, progress), onShutdown: () => closedInFlight(request, progress) }
-    )
-  }
-
-  const byTransport = (execute: Transport.Transport, body: InMemory): Send => (request, progress) => {
-    let abort = () => {}
-    return deadlines.limitAsync<ApiResponse, AttemptFailure, AttemptFailure>(
-      (resume) => {
-        progress.isConnected = false
-        abort = execute({
-          method: request.method,
-          url: urlOf(settings.baseUrl + request.path, request.query),
-          headers: body._tag === "Empty" ? headersOf(progress) : { ...headersOf(progress), "content-type": body.contentType },
-          body: body._tag === "Empty" ? undefined : body.body,
-          idempotent: request.delivery === "Read" || request.delivery === "Repeatable"
-        }, {
-          onConnection: () => {
-            progress.isConnected = true
-          },
-          onHead: (head) => noteHead(progress, head),
-          onEnd: (head, body) => resume(conclude(request, progress, head, body)),
-          onFailure: (cause) => {
-            // The transport knows whether there was a connection; a code only suggests it.
-            const { reason } = reasonOfCause(cause, "Transport")
-            resume(brokenOff(request, progress, { reason, connected: progress.isConnected === true }, cause))
-          }
-        })
-        return Effect.sync(abort)
-      },
-      progress,
-      {
-        onTimeout: () => {
-          // First, so that a request that is reported as never connected does not connect afterwards.
-          abort()
-          return timedOut(request, progress)
-        },
-        onShutdown: () => closedInFlight(request, progress)
+    const failureOf = (request: ApiRequest, progress: Progress, transport: TransportReason, thrown: unknown) => {
+      const { attempts, head } = progress
+      const { connected } = transport
+      const reason = redaction.text(transport.reason)
+      // The errors of HTTP clients may hold the request with its headers.
+      const cause = redaction.cause(thrown)
+      if (head !== undefined && request.delivery !== "Read") {
+        return unreadable(request, attempts, head.status, `its response broke off (${reason})`, "")
       }
-    )
-  }
+      return connected
+        ? new ConnectionLost({
+          attempts,
+          reason,
+          cause,
+          message: `the connection to ${host} broke before the whole response was there (${reason})`
+        })
+        : new ConnectionFailed({
+          attempts,
+          reason,
+          cause,
+          message: `can't reach ${host} (${reason}); check the base address and the network`
+        })
+    }
 
-  return (request, progress) =>
-    transport !== undefined && isInMemory(request.body)
-      ? byTransport(transport, request.body)(request, progress)
-      : byClient(request, progress)
-})
+    const refused = (
+      request: ApiRequest,
+      { attempts }: Progress,
+      { headers, status }: Transport.Head,
+      body: string,
+      receivedAt: DateTime.Utc
+    ): AttemptFailure => {
+      const requestId = headers["x-request-id"]
+      const safe = requestId === undefined ? headers : { ...headers, "x-request-id": redaction.text(requestId) }
+      return toError({ status, headers: safe, body, receivedAt: DateTime.toEpochMillis(receivedAt), attempts, listed: request.listed })
+    }
+
+    const timedOut = (request: ApiRequest, progress: Progress): AttemptFailure => {
+      const { attempts, head } = progress
+      if (progress.isConnected === false) {
+        return failureOf(request, progress, { connected: false, reason: "CONNECT_TIMEOUT" }, undefined)
+      }
+      if (head !== undefined && !isSuccess(head)) {
+        return refused(request, progress, head, "", progress.sentAt)
+      }
+      return head !== undefined && request.delivery !== "Read"
+        ? unreadable(request, attempts, head.status, "its response didn't end in time", "")
+        : new AttemptTimeout({
+          attempts,
+          timeout: progress.limit,
+          message: `no whole response from ${host} within ${Duration.format(progress.limit)}`
+        })
+    }
+
+    /** The client was closed after the request had left, so its outcome is unknown. */
+    const closedInFlight = (request: ApiRequest, progress: Progress): AttemptFailure => {
+      const { attempts, head } = progress
+      if (head !== undefined) {
+        return isSuccess(head)
+          ? failureOf(request, progress, { connected: true, reason: "CLOSED" }, undefined)
+          : refused(request, progress, head, "", progress.sentAt)
+      }
+      return new ConnectionLost({
+        attempts,
+        reason: "CLOSED",
+        message: `the client was closed before ${host} had responded; keep the scope of its layer open until calls have ended`
+      })
+    }
+
+    /** Records the head of a response. Returns how many bytes of its body to read. */
+    const noteHead = (progress: Progress, head: Transport.Head): number => {
+      progress.span.attribute("http.response.status_code", head.status)
+      progress.head = head
+      const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
+      // An error reports the beginning of its body, however long it is.
+      return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
+    }
+
+    const tooLarge = (request: ApiRequest, { attempts }: Progress, { status }: Transport.Head, body: string): AttemptFailure => {
+      const why = `its response is larger than ${settings.maxResponseBytes} bytes (option maxResponseBytes)`
+      return request.delivery === "Read"
+        ? new ConnectionLost({
+          attempts,
+          reason: "RESPONSE_TOO_LARGE",
+          message: `the connection to ${host} was dropped, because ${why}`
+        })
+        : unreadable(request, attempts, status, why, body)
+    }
+
+    const conclude = (
+      request: ApiRequest,
+      progress: Progress,
+      head: Transport.Head,
+      { isCut, text }: Transport.Body
+    ): Effect.Effect<ApiResponse, AttemptFailure> => {
+      // A proxy may echo the request with its key, and error messages show what can't be decoded.
+      const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
+      if (isCut && isSuccess(head)) {
+        return Effect.fail(tooLarge(request, progress, head, body))
+      }
+      return isSuccess(head)
+        ? Effect.succeed({ status: head.status, body, date: dateOf(head) })
+        : Effect.flatMap(DateTime.now, (now) => Effect.fail(refused(request, progress, head, body, now)))
+    }
+
+    /** An error response whose body breaks off is still that error. */
+    const brokenOff = (
+      request: ApiRequest,
+      progress: Progress,
+      reason: TransportReason,
+      cause: unknown
+    ): Effect.Effect<ApiResponse, AttemptFailure> =>
+      progress.head === undefined || isSuccess(progress.head)
+        ? Effect.fail(failureOf(request, progress, reason, cause))
+        : conclude(request, progress, progress.head, noBody)
+
+    const byClient: Send = (request, progress) => {
+      const httpRequest = HttpClientRequest.make(request.method)(settings.baseUrl + request.path, {
+        urlParams: request.query,
+        headers: headersOf(progress),
+        body: watched(request.body, progress)
+      })
+      const response = Effect.flatMap(client.execute(httpRequest), (response) => {
+        return Effect.map(ResponseBody.read(response, noteHead(progress, response)), (body) => ({ head: response, body }))
+      })
+      return deadlines.limit(
+        Effect.matchEffect(response, {
+          onFailure: (error) => brokenOff(request, progress, reasonOf(error), error.cause),
+          onSuccess: ({ body, head }) => conclude(request, progress, head, body)
+        }),
+        progress,
+        { onTimeout: () => timedOut(request, progress), onShutdown: () => closedInFlight(request, progress) }
+      )
+    }
+
+    const byTransport = (execute: Transport.Transport, body: InMemory): Send => (request, progress) => {
+      let abort = () => {}
+      return deadlines.limitAsync<ApiResponse, AttemptFailure, AttemptFailure>(
+        (resume) => {
+          progress.isConnected = false
+          abort = execute({
+            method: request.method,
+            url: urlOf(settings.baseUrl + request.path, request.query),
+            headers: body._tag === "Empty" ? headersOf(progress) : { ...headersOf(progress), "content-type": body.contentType },
+            body: body._tag === "Empty" ? undefined : body.body,
+            idempotent: request.delivery === "Read" || request.delivery === "Repeatable"
+          }, {
+            onConnection: () => {
+              progress.isConnected = true
+            },
+            onHead: (head) => noteHead(progress, head),
+            onEnd: (head, body) => resume(conclude(request, progress, head, body)),
+            onFailure: (cause) => {
+              // The transport knows whether there was a connection; a code only suggests it.
+              const { reason } = reasonOfCause(cause, "Transport")
+              resume(brokenOff(request, progress, { reason, connected: progress.isConnected === true }, cause))
+            }
+          })
+          return Effect.sync(abort)
+        },
+        progress,
+        {
+          onTimeout: () => {
+            // First, so that a request that is reported as never connected does not connect afterwards.
+            abort()
+            return timedOut(request, progress)
+          },
+          onShutdown: () => closedInFlight(request, progress)
+        }
+      )
+    }
+
+    return (request, progress) =>
+      transport !== undefined && isInMemory(request.body)
+        ? byTransport(transport, request.body)(request, progress)
+        : byClient(request, progress)
+  })
 
 // The longest escape of one character of a key, in JSON, HTML and the like.
 const longestEscape = 8

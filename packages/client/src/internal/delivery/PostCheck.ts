@@ -16,10 +16,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Inconclusive } from "../../ClientError.js"
-import type { PageRequest } from "../contract/Pagination.js"
-import { resemblance } from "./PostText.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicNow } from "../Compat.js"
+import type { PageRequest } from "../contract/Pagination.js"
+import { resemblance } from "./PostText.js"
 
 /**
  * The offset of the clock that stamps posts from the monotonic clock of this process: `least` to `most` milliseconds.

@@ -52,8 +52,7 @@ export interface Call {
 /** @since 0.1.0 @category models */
 export type Attempt = (call: Call) => Effect.Effect<ApiResponse, AttemptFailure>
 
-const isRateLimited = (failure: AttemptFailure): boolean =>
-  isServiceError(failure) && failure.category === "RateLimited"
+const isRateLimited = (failure: AttemptFailure): boolean => isServiceError(failure) && failure.category === "RateLimited"
 
 const refusal = (failure: AttemptFailure): Refusal | undefined =>
   !isServiceError(failure)

@@ -146,7 +146,8 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
           }
           pace.accepted(sentAt)
           return source.complete(current)
-        })))
+        })
+      ))
 
   return {
     reserve: (maxWait, options = {}) =>

@@ -6,8 +6,8 @@
 import * as Limits from "@plaza/domain/Limits"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
-import * as Durations from "../../Durations.js"
 import type { InvalidSettings } from "../../ClientError.js"
+import * as Durations from "../../Durations.js"
 import type { Allowance } from "../../RateLimit.js"
 import * as Setting from "../Setting.js"
 
@@ -19,8 +19,7 @@ export interface CheckedAllowance {
 }
 
 /** Rounded up, because timers count whole milliseconds. @since 0.1.0 @category parsing */
-export const wholeMillis = (duration: Duration.Duration): Duration.Duration =>
-  Duration.millis(Math.ceil(Duration.toMillis(duration)))
+export const wholeMillis = (duration: Duration.Duration): Duration.Duration => Duration.millis(Math.ceil(Duration.toMillis(duration)))
 
 /** @since 0.1.0 @category parsing */
 export const check = (allowance: Allowance): Either.Either<CheckedAllowance, InvalidSettings> =>

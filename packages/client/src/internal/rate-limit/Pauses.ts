@@ -50,9 +50,11 @@ export class Pauses {
 
   /** The paused operations, with the times at which they go on. */
   list(now: MonotonicMillis): Effect.Effect<ReadonlyArray<PausedOperation>> {
-    return Effect.map(DateTime.now, (wallNow) =>
-      [...this.operations].flatMap(([operation, until]) =>
-        until > now ? [{ operation, until: DateTime.add(wallNow, { millis: Math.ceil(until - now) }) }] : []))
+    return Effect.map(DateTime.now,
+      (wallNow) =>
+        [...this.operations].flatMap(([operation, until]) =>
+          until > now ? [{ operation, until: DateTime.add(wallNow, { millis: Math.ceil(until - now) }) }] : []
+        ))
   }
 
   /** Logs and counts a pause of the key, or of one operation. */

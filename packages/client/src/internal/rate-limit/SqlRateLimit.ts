@@ -195,7 +195,8 @@ export const make = (
     const sleepUntilWake: Effect.Effect<void> = monotonicWith((now) =>
       Number.isFinite(wakeAt)
         ? Effect.raceFirst(wake.await, Effect.sleep(Duration.millis(Math.max(0, Math.ceil(wakeAt - now)))))
-        : wake.await)
+        : wake.await
+    )
 
     const acquire = (
       deadline: MonotonicMillis,
@@ -226,7 +227,8 @@ export const make = (
             // No deadline can pass, and no operation is named that could be paused.
             Effect.catchTag("RateLimitWaitExceeded", (error) => Effect.die(error)),
             Effect.map(Option.getOrThrow)
-          ))
+          )
+      )
 
     // Finalizers run in the opposite order: first the fiber ends, then the last writes.
     yield* Effect.addFinalizer(() =>

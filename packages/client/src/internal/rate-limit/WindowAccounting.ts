@@ -84,7 +84,9 @@ export class WindowAccounting {
 
   /** Counts requests that completed at these moments, for which no slot was acquired here. */
   occupy(moments: ReadonlyArray<MonotonicMillis>): void {
-    this.cooling = [...this.cooling.slice(this.freed), ...moments.map((moment) => moment + this.cooldownMillis)].sort((one, other) => one - other)
+    this.cooling = [...this.cooling.slice(this.freed), ...moments.map((moment) => moment + this.cooldownMillis)].sort((one, other) =>
+      one - other
+    )
     this.freed = 0
   }
 

@@ -82,8 +82,7 @@ const temporary = Effect.acquireRelease(
       Fs.chmodSync(path, 0o700)
       return folderAt(path)
     },
-    catch: (cause) =>
-      new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
+    catch: (cause) => new SandboxError({ message: "the folder for temporary files can't be written: uploads need room there", cause })
   }),
   ({ isSame, path }) => Effect.sync(() => isSame() ? Fs.rmSync(path, { recursive: true, force: true }) : undefined)
 )
@@ -138,8 +137,7 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
  * @since 0.1.0
  * @category checks
  */
-export const checkFolder = (data: string): Effect.Effect<void, SandboxError> =>
-  data === ":memory:" ? Effect.void : check(data, anyId)
+export const checkFolder = (data: string): Effect.Effect<void, SandboxError> => data === ":memory:" ? Effect.void : check(data, anyId)
 
 /** The folder of a database. A database in memory has a temporary one. */
 const folderOf = (data: string, id: string) =>

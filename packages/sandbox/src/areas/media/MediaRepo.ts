@@ -44,8 +44,7 @@ export class MediaRepo extends Effect.Service<MediaRepo>()("@plaza/sandbox/Media
       ),
     all: SqlSchema.findAll({
       Result: Media,
-      execute: () =>
-        sql`SELECT id, account_id AS accountId, name, content_type AS contentType, size, sha256 FROM media ORDER BY seq`
+      execute: () => sql`SELECT id, account_id AS accountId, name, content_type AS contentType, size, sha256 FROM media ORDER BY seq`
     }),
     /** The sequence number of the next upload. */
     nextSeq: SqlSchema.single({

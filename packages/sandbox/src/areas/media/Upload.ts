@@ -5,16 +5,16 @@
  *
  * @since 0.1.0
  */
-import { PayloadTooLarge, type ValidationError } from "@plaza/domain/Errors"
 import type { RequestError } from "@effect/platform/HttpServerError"
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import { PayloadTooLarge, type ValidationError } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import { Exchange } from "../../http/Exchange.js"
+import * as MultipartBody from "../../http/MultipartBody.js"
 import type { ServerRequest } from "../../http/ServerRequest.js"
 import type { MediaFiles } from "./MediaFiles.js"
-import * as MultipartBody from "../../http/MultipartBody.js"
 
 /** @since 0.1.0 @category models */
 export interface UploadedFile extends MultipartBody.FilePart {

@@ -35,9 +35,8 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) 
       )
 
     return handlers
-      .handle("getPost", ({ path }) =>
-        Effect.flatMap(CurrentCaller, (caller) =>
-          Effect.map(findVisible(path.id, caller.accountId), toPost)), toItsEnd)
+      .handle("getPost",
+        ({ path }) => Effect.flatMap(CurrentCaller, (caller) => Effect.map(findVisible(path.id, caller.accountId), toPost)), toItsEnd)
       .handle("editPost", ({ path, payload: { mediaIds, text } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -55,6 +54,6 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) 
           return toPost(edited)
         }).pipe(withTransaction), toItsEnd)
       .handle("deletePost", ({ path }) =>
-        Effect.flatMap(CurrentCaller, (caller) =>
-          Effect.flatMap(findOwn(path.id, caller.accountId), repo.delete).pipe(withTransaction)), toItsEnd)
+        Effect.flatMap(CurrentCaller, (caller) => Effect.flatMap(findOwn(path.id, caller.accountId), repo.delete).pipe(withTransaction)),
+        toItsEnd)
   }))

@@ -102,8 +102,7 @@ export class PostsRepo extends Effect.Service<PostsRepo>()("@plaza/sandbox/Posts
     }),
     allComments: SqlSchema.findAll({
       Result: Comment,
-      execute: () =>
-        sql`SELECT seq, post_id AS postId, account_id AS authorId, text, created_at AS createdAt FROM comments ORDER BY seq`
+      execute: () => sql`SELECT seq, post_id AS postId, account_id AS authorId, text, created_at AS createdAt FROM comments ORDER BY seq`
     }),
 
     /** Adds a like; an account likes a post once. */

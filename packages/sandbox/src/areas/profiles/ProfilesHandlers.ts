@@ -43,11 +43,10 @@ export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
       })
 
     return handlers
-      .handle("getMe", () =>
-        Effect.map(CurrentCaller, ({ account }) => toProfile(account)), toItsEnd)
+      .handle("getMe", () => Effect.map(CurrentCaller, ({ account }) => toProfile(account)), toItsEnd)
       .handle("getUser", ({ path: { id } }) =>
-        Effect.flatMap(CurrentCaller, (caller) =>
-          Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)), toItsEnd)
+        Effect.flatMap(CurrentCaller, (caller) => Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)),
+        toItsEnd)
       .handle("getUserByUsername", ({ path: { username } }) =>
         Effect.flatMap(CurrentCaller, (caller) =>
           Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)), toItsEnd)

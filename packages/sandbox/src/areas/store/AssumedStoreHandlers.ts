@@ -27,8 +27,8 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
     const { readPage } = yield* Pagination
 
     return handlers
-      .handle("getStore", () =>
-        Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })), toItsEnd)
+      .handle("getStore",
+        () => Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })), toItsEnd)
       .handle("listProducts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({

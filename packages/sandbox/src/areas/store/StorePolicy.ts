@@ -19,8 +19,7 @@ export class StorePolicy extends Effect.Service<StorePolicy>()("@plaza/sandbox/S
     const requireNotBlocked = (callerId: string, ownerId: string): Effect.Effect<void, StoreBlocked> =>
       callerId === ownerId ? Effect.void : Effect.flatMap(
         accounts.relation(ownerId, callerId),
-        ({ blocksFromStore }) =>
-          blocksFromStore ? new StoreBlocked({ message: "the store has blocked this account" }) : Effect.void
+        ({ blocksFromStore }) => blocksFromStore ? new StoreBlocked({ message: "the store has blocked this account" }) : Effect.void
       )
     return {
       findProduct: (id: string) =>

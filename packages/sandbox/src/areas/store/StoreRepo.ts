@@ -40,8 +40,7 @@ export class StoreRepo extends Effect.Service<StoreRepo>()("@plaza/sandbox/Store
   effect: Effect.map(Sql, (sql) => ({
     findProduct: SqlSchema.findOne({
       Result: Product,
-      execute: (id: string) =>
-        sql.first`SELECT seq, id, account_id AS accountId, name, stock FROM products WHERE id = ${id}`
+      execute: (id: string) => sql.first`SELECT seq, id, account_id AS accountId, name, stock FROM products WHERE id = ${id}`
     }),
     /** The products of a store below a sequence number, newest first. */
     findOlderProducts: SqlSchema.findAll({
@@ -75,8 +74,7 @@ export class StoreRepo extends Effect.Service<StoreRepo>()("@plaza/sandbox/Store
     }),
     allOrders: SqlSchema.findAll({
       Result: Order,
-      execute: () =>
-        sql`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber FROM orders ORDER BY seq`
+      execute: () => sql`SELECT seq, id, account_id AS accountId, carrier, tracking_number AS trackingNumber FROM orders ORDER BY seq`
     }),
     /** Adds an order or replaces the one with this id; `shippedAt` is in milliseconds since 1970. */
     upsertOrder: ({ accountId, id, shipment, shippedAt }: {

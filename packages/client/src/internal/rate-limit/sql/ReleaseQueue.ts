@@ -97,7 +97,8 @@ export const make = ({ lease, onFree, slots, window }: ReleaseQueueOptions): Eff
           Effect.flatMap(Clock.currentTimeMillis, (wallAt) => {
             pending.push({ claim, at: now, wallAt })
             return writeCompletions
-          })),
+          })
+        ),
       release: (claim) => run(slots.release(claim), () => onFree(Number.NEGATIVE_INFINITY)),
       run,
       drained: FiberSet.awaitEmpty(background)

@@ -198,8 +198,7 @@ export const make = (
 
     const snapshot = Effect.flatMap(seen, (found) => isAhead(found) ? Effect.andThen(repair, seen) : Effect.succeed(found))
 
-    const held = ({ slot, turn }: Claim) =>
-      sql`name = ${name} AND slot = ${slot} AND turn = ${turn} AND taken_by = ${process}`
+    const held = ({ slot, turn }: Claim) => sql`name = ${name} AND slot = ${slot} AND turn = ${turn} AND taken_by = ${process}`
 
     yield* Tables.prepare(statements, name, seed)
 
@@ -214,8 +213,7 @@ export const make = (
           return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${ended} + ${cooldownMillis}
             WHERE ${sql.or(completed.map(held))}`
         }),
-      release: (claim) =>
-        write((now) => sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} WHERE ${held(claim)}`),
+      release: (claim) => write((now) => sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${now} WHERE ${held(claim)}`),
       renew: (renewed) =>
         write((now) =>
           claims(sql`UPDATE plaza_rate_slots SET free_at = ${now} + ${leaseMillis}
