@@ -1,4 +1,4 @@
-/** Phrases that no text of this repository uses, each with what to write instead. docs/glossary.md explains them. */
+/** Phrases and conflict markers that no text of this repository has, each with what to write instead. docs/glossary.md explains them. */
 import { readdirSync, readFileSync } from "node:fs"
 import * as Path from "node:path"
 
@@ -24,9 +24,12 @@ const patterns = banned.map(([phrase, instead]) => ({
   pattern: new RegExp(String.raw`\b${phrase.split(" ").join(gap)}\b`, "gi")
 }))
 
-/** Finds the banned phrases of one text. */
+// A conflict inside a comment compiles.
+const markers = [{ phrase: "conflict marker", instead: "one of the two sides", pattern: /^(?:<{7}|>{7})(?= |$)/gm }]
+
+/** Finds the banned phrases and the conflict markers of one text. */
 export const hitsOf = (file: string, text: string): ReadonlyArray<Hit> =>
-  patterns.flatMap(({ instead, pattern, phrase }) =>
+  [...patterns, ...markers].flatMap(({ instead, pattern, phrase }) =>
     [...text.matchAll(pattern)].map(({ index }) => ({ file, line: text.slice(0, index).split("\n").length, phrase, instead }))
   ).sort((one, other) => one.line - other.line)
 

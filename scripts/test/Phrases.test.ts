@@ -47,6 +47,12 @@ describe("the banned phrases", () => {
     ])
   })
 
+  it("are found as markers of a conflict, in a comment as well", () => {
+    const text = `/**\n${"<".repeat(7)} HEAD\n * One.\n${"=".repeat(7)}\n * Other.\n${">".repeat(7)} branch\n */`
+    expect(hitsOf("a.ts", text).map(({ line }) => line)).toEqual([2, 6])
+    expect(hitsOf("a.ts", "a <<<<<<< b\n=======\n<<<<<<<<")).toEqual([])
+  })
+
   it("may stand in the glossary, and in what is installed or built", () => {
     const text = "unless told"
     const files = {
