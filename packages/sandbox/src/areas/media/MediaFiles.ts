@@ -1,12 +1,6 @@
 /**
-<<<<<<< HEAD
  * The folder of uploaded files, beside the data file. A file is written before the row that names it, so a kill leaves at
  * most a file without a row; the next start deletes those.
-=======
- * The folder that holds what was uploaded, one file each, beside the database that tells what they are. A file is there
- * before the row that names it, so that a kill at any moment leaves at most a file that no row names; those are swept
- * away at the next start.
->>>>>>> w/http
  *
  * @since 0.1.0
  */
