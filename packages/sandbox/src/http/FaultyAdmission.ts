@@ -7,6 +7,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Caller } from "../access/Callers.js"
+import { MediaFiles } from "../areas/media/MediaFiles.js"
 import { Assumed } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
@@ -44,6 +45,7 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
   Effect.gen(function*() {
     const { countRefused: assumedCount } = yield* Assumed
     const latitude = yield* CurrentLatitude
+    const files = yield* MediaFiles
     const late = yield* LateCommits
     const log = yield* RequestLog
 
@@ -58,7 +60,10 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
           // Whoever is given up can no longer be read from, so what may be carried out later is taken in now.
           exchange.admission = yield* Effect.exit(admit)
         }
-        const commitLater = late.schedule(lateCommitMillis, Effect.suspend(() => exchange.commit(exchange)))
+        const commitLater = late.schedule(lateCommitMillis, {
+          commit: Effect.suspend(() => exchange.commit(exchange)),
+          discard: Effect.suspend(() => exchange.file === undefined ? Effect.void : files.remove([exchange.file.file]))
+        })
         yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
         if (!isWithheld) {
           return yield* exchange.admission ?? admit
