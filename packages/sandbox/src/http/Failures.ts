@@ -41,8 +41,20 @@ export interface Failure {
 }
 
 /**
- * The failure of a cause. A defect is logged with the operation that met it. Nobody is answered who has gone away, or whose
- * request was withheld by a fault.
+ * Logs a defect with its operation, and returns the error that the caller gets.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromDefect = (cause: Cause.Cause<unknown>, operation: string): Effect.Effect<Errors.InternalError> =>
+  Effect.as(
+    DefectLog.log(operation, cause),
+    new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })
+  )
+
+/**
+ * The failure of a cause. A defect is logged with its operation. A closed connection and a request that a fault keeps from
+ * its handler have no response, so they stay failures.
  *
  * @since 0.1.0
  * @category constructors
@@ -66,8 +78,5 @@ export const fromCause = (
   }
   return isDocumented(failure) && !Cause.isDie(cause)
     ? Effect.succeed({ by: "refusal", error: failure })
-    : Effect.as(DefectLog.log(operation, cause), {
-      by: "defect",
-      error: new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })
-    })
+    : Effect.map(fromDefect(cause, operation), (error) => ({ by: "defect", error }))
 }

@@ -6,7 +6,7 @@
  */
 import type { RequestError } from "@effect/platform/HttpServerError"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -191,6 +191,21 @@ const make = Effect.gen(function*() {
       // There is nothing outside, and no route for an empty url.
       : Effect.flatMap(unhit, (hit) => perform(new Exchange(request.source, { url: "", path, entry, hit, commit: commitLate })))
 
+  /** The response to a defect outside of `decide`. What was decided stays in the request log. */
+  const recover = (entry: Entry, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse> =>
+    Effect.map(Failures.fromDefect(cause, entry.operation ?? "none"), (error) => {
+      if (entry.status === null) {
+        log.noteDecision(entry, Rule.defect)
+        entry.status = error.status
+        entry.delivered = "answered"
+      } else {
+        entry.delivered = "replaced"
+      }
+      entry.deliveredStatus = error.status
+      // Without the latitude, whose headers may be what failed.
+      return Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
+    })
+
   return {
     respond: (request: ServerRequest, path: string, query: string) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -208,7 +223,8 @@ const make = Effect.gen(function*() {
           Effect.flatMap((response) => {
             entry.deliveredStatus = response.status
             return Effect.map(Clock.currentTimeMillis, (now) => Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
-          })
+          }),
+          Effect.catchAllCause((cause) => Cause.isDie(cause) ? recover(entry, cause) : Effect.failCause(cause))
         )
       })
   }
