@@ -107,3 +107,11 @@ describe("a defect", () => {
       assert.deepInclude(entry, { status: 404, delivered: "answered", deliveredStatus: 404 })
     }).pipe(Effect.provide(stubbed({}))))
 })
+
+describe("a request", () => {
+  it.effect("has no body as a form: an upload is streamed", () =>
+    Effect.gen(function*() {
+      const cause = yield* Effect.flip(Effect.sandbox(request().multipart))
+      assert.match(Cause.pretty(cause), /an upload is read by/)
+    }))
+})
