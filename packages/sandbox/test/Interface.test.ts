@@ -9,7 +9,7 @@ import { Assumed, defaults } from "../src/Assumptions.js"
 import { Admission } from "../src/http/Admission.js"
 import * as Commits from "../src/http/Commits.js"
 import * as Envelope from "../src/http/Envelope.js"
-import { Faults, unhit } from "../src/http/Faults.js"
+import { Faults, noFault } from "../src/http/Faults.js"
 import * as Interface from "../src/http/Interface.js"
 import * as RequestLog from "../src/http/RequestLog.js"
 import { ServerRequest } from "../src/http/ServerRequest.js"
@@ -42,7 +42,7 @@ const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latit
         add: () => Effect.dieMessage("no fault is added"),
         list: Effect.succeed([]),
         clear: Effect.void,
-        take: stubs.take ?? (() => unhit)
+        take: stubs.take ?? (() => noFault)
       })
     ]),
     Layer.provideMerge(RequestLog.layer),

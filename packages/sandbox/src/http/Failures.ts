@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as DefectLog from "./DefectLog.js"
 import * as Envelope from "./Envelope.js"
-import { Withheld } from "./Exchange.js"
+import { NotHandled } from "./Exchange.js"
 import { Unroutable } from "./Router.js"
 
 const maxProblemLength = 300
@@ -62,12 +62,12 @@ export const fromDefect = (cause: Cause.Cause<unknown>, operation: string): Effe
 export const fromCause = (
   cause: Cause.Cause<unknown>,
   operation: string
-): Effect.Effect<Failure, RequestError | Withheld> => {
+): Effect.Effect<Failure, RequestError | NotHandled> => {
   if (Cause.isInterruptedOnly(cause)) {
     return Effect.interrupt
   }
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
-  if (failure instanceof RequestError || failure instanceof Withheld) {
+  if (failure instanceof RequestError || failure instanceof NotHandled) {
     return Effect.fail(failure)
   }
   if (failure instanceof Unroutable) {

@@ -14,13 +14,13 @@ import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { LateCommits } from "../latitude/LateCommits.js"
 import * as DefectLog from "./DefectLog.js"
 import type { Exchange, Refusal } from "./Exchange.js"
-import { Withheld } from "./Exchange.js"
+import { NotHandled } from "./Exchange.js"
 import type { Delay, Outcome } from "./Fault.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
 
 /**
- * Waits where a delay comes before or after the handler. Whoever waits may go away.
+ * Waits for a delay before or after the handler. A closed connection ends the wait.
  *
  * @since 0.1.0
  * @category combinators
@@ -57,7 +57,7 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
         const isGivenUp = isWithheld && mayCommitAfter(fault, latitude.value)
         const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" && (isWithheld ? isGivenUp : delay?.when === "before")
         if (mayBeLate) {
-          // Whoever is given up can no longer be read from, so what may be carried out later is taken in now.
+          // A closed connection has no body to read, so the body of a possible late commit is read now.
           exchange.admission = yield* Effect.exit(admit)
         }
         const commitLater = late.schedule(lateCommitMillis, {
@@ -77,6 +77,6 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
           ? Effect.void
           : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))
         log.noteDecision(entry, ids.length > 0 || fault.kind !== "status" ? Rule.ofFaults(ids) : Rule.ofGateway(fault.status))
-        return yield* new Withheld()
+        return yield* new NotHandled()
       })
   })

@@ -172,10 +172,10 @@ const withRetryAfter = (latitude: Latitude, response: Response, now: number): Re
 export const failure = (
   latitude: Latitude,
   response: Response,
-  options: { readonly now: number; readonly isByHand: boolean }
+  options: { readonly now: number; readonly hasOwnBody: boolean }
 ): Response => {
   const delayed = withRetryAfter(latitude, response, options.now)
-  if (options.isByHand || delayed.body._tag === "Empty") {
+  if (options.hasOwnBody || delayed.body._tag === "Empty") {
     return delayed
   }
   const body = Envelope.jsonOf(delayed)
