@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
-import { Array as Arr, Clock, Duration, Effect, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
+import { Array as Arr, Clock, Duration, Effect, Exit, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
 import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Reply, someone } from "./support.js"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
@@ -355,6 +355,25 @@ describe("success", () => {
       assert.include(refused.text, "\n  ")
       assert.strictEqual(refusal(refused), "400 VALIDATION_ERROR text")
       assert.isUndefined(refused.headers["x-request-id"])
+    }).pipe(inSandbox()))
+
+  it.effect("and leave a response without a body as it is, whatever the form of JSON", () =>
+    Effect.gen(function*() {
+      for (const contentType of ["application/json; charset=utf-8", "application/problem+json"]) {
+        for (const json of ["plain", "escaped", "indented"] as const) {
+          for (const fault of [{ kind: "status", when: "after" }, { kind: "slow", when: "after", millis: 1_000 }] as const) {
+            yield* set({ ...Latitude.defaults, requestId: false })
+            yield* add({ ...fault, status: 204, times: 2 })
+            const expected = yield* like
+            yield* set({ json, contentType, clockOffsetMillis: 1 })
+            const { headers, status, text } = yield* like
+            assert.deepStrictEqual([status, text, headers["content-type"]], [204, "", expected.headers["content-type"]])
+            assert.sameMembers(Object.keys(headers), Object.keys(expected.headers))
+          }
+          yield* add({ kind: "cut", when: "after", status: 204 })
+          assert.isTrue(Exit.isFailure(yield* Effect.exit(like)))
+        }
+      }
     }).pipe(inSandbox()))
 })
 

@@ -6,7 +6,7 @@ import { Command, FileSystem, HttpClient, HttpClientRequest } from "@effect/plat
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect, FastCheck, Fiber, Layer, Redacted, Schedule, Stream } from "effect"
+import { Effect, FastCheck, Fiber, Layer, Redacted, Schedule, Stream, TestClock } from "effect"
 import { createHash } from "node:crypto"
 import { createRequire } from "node:module"
 import { connect } from "node:net"
@@ -143,6 +143,28 @@ describe("the files of uploads", () => {
         const { media } = yield* (yield* Sandbox.Sandbox).state
         assert.strictEqual(media.length, seeded.length)
       }).pipe(Effect.provide(layerSocket({ data })))
+    ))
+
+  it.effect("go with a reset while their upload waits to be carried out late, and stay when it was carried out", () =>
+    withFolder((data, files) =>
+      Effect.gen(function*() {
+        const sandbox = yield* Sandbox.Sandbox
+        const seeded = yield* files
+        const giveUp = Effect.zipRight(
+          sandbox.addFault({ kind: "drop", when: "before" }),
+          Effect.exit(send(Stream.make(wrap(Buffer.from("a")))))
+        )
+        yield* giveUp
+        assert.strictEqual((yield* files).length, seeded.length + 1)
+        yield* sandbox.reset
+        assert.strictEqual((yield* files).length, seeded.length)
+        yield* giveUp
+        yield* TestClock.adjust("300 millis")
+        assert.strictEqual((yield* files).length, seeded.length + 1)
+        assert.strictEqual((yield* sandbox.state).media.length, seeded.length + 1)
+        yield* sandbox.reset
+        assert.strictEqual((yield* files).length, seeded.length)
+      }).pipe(Effect.provide(layerInProcess({ data, latitude: { lateCommitMillis: 300 } })))
     ))
 
   it.effect("go with a reset, and those that no row names with the next start", () =>

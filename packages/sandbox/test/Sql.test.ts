@@ -66,13 +66,26 @@ describe("a transaction", () => {
       assert.include(["", "ab"], seen.join())
     }))
 
-  it.scoped("that waits for something dies and is undone", () =>
+  it.scoped("that waits for something dies, is undone and writes nothing later", () =>
     Effect.gen(function*() {
       const sql = yield* open
-      const never = yield* Deferred.make<void>()
-      const exit = yield* Effect.exit(sql.withTransaction(Effect.zipRight(add(sql, "a"), Deferred.await(never))))
-      assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
-      assert.strictEqual(yield* ids(sql), "")
+      for (const region of [Effect.interruptible, Effect.uninterruptible]) {
+        const latch = yield* Deferred.make<void>()
+        const waits = Effect.all([add(sql, "a"), Deferred.await(latch), add(sql, "b")], { discard: true })
+        const exit = yield* Effect.exit(region(sql.withTransaction(waits)))
+        assert.strictEqual(yield* ids(sql), "")
+        yield* Deferred.succeed(latch, undefined)
+        // Every fiber that can go on has done so by then.
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        assert.strictEqual(yield* ids(sql), "")
+        assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
+        assert.include(
+          Cause.pretty(Exit.isFailure(exit) ? exit.cause : Cause.empty),
+          "a transaction of the sandbox runs in one step and waits for nothing"
+        )
+      }
+      yield* sql.withTransaction(add(sql, "c"))
+      assert.strictEqual(yield* ids(sql), "c")
     }))
 
   it.scoped("can be made after a statement that SQLite refused", () =>

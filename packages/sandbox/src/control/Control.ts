@@ -77,7 +77,7 @@ export const layer = (access: "loopback" | "anyone", local: Local) =>
               )
             ),
             // No fault hits the control interface.
-            Effect.catchTag("Withheld", Effect.die),
+            Effect.catchTag("NotHandled", Effect.die),
             Effect.map((response) => withoutKeys(response, request.operation))
           )
         }

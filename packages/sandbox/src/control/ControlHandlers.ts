@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { Commits } from "../http/Commits.js"
 import { Faults } from "../http/Faults.js"
 import { RequestLog } from "../http/RequestLog.js"
-import { toItsEnd } from "../http/RequiresAdmission.js"
+import { uninterruptible } from "../http/RequiresAdmission.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { Seeding } from "../seeding/Seeding.js"
 import { VirtualClock } from "../VirtualClock.js"
@@ -24,16 +24,16 @@ export const layer = HttpApiBuilder.group(ServedControlApi, "control", (handlers
     const commits = yield* Commits
     const latitude = yield* CurrentLatitude
     return handlers
-      .handle("health", () => Effect.map(seeding.seed, (seed) => ({ status: "ok" as const, seed })), toItsEnd)
-      .handle("reset", () => seeding.reset, toItsEnd)
-      .handle("state", () => seeding.state, toItsEnd)
-      .handle("requests", ({ urlParams }) => log.read(urlParams), toItsEnd)
-      .handle("readClock", () => clock.read, toItsEnd)
-      .handle("advanceClock", ({ payload }) => clock.advance(payload.millis), toItsEnd)
-      .handle("addFault", ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })), toItsEnd)
-      .handle("listFaults", () => Effect.map(faults.list, (data) => ({ data })), toItsEnd)
-      .handle("clearFaults", () => faults.clear, toItsEnd)
-      .handle("commits", ({ urlParams }) => commits.read(urlParams), toItsEnd)
-      .handle("readLatitude", () => Effect.sync(() => latitude.value), toItsEnd)
-      .handle("setLatitude", ({ payload }) => latitude.change(payload), toItsEnd)
+      .handle("health", () => Effect.map(seeding.seed, (seed) => ({ status: "ok" as const, seed })), uninterruptible)
+      .handle("reset", () => seeding.reset, uninterruptible)
+      .handle("state", () => seeding.state, uninterruptible)
+      .handle("requests", ({ urlParams }) => log.read(urlParams), uninterruptible)
+      .handle("readClock", () => clock.read, uninterruptible)
+      .handle("advanceClock", ({ payload }) => clock.advance(payload.millis), uninterruptible)
+      .handle("addFault", ({ payload }) => Effect.map(faults.add(payload), (id) => ({ id })), uninterruptible)
+      .handle("listFaults", () => Effect.map(faults.list, (data) => ({ data })), uninterruptible)
+      .handle("clearFaults", () => faults.clear, uninterruptible)
+      .handle("commits", ({ urlParams }) => commits.read(urlParams), uninterruptible)
+      .handle("readLatitude", () => Effect.sync(() => latitude.value), uninterruptible)
+      .handle("setLatitude", ({ payload }) => latitude.change(payload), uninterruptible)
   }))

@@ -38,7 +38,7 @@ import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { LateCommits } from "../latitude/LateCommits.js"
 import type { Refusal } from "./Exchange.js"
 import { Exchange } from "./Exchange.js"
-import { isUnhit } from "./Faults.js"
+import { isUnaffected } from "./Faults.js"
 import * as FaultyAdmission from "./FaultyAdmission.js"
 import type { Operation } from "./Operation.js"
 import { byRoute, operationsOf } from "./Operation.js"
@@ -118,7 +118,7 @@ export const layer: Layer.Layer<Admission, never, Keys | RateWindow | MediaFiles
       const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
         exchange.isLate && exchange.admission !== undefined
           ? exchange.admission
-          : isUnhit(exchange.hit)
+          : isUnaffected(exchange.hit)
           ? admit
           : underFault(exchange, admit)
 

@@ -31,7 +31,7 @@ import { ServerRequest } from "./ServerRequest.js"
  * @since 0.1.0
  * @category errors
  */
-export class Withheld extends Data.TaggedError("Withheld") {}
+export class NotHandled extends Data.TaggedError("NotHandled") {}
 
 /**
  * Why a request doesn't reach its handler.
@@ -50,7 +50,7 @@ export type Refusal =
   | InvalidJson
   | ValidationError
   | RequestError
-  | Withheld
+  | NotHandled
 
 /** @since 0.1.0 @category models */
 export class Exchange extends ServerRequest {

@@ -14,7 +14,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as DefectLog from "./DefectLog.js"
 import * as Envelope from "./Envelope.js"
-import { Withheld } from "./Exchange.js"
+import { NotHandled } from "./Exchange.js"
 import { Unroutable } from "./Router.js"
 
 const maxProblemLength = 300
@@ -41,8 +41,20 @@ export interface Failure {
 }
 
 /**
- * The failure of a cause. A defect is logged with the operation that met it. Nobody is answered who has gone away, or whose
- * request was withheld by a fault.
+ * Logs a defect with its operation, and returns the error that the caller gets.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromDefect = (cause: Cause.Cause<unknown>, operation: string): Effect.Effect<Errors.InternalError> =>
+  Effect.as(
+    DefectLog.log(operation, cause),
+    new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })
+  )
+
+/**
+ * The failure of a cause. A defect is logged with its operation. A closed connection and a request that a fault keeps from
+ * its handler have no response, so they stay failures.
  *
  * @since 0.1.0
  * @category constructors
@@ -50,12 +62,12 @@ export interface Failure {
 export const fromCause = (
   cause: Cause.Cause<unknown>,
   operation: string
-): Effect.Effect<Failure, RequestError | Withheld> => {
+): Effect.Effect<Failure, RequestError | NotHandled> => {
   if (Cause.isInterruptedOnly(cause)) {
     return Effect.interrupt
   }
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
-  if (failure instanceof RequestError || failure instanceof Withheld) {
+  if (failure instanceof RequestError || failure instanceof NotHandled) {
     return Effect.fail(failure)
   }
   if (failure instanceof Unroutable) {
@@ -66,8 +78,5 @@ export const fromCause = (
   }
   return isDocumented(failure) && !Cause.isDie(cause)
     ? Effect.succeed({ by: "refusal", error: failure })
-    : Effect.as(DefectLog.log(operation, cause), {
-      by: "defect",
-      error: new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })
-    })
+    : Effect.map(fromDefect(cause, operation), (error) => ({ by: "defect", error }))
 }

@@ -65,10 +65,10 @@ const makeRule = (id: FaultId, fault: Fault, seed: number): Rule => {
  * @since 0.1.0
  * @category constructors
  */
-export const unhit: Effect.Effect<Hit> = Effect.succeed({ delay: undefined, outcome: undefined, ids: [] })
+export const noFault: Effect.Effect<Hit> = Effect.succeed({ delay: undefined, outcome: undefined, ids: [] })
 
 /** @since 0.1.0 @category checks */
-export const isUnhit = ({ delay, outcome }: Hit): boolean => delay === undefined && outcome === undefined
+export const isUnaffected = ({ delay, outcome }: Hit): boolean => delay === undefined && outcome === undefined
 
 const isDrawn = (rule: Rule): Effect.Effect<boolean> =>
   Option.match(rule.chance, {
@@ -101,7 +101,7 @@ export const layer = (seed: number): Layer.Layer<Faults> =>
         added = 0
       }),
       take: (method, path) =>
-        rules.length === 0 ? unhit : Effect.gen(function*() {
+        rules.length === 0 ? noFault : Effect.gen(function*() {
           let delay: Delay | undefined
           let outcome: Outcome | undefined
           const ids: Array<FaultId> = []

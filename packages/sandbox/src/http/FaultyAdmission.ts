@@ -7,19 +7,20 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Caller } from "../access/Callers.js"
+import { MediaFiles } from "../areas/media/MediaFiles.js"
 import { Assumed } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { LateCommits } from "../latitude/LateCommits.js"
 import * as DefectLog from "./DefectLog.js"
 import type { Exchange, Refusal } from "./Exchange.js"
-import { Withheld } from "./Exchange.js"
+import { NotHandled } from "./Exchange.js"
 import type { Delay, Outcome } from "./Fault.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
 
 /**
- * Waits where a delay comes before or after the handler. Whoever waits may go away.
+ * Waits for a delay before or after the handler. A closed connection ends the wait.
  *
  * @since 0.1.0
  * @category combinators
@@ -44,6 +45,7 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
   Effect.gen(function*() {
     const { countRefused: assumedCount } = yield* Assumed
     const latitude = yield* CurrentLatitude
+    const files = yield* MediaFiles
     const late = yield* LateCommits
     const log = yield* RequestLog
 
@@ -55,10 +57,13 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
         const isGivenUp = isWithheld && mayCommitAfter(fault, latitude.value)
         const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" && (isWithheld ? isGivenUp : delay?.when === "before")
         if (mayBeLate) {
-          // Whoever is given up can no longer be read from, so what may be carried out later is taken in now.
+          // A closed connection has no body to read, so the body of a possible late commit is read now.
           exchange.admission = yield* Effect.exit(admit)
         }
-        const commitLater = late.schedule(lateCommitMillis, Effect.suspend(() => exchange.commit(exchange)))
+        const commitLater = late.schedule(lateCommitMillis, {
+          commit: Effect.suspend(() => exchange.commit(exchange)),
+          discard: Effect.suspend(() => exchange.file === undefined ? Effect.void : files.remove([exchange.file.file]))
+        })
         yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
         if (!isWithheld) {
           return yield* exchange.admission ?? admit
@@ -72,6 +77,6 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
           ? Effect.void
           : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))
         log.noteDecision(entry, ids.length > 0 || fault.kind !== "status" ? Rule.ofFaults(ids) : Rule.ofGateway(fault.status))
-        return yield* new Withheld()
+        return yield* new NotHandled()
       })
   })

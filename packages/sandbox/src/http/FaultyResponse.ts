@@ -48,12 +48,9 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? "INTERNAL_ERROR" : "VALIDATION_ERROR")
 
 /**
- * What a response is made into before it leaves; `isByHand` when its body is the fault's own.
- *
- * @since 0.1.0
- * @category models
+ * The last change to a response; `hasOwnBody` when its body comes from the fault.
  */
-export type Finish = (response: Response, isByHand: boolean) => Response
+type Finish = (response: Response, hasOwnBody: boolean) => Response
 
 const asItIs: Finish = (response) => response
 
@@ -78,7 +75,7 @@ const isOwn = ({ body, status }: InPart): boolean => status === undefined && bod
 const chosen = (fault: InPart, own: Response, finish: Finish): Response =>
   isOwn(fault) ? own : replacement(fault.status ?? 200, fault, finish)
 
-/** Half of nothing can't be told from the whole, so a response without a body is given one. */
+/** Gives a response without a body one: a cut through an empty body could not be seen. */
 const withBody = (response: Response): Response => Envelope.bytesOf(response).length > 0 ? response : Envelope.json(200, {})
 
 /** The same head, its length included, with the body as a stream. */

@@ -1,5 +1,5 @@
 /**
- * The way in without a port: an HttpClient that the service answers on the calling fiber, so that whatever drives the
+ * Serves the sandbox without a port: an HttpClient that the service answers on the calling fiber, so that whatever drives the
  * caller's Clock drives the sandbox too.
  *
  * @since 0.1.0

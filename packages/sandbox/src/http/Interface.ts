@@ -6,7 +6,7 @@
  */
 import type { RequestError } from "@effect/platform/HttpServerError"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,10 +21,10 @@ import * as Responses from "../latitude/Responses.js"
 import { Admission } from "./Admission.js"
 import { Commits, type Write } from "./Commits.js"
 import * as Envelope from "./Envelope.js"
-import { Exchange, type Withheld } from "./Exchange.js"
+import { Exchange, type NotHandled } from "./Exchange.js"
 import * as Failures from "./Failures.js"
 import type { Outcome } from "./Fault.js"
-import { Faults, type Hit, isUnhit, unhit } from "./Faults.js"
+import { Faults, type Hit, isUnaffected, noFault } from "./Faults.js"
 import { pause } from "./FaultyAdmission.js"
 import type { ConnectionReset } from "./FaultyResponse.js"
 import * as FaultyResponse from "./FaultyResponse.js"
@@ -118,7 +118,7 @@ const make = Effect.gen(function*() {
       : Effect.as(commits.add(writeOf(exchange, operation, caller, response)), shaped)
   }
 
-  const fail = (exchange: Exchange, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse, RequestError | Withheld> => {
+  const fail = (exchange: Exchange, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse, RequestError | NotHandled> => {
     const { caller, entry, operation } = exchange
     return Effect.flatMap(
       Failures.fromCause(cause, entry.operation ?? "none"),
@@ -135,13 +135,13 @@ const make = Effect.gen(function*() {
         const response = Envelope.failure(error, undocumented)
         return latitude.isDefault
           ? Effect.succeed(response)
-          : Effect.map(Clock.currentTimeMillis, (now) => Responses.failure(latitude.value, response, { now, isByHand: false }))
+          : Effect.map(Clock.currentTimeMillis, (now) => Responses.failure(latitude.value, response, { now, hasOwnBody: false }))
       }
     )
   }
 
   /** What the service decides by itself. */
-  const decide = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | Withheld> =>
+  const decide = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | NotHandled> =>
     Effect.catchAllCause(
       Effect.flatMap(route(exchange), (response) => succeed(exchange, response)),
       (cause) => fail(exchange, cause)
@@ -153,15 +153,15 @@ const make = Effect.gen(function*() {
   }
 
   const perform = (exchange: Exchange): Effect.Effect<FaultyResponse.Outcome, RequestError> => {
-    const own = Effect.catchTag(decide(exchange), "Withheld", () => Effect.succeed(undefined))
+    const own = Effect.catchTag(decide(exchange), "NotHandled", () => Effect.succeed(undefined))
     const { entry, hit } = exchange
-    return isUnhit(hit) ? Effect.map(own, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
+    return isUnaffected(hit) ? Effect.map(own, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
       entry.faults = hit.ids
       const response = yield* own
       yield* pause(hit.delay, "after")
       const now = yield* Clock.currentTimeMillis
       return FaultyResponse.apply(hit.outcome, response,
-        (response, isByHand) => latitude.isDefault ? response : Responses.failure(latitude.value, response, { now, isByHand }))
+        (response, hasOwnBody) => latitude.isDefault ? response : Responses.failure(latitude.value, response, { now, hasOwnBody }))
     })
   }
 
@@ -189,7 +189,22 @@ const make = Effect.gen(function*() {
           commit: commitLate
         })))
       // There is nothing outside, and no route for an empty url.
-      : Effect.flatMap(unhit, (hit) => perform(new Exchange(request.source, { url: "", path, entry, hit, commit: commitLate })))
+      : Effect.flatMap(noFault, (hit) => perform(new Exchange(request.source, { url: "", path, entry, hit, commit: commitLate })))
+
+  /** The response to a defect outside of `decide`. What was decided stays in the request log. */
+  const recover = (entry: Entry, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse> =>
+    Effect.map(Failures.fromDefect(cause, entry.operation ?? "none"), (error) => {
+      if (entry.status === null) {
+        log.noteDecision(entry, Rule.defect)
+        entry.status = error.status
+        entry.delivered = "answered"
+      } else {
+        entry.delivered = "replaced"
+      }
+      entry.deliveredStatus = error.status
+      // Without the latitude, whose headers may be what failed.
+      return Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
+    })
 
   return {
     respond: (request: ServerRequest, path: string, query: string) =>
@@ -208,7 +223,8 @@ const make = Effect.gen(function*() {
           Effect.flatMap((response) => {
             entry.deliveredStatus = response.status
             return Effect.map(Clock.currentTimeMillis, (now) => Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
-          })
+          }),
+          Effect.catchAllCause((cause) => Cause.isDie(cause) ? recover(entry, cause) : Effect.failCause(cause))
         )
       })
   }

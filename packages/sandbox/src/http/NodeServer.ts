@@ -1,5 +1,5 @@
 /**
- * The way in by a socket: an `http.Server` that bounds what callers send and how long they are waited for, and delivers the
+ * Serves the sandbox on a port: an `http.Server` with bounds for request size and waiting time, which delivers the
  * platform's responses. The platform's own server ends a failed stream as if it were whole, and waits without an end when it
  * closes. Loaded when it is needed, so that use in process loads nothing of it.
  *
@@ -75,7 +75,7 @@ const problemOf = (error: Error): string => {
 }
 
 /** Answers where there is no request to answer, and closes the connection. */
-const lastWords = (socket: Duplex, response: HttpServerResponse.HttpServerResponse): void => {
+const writeAndClose = (socket: Duplex, response: HttpServerResponse.HttpServerResponse): void => {
   const head = [
     `HTTP/1.1 ${response.status} ${Http.STATUS_CODES[response.status] ?? ""}`,
     ...Object.entries({ ...response.headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`)
@@ -90,7 +90,7 @@ const onClientError = (isAnswering: (socket: Duplex) => boolean, refuse: Service
   if (!socket.writable || isAnswering(socket)) {
     socket.destroy()
   } else {
-    lastWords(
+    writeAndClose(
       socket,
       refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
     )
@@ -124,7 +124,7 @@ const makeServer = (waits: Patience, refuse: Service["Type"]["refuse"]): Http.Se
     server.emit("request", request, response)
   })
   server.on("connect", (request, socket) => {
-    lastWords(
+    writeAndClose(
       socket,
       refuse(new NotFound({ message: `there is no endpoint CONNECT ${request.url ?? ""}` }))
     )
@@ -166,8 +166,8 @@ const close = (server: Http.Server) =>
     server.closeAllConnections()
   })
 
-/** Hears of nobody new; whoever is still there after the wait is cut off. In real time, whatever the caller's clock is. */
-const beginToStop = (server: Http.Server, wait: Duration.Duration) =>
+/** Accepts no new connection, and closes the remaining ones after the wait. Uses real time, not the caller's clock. */
+const stopListening = (server: Http.Server, wait: Duration.Duration) =>
   Effect.zipRight(
     // That of node:http takes a connection for idle whose answer is still on its way, and cuts it.
     Effect.sync(() => Net.Server.prototype.close.call(server)),
@@ -214,7 +214,7 @@ const deliver = (
     end(target, body._tag === "Uint8Array" ? body.body : undefined, wait)
     return Effect.void
   }
-  // The head arrives at once. A stream that fails takes the connection with it; whoever goes away ends it.
+  // The head arrives at once. A stream that fails closes the connection; a closed connection ends the stream.
   target.flushHeaders()
   return Effect.zipRight(
     Effect.interruptible(Stream.runForEach(body.stream, (piece) => write(target, piece))),
@@ -223,8 +223,7 @@ const deliver = (
 }
 
 /**
- * Listens until its scope closes. Then whoever is waited for is hung up on, and whoever is being answered still gets the
- * response.
+ * Listens until its scope closes. Then it interrupts the requests that wait, and delivers the responses of the others.
  *
  * @since 0.1.0
  * @category constructors
@@ -272,6 +271,6 @@ export const listen = (
       }
     })
     yield* start(server, host, port)
-    yield* Effect.addFinalizer(() => beginToStop(server, waits.stop))
+    yield* Effect.addFinalizer(() => stopListening(server, waits.stop))
     return { origin: originOf(server, host) }
   })

@@ -104,13 +104,8 @@ export const maxLength = 2_000
 /** Most characters of a reason that are kept. */
 const maxReasonLength = 500
 
-/**
- * Most requests in one answer, and how many there are without a `limit`.
- *
- * @since 0.1.0
- * @category models
- */
-export const maxPage = Page.maxItems
+/** Most requests in one response, and how many there are without a `limit`. */
+const maxPage = Page.maxItems
 
 const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 

@@ -10,7 +10,7 @@ import { Authorization } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
 import type { Caller } from "../access/Callers.js"
-import { Withheld } from "./Exchange.js"
+import { NotHandled } from "./Exchange.js"
 
 /**
  * Whose key a request carries.
@@ -31,7 +31,7 @@ export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>(
     onWire("INVALID_JSON"),
     onWire("VALIDATION_ERROR"),
     Schema.instanceOf(RequestError),
-    Schema.instanceOf(Withheld)
+    Schema.instanceOf(NotHandled)
   )
 }) {}
 
@@ -41,4 +41,4 @@ export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>(
  * @since 0.1.0
  * @category constants
  */
-export const toItsEnd = { uninterruptible: true }
+export const uninterruptible = { uninterruptible: true }

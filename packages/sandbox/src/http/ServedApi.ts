@@ -26,13 +26,8 @@ import { RequiresAdmission } from "./RequiresAdmission.js"
  */
 export const basePath = "/open/v1"
 
-/**
- * What becomes of fields of a response that the contract doesn't have. Clients ignore them.
- *
- * @since 0.1.0
- * @category models
- */
-export type FurtherFields = "preserve" | "ignore"
+/** What becomes of fields of a response that the contract doesn't have. Clients ignore them. */
+type FurtherFields = "preserve" | "ignore"
 
 /**
  * The schema of a response body. A value that isn't one of the contract's is a defect of its handler: the platform would

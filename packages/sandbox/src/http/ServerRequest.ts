@@ -60,6 +60,8 @@ const isDeeper = (value: unknown, most: number): boolean =>
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
+const unreadUpload = "an upload is read by areas/media/Upload"
+
 /** Source: interface v1, "Endpoints", general rules. */
 const parseJson = (
   contentType: string | undefined,
@@ -179,11 +181,11 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   }
 
   get multipart(): Effect.Effect<never> {
-    return Effect.die(this.unread)
+    return Effect.dieMessage(unreadUpload)
   }
 
   get multipartStream(): Stream.Stream<never> {
-    return Stream.dieMessage("an upload is read by areas/media/Upload")
+    return Stream.dieMessage(unreadUpload)
   }
 
   get upgrade(): Effect.Effect<never, RequestError> {

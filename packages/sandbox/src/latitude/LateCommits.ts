@@ -9,11 +9,23 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 
+/**
+ * A write that is carried out later.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LateCommit {
+  readonly commit: Effect.Effect<unknown, unknown>
+  /** Releases what the write holds, such as a stored file. Runs instead of `commit` when the write is cancelled. */
+  readonly discard: Effect.Effect<void>
+}
+
 /** @since 0.1.0 @category services */
 export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateCommits, {
-  /** Runs an effect after a delay in milliseconds, unless the sandbox is reset or stopped first. */
-  readonly schedule: (delayMillis: number, commit: Effect.Effect<unknown, unknown>) => Effect.Effect<void>
-  /** Cancels all scheduled writes. */
+  /** Commits after a delay in milliseconds. A reset or stop of the sandbox before then discards instead. */
+  readonly schedule: (delayMillis: number, write: LateCommit) => Effect.Effect<void>
+  /** Cancels and discards all scheduled writes. */
   readonly clear: Effect.Effect<void>
 }>() {}
 
@@ -21,11 +33,15 @@ export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateC
 export const layer: Layer.Layer<LateCommits> = Layer.scoped(
   LateCommits,
   Effect.map(FiberSet.make(), (fibers) => ({
-    schedule: (delayMillis, commit) =>
-      Effect.asVoid(FiberSet.run(
-        fibers,
-        Effect.zipRight(Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))), Effect.ignore(commit))
-      )),
+    schedule: (delayMillis, { commit, discard }) =>
+      Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
+        Effect.onInterrupt(() => discard),
+        Effect.zipRight(Effect.ignore(commit)),
+        (write) => FiberSet.run(fibers, write),
+        // The fiber starts in this region, so that a cancellation before its first step discards too.
+        Effect.uninterruptible,
+        Effect.asVoid
+      ),
     clear: FiberSet.clear(fibers)
   }))
 )

@@ -164,7 +164,7 @@ const withRetryAfter = (latitude: Latitude, response: Response, now: number): Re
 }
 
 /**
- * The response to a failed request. A body from a fault stays as it is.
+ * The response to a failed request. A fault's own body stays as it is, and so does a response without a body.
  *
  * @since 0.1.0
  * @category responses
@@ -172,10 +172,10 @@ const withRetryAfter = (latitude: Latitude, response: Response, now: number): Re
 export const failure = (
   latitude: Latitude,
   response: Response,
-  options: { readonly now: number; readonly isByHand: boolean }
+  options: { readonly now: number; readonly hasOwnBody: boolean }
 ): Response => {
   const delayed = withRetryAfter(latitude, response, options.now)
-  if (options.isByHand) {
+  if (options.hasOwnBody || delayed.body._tag === "Empty") {
     return delayed
   }
   const body = Envelope.jsonOf(delayed)

@@ -20,13 +20,8 @@ import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { PageStart } from "./Cursors.js"
 import { Cursors } from "./Cursors.js"
 
-/**
- * The sort key of a row: its sequence number, or a timestamp and the sequence number. Empty before the first row.
- *
- * @since 0.1.0
- * @category models
- */
-export type Position = ReadonlyArray<number>
+/** The sort key of a row: its sequence number, or a timestamp and the sequence number. Empty before the first row. */
+type Position = ReadonlyArray<number>
 
 /**
  * A list in the database.

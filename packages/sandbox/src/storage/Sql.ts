@@ -6,9 +6,12 @@
  * @since 0.1.0
  */
 import type Sqlite from "better-sqlite3"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 
 /** @since 0.1.0 @category models */
@@ -47,7 +50,7 @@ export interface Client {
   readonly literal: (text: string) => Fragment
   /**
    * Runs a synchronous effect as one transaction; inside of another transaction as a savepoint. No other fiber runs before
-   * it ends. An effect that suspends dies and is rolled back.
+   * it ends. An effect that suspends dies, is rolled back and is interrupted.
    */
   readonly withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** The number of statements that have written to some tables, rolled back ones included. Rows change only when it does. */
@@ -87,6 +90,22 @@ const compile = (text: TemplateStringsArray, parts: ReadonlyArray<Part>): Fragme
   )
 
 const isValues = (parts: ReadonlyArray<Part>): parts is ReadonlyArray<Value> => !parts.some((part) => part instanceof Fragment)
+
+/** Runs an effect in one step. One that suspends is interrupted, so that it writes nothing after the rollback. */
+const runInOneStep = <A, E, R>(runtime: Runtime.Runtime<R>, effect: Effect.Effect<A, E, R>): Exit.Exit<A, E> => {
+  // The region of the caller may be uninterruptible.
+  const exit = Runtime.runSyncExit(runtime, Effect.interruptible(effect))
+  const suspended = Exit.isFailure(exit)
+    ? Option.filter(Cause.dieOption(exit.cause), Runtime.isAsyncFiberException)
+    : Option.none()
+  return Option.match(suspended, {
+    onNone: () => exit,
+    onSome: ({ fiber }) => {
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      return Exit.die(new Error("a transaction of the sandbox runs in one step and waits for nothing"))
+    }
+  })
+}
 
 /**
  * The client of an open database. Nothing else may use its connection.
@@ -165,7 +184,7 @@ export const make = (database: Sqlite.Database): Client => {
       database.exec(begin)
       depth++
       try {
-        const exit = Runtime.runSyncExit(runtime, effect)
+        const exit = runInOneStep(runtime, effect)
         if (Exit.isSuccess(exit)) {
           database.exec(commit)
         } else {

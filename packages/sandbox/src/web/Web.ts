@@ -16,7 +16,7 @@ import type { AccessRequests } from "../access/AccessRequests.js"
 import type { AccountsRepo } from "../access/AccountsRepo.js"
 import type { Keys } from "../access/Keys.js"
 import { Assumed } from "../Assumptions.js"
-import * as FailureLog from "../http/DefectLog.js"
+import * as DefectLog from "../http/DefectLog.js"
 import * as Envelope from "../http/Envelope.js"
 import type { Faults } from "../http/Faults.js"
 import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
@@ -109,7 +109,7 @@ const orPage = (
     Effect.catchAll((error) => error instanceof RequestError ? Effect.fail(error) : Effect.succeed(failure(path, error))),
     Effect.catchAllDefect((defect) =>
       Effect.as(
-        FailureLog.log(`page ${path}`, Cause.die(defect)),
+        DefectLog.log(`page ${path}`, Cause.die(defect)),
         failure(path, new InternalError({ message: "The sandbox failed on its own side." }))
       )
     )

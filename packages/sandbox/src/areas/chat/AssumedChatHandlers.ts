@@ -8,7 +8,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import { toMessage } from "./ChatHandlers.js"
@@ -36,5 +36,5 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "chat", (handlers) =
             positionOf: ({ seq }) => [seq],
             toItem: (message) => toMessage(message, path.id)
           }, urlParams)
-        }), toItsEnd)
+        }), uninterruptible)
   }))

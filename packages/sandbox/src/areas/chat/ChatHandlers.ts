@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
 import { Assumed } from "../../Assumptions.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -75,7 +75,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
             findOlder: ([seq = newest], limit) => repo.findOlderConversations(accountId, seq, limit),
             positionOf: ({ seq }) => [seq],
             toItem: ({ id, peerId }) => ({ id, peerId })
-          }, urlParams)), toItsEnd)
+          }, urlParams)), uninterruptible)
       .handle("sendMessage", ({ path, payload: { text } }) =>
         Effect.gen(function*() {
           const { accountId } = yield* CurrentCaller
@@ -96,5 +96,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
           // From now on the peer may write to the caller.
           yield* accounts.setHasWritten(accountId, peerId)
           return toMessage({ seq, ...message }, path.id)
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
   }))

@@ -9,7 +9,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { MediaId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -42,5 +42,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "media", (handlers) =>
           withTransaction,
           // The file was written first; without a row nothing refers to it.
           Effect.onError(() => Effect.flatMap(Upload.received(request), ({ file }) => files.remove([file])))
-        ), toItsEnd)
+        ), uninterruptible)
   }))

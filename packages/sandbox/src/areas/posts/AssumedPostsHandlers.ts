@@ -8,7 +8,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { Forbidden } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -36,7 +36,8 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) 
 
     return handlers
       .handle("getPost",
-        ({ path }) => Effect.flatMap(CurrentCaller, (caller) => Effect.map(findVisible(path.id, caller.accountId), toPost)), toItsEnd)
+        ({ path }) => Effect.flatMap(CurrentCaller, (caller) => Effect.map(findVisible(path.id, caller.accountId), toPost)),
+        uninterruptible)
       .handle("editPost", ({ path, payload: { mediaIds, text } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -52,8 +53,9 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) 
           }
           yield* repo.update(edited)
           return toPost(edited)
-        }).pipe(withTransaction), toItsEnd)
-      .handle("deletePost", ({ path }) =>
-        Effect.flatMap(CurrentCaller, (caller) => Effect.flatMap(findOwn(path.id, caller.accountId), repo.delete).pipe(withTransaction)),
-        toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
+      .handle("deletePost",
+        ({ path }) =>
+          Effect.flatMap(CurrentCaller, (caller) => Effect.flatMap(findOwn(path.id, caller.accountId), repo.delete).pipe(withTransaction)),
+        uninterruptible)
   }))

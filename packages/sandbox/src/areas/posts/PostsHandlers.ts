@@ -10,7 +10,7 @@ import { PostId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -55,7 +55,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
           }
           yield* repo.insert(post)
           return toPost(post)
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
       .handle("listPosts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
@@ -65,7 +65,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
             positionOf: ({ createdAt, seq }) => [DateTime.toEpochMillis(createdAt), seq],
             committedAt: ({ createdAt }) => DateTime.toEpochMillis(createdAt),
             toItem: toPost
-          }, urlParams)), toItsEnd)
+          }, urlParams)), uninterruptible)
       .handle("createComment", ({ path, payload }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -79,11 +79,11 @@ export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
           }
           const seq = yield* repo.insertComment(comment)
           return { id: String(seq), ...comment, createdAt: DateTime.formatIso(comment.createdAt) }
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
       .handle("likePost", ({ path }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           yield* findVisible(path.id, caller.accountId)
           yield* repo.insertLike({ postId: path.id, accountId: caller.accountId })
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
   }))

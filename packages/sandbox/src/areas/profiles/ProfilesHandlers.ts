@@ -12,7 +12,7 @@ import { AccountPolicy } from "../../access/AccountPolicy.js"
 import type { Account } from "../../access/AccountsRepo.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 
@@ -43,13 +43,13 @@ export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
       })
 
     return handlers
-      .handle("getMe", () => Effect.map(CurrentCaller, ({ account }) => toProfile(account)), toItsEnd)
+      .handle("getMe", () => Effect.map(CurrentCaller, ({ account }) => toProfile(account)), uninterruptible)
       .handle("getUser", ({ path: { id } }) =>
         Effect.flatMap(CurrentCaller, (caller) => Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)),
-        toItsEnd)
+        uninterruptible)
       .handle("getUserByUsername", ({ path: { username } }) =>
         Effect.flatMap(CurrentCaller, (caller) =>
-          Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)), toItsEnd)
+          Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)), uninterruptible)
       .handle("followUser", ({ path: { id } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -58,5 +58,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
           }
           yield* available(accounts.find(id), caller.accountId, "user", id)
           yield* accounts.follow(caller.accountId, id)
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
   }))

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import * as Store from "./StoreHandlers.js"
@@ -28,7 +28,8 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
 
     return handlers
       .handle("getStore",
-        () => Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })), toItsEnd)
+        () => Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })),
+        uninterruptible)
       .handle("listProducts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
@@ -37,7 +38,7 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
             findOlder: ([seq = newest], limit) => repo.findOlderProducts(accountId, seq, limit),
             positionOf: ({ seq }) => [seq],
             toItem: Store.toProduct
-          }, urlParams)), toItsEnd)
+          }, urlParams)), uninterruptible)
       .handle("getProduct", ({ path }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -47,7 +48,7 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
           yield* requireAvailable(caller.accountId, owner)
           yield* policy.requireNotBlocked(caller.accountId, product.accountId)
           return Store.toProduct(product)
-        }), toItsEnd)
+        }), uninterruptible)
       .handle("listOrders", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
@@ -56,12 +57,12 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
             findOlder: ([seq = newest], limit) => repo.findOlderOrders(accountId, seq, limit),
             positionOf: ({ seq }) => [seq],
             toItem: Store.toOrder
-          }, urlParams)), toItsEnd)
+          }, urlParams)), uninterruptible)
       .handle("getOrder", ({ path }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           const order = yield* policy.findOrder(path.id)
           yield* policy.requireOwner(caller.accountId, order.accountId)
           return Store.toOrder(order)
-        }), toItsEnd)
+        }), uninterruptible)
   }))

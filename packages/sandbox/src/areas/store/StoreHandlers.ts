@@ -12,7 +12,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Assumed } from "../../Assumptions.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { checkStock, checkText } from "../Validation.js"
@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
           yield* policy.requireOwner(caller.accountId, product.accountId)
           yield* repo.setStock(path.id, stock)
           return toProduct({ ...product, stock })
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
       .handle("shipOrder", ({ path, payload: { carrier, trackingNumber } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -74,5 +74,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
           }
           yield* repo.ship(path.id, shipment, yield* Clock.currentTimeMillis)
           return toOrder({ ...order, ...shipment })
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
   }))

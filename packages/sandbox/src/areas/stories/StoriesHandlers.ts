@@ -10,7 +10,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { Assumed } from "../../Assumptions.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, toItsEnd } from "../../http/RequiresAdmission.js"
+import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { idOf, StoriesRepo } from "./StoriesRepo.js"
@@ -37,5 +37,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "stories", (handlers) =>
           const seq = yield* repo.insert(caller.accountId, json, createdAt)
           // The document shows no response body, so without assumptions there is none.
           return undocumented ? { id: idOf(seq), createdAt: DateTime.formatIso(createdAt) } : undefined
-        }).pipe(withTransaction), toItsEnd)
+        }).pipe(withTransaction), uninterruptible)
   }))
