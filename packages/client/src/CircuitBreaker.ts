@@ -199,7 +199,11 @@ class Circuit<Item> {
     // A wait that ends before the current one changes nothing.
     if (this.limitedUntil >= until) return false
     this.limitedUntil = until
-    return this.openFor(at, "RateLimited", failure, delay, 0)
+    const { open } = this
+    if (open === undefined || open.reason === "RateLimited") return this.openFor(at, "RateLimited", failure, delay, 0)
+    // The end of a rate limit does not show that a refusal or a fault has ended.
+    this.open = { ...open, until: Math.max(open.until, until) }
+    return false
   }
 
   /** The open state that an outcome decides. An item that was in flight when the breaker opened decides nothing. */

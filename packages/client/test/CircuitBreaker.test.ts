@@ -214,6 +214,31 @@ describe("a rate limit", () => {
       })
   )
 
+  for (const [reason, outcomes] of [["Refused", each(three, blocked)], ["ServiceFault", each(five, fault)]] as const) {
+    it.effect(`that is met while the breaker is open (${reason}) delays the next half-open permit and keeps the reason`, () =>
+      Effect.gen(function*() {
+        const breaker = yield* make()
+        yield* recordAll(breaker, outcomes)
+        const before = yield* breaker.state
+        yield* breaker.record(closed, "late", limited(6))
+        expect(yield* breaker.state).toMatchObject({ ...before, retryAt: at(6_000) })
+        const next = yield* Effect.fork(Effect.zip(breaker.acquire, Clock.currentTimeMillis))
+        yield* TestClock.adjust("1 minute")
+        const [permit, permittedAt] = yield* Fiber.join(next)
+        expect(permittedAt).toBe(6_000)
+        expect(permit.halfOpen).toBe(true)
+        expect([...permit.tried]).toEqual(outcomes.map(([item]) => item))
+        expect(yield* reasonOf(breaker)).toBe(reason)
+
+        // A half-open permit that ends with a rate limit changes as little.
+        yield* breaker.record(permit, "half-open", limited(90))
+        const last = yield* Effect.fork(breaker.acquire)
+        yield* TestClock.adjust("90 seconds")
+        expect(yield* Fiber.join(last)).toMatchObject({ halfOpen: true })
+        expect(yield* reasonOf(breaker)).toBe(reason)
+      }))
+  }
+
   it.effect("that is met while another one runs makes the wait longer, also for one who waits already", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
