@@ -15,7 +15,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type { Failure } from "./ClientError.js"
 import * as FailureScope from "./FailureScope.js"
-import { firstDelays, monotonicNow } from "./internal/Compat.js"
+import { firstDelays, monotonicNow, sleepUntil } from "./internal/Compat.js"
 import type { MonotonicMillis } from "./internal/Compat.js"
 
 /**
@@ -373,7 +373,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       const { open, tried } = circuit
       if (open === undefined) return Effect.succeed({ halfOpen: false, tried })
       if (at.now < open.until) {
-        return Effect.andThen(Effect.timeoutOption(Queue.take(changes), Duration.millis(Math.ceil(open.until - at.now))), acquire)
+        return Effect.andThen(Effect.raceFirst(Queue.take(changes), sleepUntil(open.until)), acquire)
       }
       if (open.reason === "RateLimited") return Effect.andThen(change((at) => circuit.open === open && circuit.close(at)), acquire)
       if (open.reason === "ServiceFault" || circuit.isProbed(at)) return Effect.succeed({ halfOpen: true, tried })

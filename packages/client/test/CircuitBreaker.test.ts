@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { CircuitBreaker, type ClientError, FailureScope } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, DateTime, Duration, Effect, FastCheck as fc, Fiber, Random, TestClock } from "effect"
+import { Clock, DateTime, Duration, Effect, Exit, FastCheck as fc, Fiber, Option, Random, TestClock } from "effect"
 import { codes, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
+import * as Virtual from "./support/Virtual.js"
 
 type Breaker = CircuitBreaker.CircuitBreaker<string>
 type Outcome = ClientError.Failure | undefined
@@ -248,6 +249,16 @@ describe("a rate limit", () => {
       yield* breaker.record(closed, "b", limited(60))
       yield* TestClock.adjust("10 minutes")
       expect(yield* Fiber.join(next)).toBe(65_000)
+    }))
+
+  it.effect("that is longer than a timer ends as well", () =>
+    Effect.gen(function*() {
+      const breaker = yield* make()
+      const days = Duration.days(30)
+      yield* breaker.record(closed, "a", limited(Duration.toSeconds(days)))
+      const next = yield* Effect.fork(Virtual.withTimers(acquiredAt(breaker)))
+      yield* TestClock.adjust("60 days")
+      expect(yield* Fiber.poll(next)).toEqual(Option.some(Exit.succeed(Duration.toMillis(days))))
     }))
 
   it.effect("that asks for no time at all is waited for nevertheless", () =>

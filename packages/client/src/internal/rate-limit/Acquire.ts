@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { RateLimit, Refusal, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicWith } from "../Compat.js"
+import { monotonicWith, sleepUntil } from "../Compat.js"
 import type { Shutdown } from "../delivery/Shutdown.js"
 import { clientClosed } from "../delivery/Shutdown.js"
 import type { Pace } from "./Pace.js"
@@ -84,8 +84,7 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       const ended = options.shutdown === undefined
         ? shutdown.failed
         : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
-      const wait = Effect.sleep(Duration.millis(Math.ceil(until - now)))
-      return Effect.andThen(restore(Effect.raceFirst(wait, ended)), acquireBy(deadline, options, restore))
+      return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
     })
 
   const acquire = (maxWait: Duration.Duration, options: WaitOptions, restore: Restore) =>

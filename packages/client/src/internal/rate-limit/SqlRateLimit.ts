@@ -15,7 +15,7 @@ import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { RateLimit, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicNow, monotonicWith } from "../Compat.js"
+import { monotonicNow, monotonicWith, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
 import { wholeMillis } from "./CheckedAllowance.js"
@@ -192,10 +192,8 @@ export const make = (
       )
     })
 
-    const sleepUntilWake: Effect.Effect<void> = monotonicWith((now) =>
-      Number.isFinite(wakeAt)
-        ? Effect.raceFirst(wake.await, Effect.sleep(Duration.millis(Math.max(0, Math.ceil(wakeAt - now)))))
-        : wake.await
+    const sleepUntilWake: Effect.Effect<void> = Effect.suspend(() =>
+      Number.isFinite(wakeAt) ? Effect.raceFirst(wake.await, sleepUntil(wakeAt)) : wake.await
     )
 
     const acquire = (
