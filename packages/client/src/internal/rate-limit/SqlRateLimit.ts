@@ -215,17 +215,13 @@ export const make = (
       })
 
     /** The slot, or another one where its lease may have ended. */
-    const currentSlot = (slot: HeldSlot, restore: Acquire.Restore): Effect.Effect<HeldSlot, ClientClosed> =>
+    const currentSlot = <E>(slot: HeldSlot, acquireOther: Effect.Effect<HeldSlot, E>): Effect.Effect<HeldSlot, E> =>
       monotonicWith((now) =>
         leases.isCurrent(slot, now)
           ? Effect.succeed(slot)
           : shutdown.isShutDown
-          ? Effect.fail(Shutdown.clientClosed())
-          : Effect.andThen(release(slot), acquire(Number.POSITIVE_INFINITY, {}, restore)).pipe(
-            // No deadline can pass, and no operation is named that could be paused.
-            Effect.catchTag("RateLimitWaitExceeded", (error) => Effect.die(error)),
-            Effect.map(Option.getOrThrow)
-          )
+          ? acquireOther
+          : Effect.andThen(release(slot), acquireOther)
       )
 
     // Finalizers run in the opposite order: first the fiber ends, then the last writes.
@@ -255,8 +251,8 @@ export const make = (
         pauses,
         shutdown,
         acquire,
-        send: (slot, restore) =>
-          Effect.map(currentSlot(slot, restore), (current) => {
+        send: (slot, acquireOther) =>
+          Effect.map(currentSlot(slot, acquireOther), (current) => {
             leases.markSent(current)
             return current
           }),
