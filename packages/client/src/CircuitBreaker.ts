@@ -15,7 +15,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type { Failure } from "./ClientError.js"
 import * as FailureScope from "./FailureScope.js"
-import { firstDelays, monotonicNow } from "./internal/Compat.js"
+import { firstDelays, monotonicNow, sleepUntil } from "./internal/Compat.js"
 import type { MonotonicMillis } from "./internal/Compat.js"
 
 /**
@@ -199,7 +199,11 @@ class Circuit<Item> {
     // A wait that ends before the current one changes nothing.
     if (this.limitedUntil >= until) return false
     this.limitedUntil = until
-    return this.openFor(at, "RateLimited", failure, delay, 0)
+    const { open } = this
+    if (open === undefined || open.reason === "RateLimited") return this.openFor(at, "RateLimited", failure, delay, 0)
+    // The end of a rate limit does not show that a refusal or a fault has ended.
+    this.open = { ...open, until: Math.max(open.until, until) }
+    return false
   }
 
   /** The open state that an outcome decides. An item that was in flight when the breaker opened decides nothing. */
@@ -369,7 +373,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       const { open, tried } = circuit
       if (open === undefined) return Effect.succeed({ halfOpen: false, tried })
       if (at.now < open.until) {
-        return Effect.andThen(Effect.timeoutOption(Queue.take(changes), Duration.millis(Math.ceil(open.until - at.now))), acquire)
+        return Effect.andThen(Effect.raceFirst(Queue.take(changes), sleepUntil(open.until)), acquire)
       }
       if (open.reason === "RateLimited") return Effect.andThen(change((at) => circuit.open === open && circuit.close(at)), acquire)
       if (open.reason === "ServiceFault" || circuit.isProbed(at)) return Effect.succeed({ halfOpen: true, tried })

@@ -187,10 +187,10 @@ const encodedCores = (key: string): ReadonlyArray<string> =>
 // The first character of every escape.
 const escape = /[\\%&]/
 
-/** A table of the ASCII characters in the key, its base64 and their escapes: 1 for those. */
-const partsOf = (key: string): Uint8Array => {
+/** A table of the ASCII characters in the needles, in base64 and in escapes: 1 for those. */
+const partsOf = (needles: ReadonlyArray<string>): Uint8Array => {
   const parts = new Uint8Array(128)
-  for (const character of `${key}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
+  for (const character of `${needles.join("")}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
     parts[character.charCodeAt(0)] = 1
   }
   return parts
@@ -249,7 +249,7 @@ export const make = (key: string): Redaction => {
   const encoded = encodedCores(key)
   // A key may itself contain an escape, which is then decoded in an echo, so each form is searched for.
   const needles = [...new Set([key, ...encoded].flatMap(layersOf))]
-  const isPart = partsOf(key)
+  const isPart = partsOf(needles)
   const shortest = Math.min(...needles.map(({ length }) => length))
 
   const find = (text: string, offset: number, passes: ReadonlyArray<Pass>, ranges: Array<Range>) => {

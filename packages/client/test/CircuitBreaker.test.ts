@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { CircuitBreaker, type ClientError, FailureScope } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, DateTime, Duration, Effect, FastCheck as fc, Fiber, Random, TestClock } from "effect"
+import { Clock, DateTime, Duration, Effect, Exit, FastCheck as fc, Fiber, Option, Random, TestClock } from "effect"
 import { codes, limited, local, refusal, unknown, unrecognized, waitExceeded } from "./support/Failing.js"
+import * as Virtual from "./support/Virtual.js"
 
 type Breaker = CircuitBreaker.CircuitBreaker<string>
 type Outcome = ClientError.Failure | undefined
@@ -214,6 +215,31 @@ describe("a rate limit", () => {
       })
   )
 
+  for (const [reason, outcomes] of [["Refused", each(three, blocked)], ["ServiceFault", each(five, fault)]] as const) {
+    it.effect(`that is met while the breaker is open (${reason}) delays the next half-open permit and keeps the reason`, () =>
+      Effect.gen(function*() {
+        const breaker = yield* make()
+        yield* recordAll(breaker, outcomes)
+        const before = yield* breaker.state
+        yield* breaker.record(closed, "late", limited(6))
+        expect(yield* breaker.state).toMatchObject({ ...before, retryAt: at(6_000) })
+        const next = yield* Effect.fork(Effect.zip(breaker.acquire, Clock.currentTimeMillis))
+        yield* TestClock.adjust("1 minute")
+        const [permit, permittedAt] = yield* Fiber.join(next)
+        expect(permittedAt).toBe(6_000)
+        expect(permit.halfOpen).toBe(true)
+        expect([...permit.tried]).toEqual(outcomes.map(([item]) => item))
+        expect(yield* reasonOf(breaker)).toBe(reason)
+
+        // A half-open permit that ends with a rate limit changes as little.
+        yield* breaker.record(permit, "half-open", limited(90))
+        const last = yield* Effect.fork(breaker.acquire)
+        yield* TestClock.adjust("90 seconds")
+        expect(yield* Fiber.join(last)).toMatchObject({ halfOpen: true })
+        expect(yield* reasonOf(breaker)).toBe(reason)
+      }))
+  }
+
   it.effect("that is met while another one runs makes the wait longer, also for one who waits already", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
@@ -223,6 +249,16 @@ describe("a rate limit", () => {
       yield* breaker.record(closed, "b", limited(60))
       yield* TestClock.adjust("10 minutes")
       expect(yield* Fiber.join(next)).toBe(65_000)
+    }))
+
+  it.effect("that is longer than a timer ends as well", () =>
+    Effect.gen(function*() {
+      const breaker = yield* make()
+      const days = Duration.days(30)
+      yield* breaker.record(closed, "a", limited(Duration.toSeconds(days)))
+      const next = yield* Effect.fork(Virtual.withTimers(acquiredAt(breaker)))
+      yield* TestClock.adjust("60 days")
+      expect(yield* Fiber.poll(next)).toEqual(Option.some(Exit.succeed(Duration.toMillis(days))))
     }))
 
   it.effect("that asks for no time at all is waited for nevertheless", () =>

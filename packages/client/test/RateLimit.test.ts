@@ -1,9 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Profiles, RateLimit } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Duration, Effect, FastCheck as fc, Fiber, Layer, TestClock } from "effect"
+import { Clock, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, TestClock } from "effect"
 import { inVirtualTime, patient, unusable } from "./support/AllowanceRules.js"
 import * as Fake from "./support/FakeService.js"
+import * as Virtual from "./support/Virtual.js"
 
 describe("the allowance of a key, in memory", () => {
   inVirtualTime((allowance) => Layer.orDie(RateLimit.layerMemory(allowance)), 30)
@@ -87,6 +88,19 @@ describe("requests of the key that another process sent", () => {
       expect(waiting.unsafePoll()).not.toBeNull()
       expect((yield* Fiber.join(waiting))._tag).toBe("RateLimitWaitExceeded")
     }))
+})
+
+describe("a pause that is longer than a timer", () => {
+  for (const operation of [undefined, "setStock"]) {
+    it.scoped(`of ${operation ?? "the key"} ends as well`, () =>
+      Effect.gen(function*() {
+        const { pauseFor, withSlot } = yield* RateLimit.makeMemory({ limit: 1, window: "60 seconds" })
+        yield* pauseFor(Duration.days(30), operation)
+        const sent = yield* Effect.fork(Virtual.withTimers(withSlot(Duration.days(60), Clock.currentTimeMillis, { operation })))
+        yield* TestClock.adjust("60 days")
+        expect(yield* Fiber.poll(sent)).toEqual(Option.some(Exit.succeed(Duration.toMillis("30 days"))))
+      }))
+  }
 })
 
 describe("a slot that is reserved", () => {

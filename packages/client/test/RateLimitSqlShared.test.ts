@@ -149,6 +149,20 @@ describe("an allowance in a database, for several processes", () => {
       expect(yield* Fiber.join(sent)).toBeGreaterThanOrEqual(91_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
+  it.scoped("lets a request that lost its reserved slot wait for the pause of its operation", () =>
+    Effect.gen(function*() {
+      const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
+      const operation = "setStock"
+      const { use } = yield* limit.reserve(patient, { operation })
+      database.away = true
+      yield* TestClock.adjust("31 seconds")
+      database.away = false
+      yield* limit.pauseFor(Duration.minutes(10), operation)
+      const sent = yield* Effect.fork(use(Clock.currentTimeMillis, { operation }))
+      yield* TestClock.adjust("20 minutes")
+      expect(yield* Fiber.join(sent)).toBeGreaterThanOrEqual(631_000)
+    }).pipe(Effect.scoped, Effect.provide(Database.memory)))
+
   it.scoped("is taken from nobody by a late answer: a slot that someone else has by then stays theirs", () =>
     Effect.gen(function*() {
       const stood = yield* killable({ limit: 1, window: "60 seconds" })

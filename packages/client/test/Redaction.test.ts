@@ -61,6 +61,35 @@ const json = (text: string, choices: ReadonlyArray<number>) =>
       ? "\\/"
       : JSON.stringify(character).slice(1, -1)).join("")
 
+const letters = fc.string({
+  unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"),
+  minLength: 20,
+  maxLength: 30
+})
+/** A key with escapes in it, and the key that they decode to. */
+const keyWithEscapes = fc.tuple(
+  letters,
+  fc.array(
+    fc.tuple(
+      fc.constantFrom<readonly [escape: string, decoded: string]>(
+        ["%7B", "{"],
+        ["%257b", "{"],
+        ["&lt;", "<"],
+        ["&amp;lt;", "<"],
+        ["&#123;", "{"],
+        ["&#x7d;", "}"],
+        ["\\u007b", "{"],
+        ["\\u0040", "@"]
+      ),
+      letters
+    ),
+    { minLength: 1, maxLength: 3 }
+  )
+).map(([first, rest]) => ({
+  key: first + rest.map(([[escape], text]) => escape + text).join(""),
+  decoded: first + rest.map(([[, character], text]) => character + text).join("")
+}))
+
 const choices = fc.array(fc.nat({ max: 1_000 }), { minLength: 1, maxLength: 60 })
 // Without a character that an escape of the key could merge with.
 const around = fc.string({ unit: fc.constantFrom("a", "Z", " ", "é", "\"", ":", "{", "\n", "💡"), maxLength: 20 })
@@ -69,6 +98,18 @@ describe("the key", () => {
   it.prop("is removed from a text in any mixture of escapes", [key, choices, around, around], ([key, choices, before, after]) => {
     const { text } = Redaction.make(key)
     expect(text(`${before} ${write(key, choices)} ${after}`)).toBe(`${before} <redacted> ${after}`)
+  })
+
+  it.prop("that contains escapes itself is removed as it is, and decoded in any mixture of escapes", [
+    keyWithEscapes,
+    choices,
+    around,
+    around
+  ], ([{ decoded, key }, choices, before, after]) => {
+    const { text } = Redaction.make(key)
+    for (const echo of [key, decoded, JSON.stringify(key).slice(1, -1), write(decoded, choices), json(decoded, choices)]) {
+      expect(text(`${before} ${echo} ${after}`)).toBe(`${before} <redacted> ${after}`)
+    }
   })
 
   it.prop("is removed from HTML, with and without the semicolons of its entities and with leading zeros", [

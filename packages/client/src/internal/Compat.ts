@@ -32,6 +32,18 @@ export const monotonicWith = <A, E, R>(f: (now: MonotonicMillis) => Effect.Effec
 /** The current moment. @since 0.1.0 @category monotonic time */
 export const monotonicNow: Effect.Effect<MonotonicMillis> = monotonicWith(Effect.succeed)
 
+// Effect's clock never ends a sleep that is longer than the longest timer of JavaScript.
+const longestSleep = 2 ** 31 - 1
+
+/** Sleeps until a moment, however far away it is. Sleeps at least once, for whole milliseconds. @since 0.1.0 @category monotonic time */
+export const sleepUntil = (moment: MonotonicMillis): Effect.Effect<void> =>
+  monotonicWith((now) => {
+    const rest = Math.max(0, Math.ceil(moment - now))
+    return rest <= longestSleep
+      ? Effect.sleep(Duration.millis(rest))
+      : Effect.andThen(Effect.sleep(Duration.millis(longestSleep)), sleepUntil(moment))
+  })
+
 /** `Schedule.elapsed` by the monotonic clock. @since 0.1.0 @category monotonic time */
 export const monotonicElapsed: Schedule.Schedule<Duration.Duration> = Schedule.makeWithState<
   MonotonicMillis | undefined,

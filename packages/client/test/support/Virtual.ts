@@ -1,5 +1,5 @@
 /** Virtual time for tests: runs an effect and advances the test clock. */
-import { type Duration, Effect, Fiber, Option, TestClock } from "effect"
+import { Duration, Effect, Fiber, Option, TestClock } from "effect"
 
 /** Runs the effect to its end, moving the clock a step whenever it waits. */
 export const run = <A, E, R>(
@@ -12,6 +12,22 @@ export const run = <A, E, R>(
       yield* TestClock.adjust(step)
     }
     return yield* Fiber.join(fiber)
+  })
+
+// The longest time of a timer, which Effect's own clock takes for no end at all.
+const longestTimer = Duration.millis(2 ** 31 - 1)
+
+/** Runs an effect with a clock that never ends a sleep longer than a timer, as Effect's own. */
+export const withTimers = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.clockWith((inner) => {
+    const sleep = (duration: Duration.Duration) => Duration.greaterThan(duration, longestTimer) ? Effect.never : inner.sleep(duration)
+    const clock = new Proxy(inner, {
+      get: (target, name): unknown => {
+        const value: unknown = name === "sleep" ? sleep : Reflect.get(target, name)
+        return typeof value === "function" ? value.bind(target) : value
+      }
+    })
+    return Effect.withClock(effect, clock)
   })
 
 /** A clock whose wall time can be set, while its monotonic time goes on as it does. */

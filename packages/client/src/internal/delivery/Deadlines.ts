@@ -12,7 +12,7 @@ import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { ClientClosed } from "../../ClientError.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicWith } from "../Compat.js"
+import { monotonicWith, sleepUntil } from "../Compat.js"
 import { clientClosed } from "./Shutdown.js"
 import type { Shutdown } from "./Shutdown.js"
 
@@ -69,12 +69,6 @@ interface Entry {
 
 const expiresAt = ({ limit, movedAt }: Watched): MonotonicMillis => movedAt + Duration.toMillis(limit)
 
-// The longest time of a timer.
-const longestSleep = 2 ** 31 - 1
-
-const sleepUntil = (now: MonotonicMillis, moment: MonotonicMillis): Effect.Effect<void> =>
-  Effect.sleep(Duration.millis(Math.min(longestSleep, Math.max(0, Math.ceil(moment - now)))))
-
 /** @since 0.1.0 @category constructors */
 export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
@@ -112,7 +106,7 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
       for (const entry of expired) {
         entry.onTimeout()
       }
-      return isDone ? Effect.void : Effect.andThen(sleepUntil(now, next), watch)
+      return isDone ? Effect.void : Effect.andThen(sleepUntil(next), watch)
     })
 
     /** Makes the watcher wake no later than this. */
@@ -124,7 +118,7 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
         const previous = watcher
         wakesAt = moment
         // It sleeps first, because the attempt that it watches begins after this.
-        const fromThen = monotonicWith((now) => Effect.andThen(sleepUntil(now, moment), watch))
+        const fromThen = Effect.andThen(sleepUntil(moment), watch)
         return Effect.forkIn(Effect.interruptible(fromThen), scope).pipe(
           Effect.tap((fiber) => {
             watcher = fiber

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { RateLimit, Refusal, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicWith } from "../Compat.js"
+import { monotonicWith, sleepUntil } from "../Compat.js"
 import type { Shutdown } from "../delivery/Shutdown.js"
 import { clientClosed } from "../delivery/Shutdown.js"
 import type { Pace } from "./Pace.js"
@@ -40,8 +40,8 @@ export interface SlotSource<S> {
     options: WaitOptions,
     restore: Restore
   ) => Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>
-  /** A request goes out in the slot. Returns another slot where that one is lost. */
-  readonly send: (slot: S, restore: Restore) => Effect.Effect<S, ClientClosed>
+  /** A request goes out in the slot. Acquires another slot where that one is lost. */
+  readonly send: <E>(slot: S, acquireOther: Effect.Effect<S, E>) => Effect.Effect<S, E>
   /** The request in the slot ended. The service may have counted it until now. */
   readonly complete: (slot: S) => Effect.Effect<void>
   /** The service did not count the request in the slot. */
@@ -84,12 +84,10 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       const ended = options.shutdown === undefined
         ? shutdown.failed
         : Effect.raceFirst(shutdown.failed, options.shutdown.failed)
-      const wait = Effect.sleep(Duration.millis(Math.ceil(until - now)))
-      return Effect.andThen(restore(Effect.raceFirst(wait, ended)), acquireBy(deadline, options, restore))
+      return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
     })
 
-  const acquire = (maxWait: Duration.Duration, options: WaitOptions, restore: Restore) =>
-    monotonicWith((now) => acquireBy(now + Duration.toMillis(maxWait), options, restore))
+  const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.Duration): MonotonicMillis => now + Duration.toMillis(maxWait)
 
   const pauseKey = (now: MonotonicMillis, time: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
@@ -134,8 +132,14 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       return Effect.andThen(pauseKey(now, pause), source.discard(slot))
     })
 
-  const sendIn = <A, E, R>(slot: S, request: Effect.Effect<A, E, R>, options: RequestOptions<E>, restore: Restore) =>
-    Effect.flatMap(source.send(slot, restore), (current) =>
+  const sendIn = <A, E, R, E2>(
+    slot: S,
+    request: Effect.Effect<A, E, R>,
+    options: RequestOptions<E>,
+    restore: Restore,
+    acquireOther: Effect.Effect<S, E2>
+  ) =>
+    Effect.flatMap(source.send(slot, acquireOther), (current) =>
       monotonicWith((sentAt) =>
         Effect.onExit(restore(request), (exit) => {
           const refusal = options.refusal === undefined || Exit.isSuccess(exit)
@@ -150,9 +154,9 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       ))
 
   return {
-    reserve: (maxWait, options = {}) =>
+    reserve: (maxWait, waitOptions = {}) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(acquire(maxWait, options, restore), (acquired) => {
+        Effect.flatMap(monotonicWith((now) => acquireBy(deadlineAfter(now, maxWait), waitOptions, restore)), (acquired) => {
           let isUsed = false
           const slot: Slot = {
             use: (request, options = {}) =>
@@ -161,7 +165,14 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
                   return Effect.dieMessage("a slot of the allowance serves one request, as long as its scope is open")
                 }
                 isUsed = true
-                return sendIn(acquired, request, options, restore)
+                // The maximum wait was for the reservation: a request that loses the slot later waits without a deadline.
+                const operation = options.operation ?? waitOptions.operation
+                const acquireOther = Effect.catchTag(
+                  acquireBy(Number.POSITIVE_INFINITY, { ...waitOptions, operation }, restore),
+                  "RateLimitWaitExceeded",
+                  (error) => Effect.die(error)
+                )
+                return sendIn(acquired, request, options, restore, acquireOther)
               })
           }
           const releaseUnused = Effect.suspend(() => {
@@ -176,7 +187,10 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       ),
     withSlot: (maxWait, request, options = {}) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(acquire(maxWait, options, restore), (acquired) => sendIn(acquired, request, options, restore))
+        monotonicWith((now) => {
+          const acquireSlot = acquireBy(deadlineAfter(now, maxWait), options, restore)
+          return Effect.flatMap(acquireSlot, (acquired) => sendIn(acquired, request, options, restore, acquireSlot))
+        })
       ),
     pauseFor: (time, operation) =>
       monotonicWith((now) => operation === undefined ? pauseKey(now, time) : pauseOperation(now, operation, time))

@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { Allowance, RateLimit, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { fromEither, monotonicWith } from "../Compat.js"
+import { fromEither, monotonicWith, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
 import * as CheckedAllowance from "./CheckedAllowance.js"
@@ -70,10 +70,10 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
       if (queue.length > 0 && queue.nextDeadline <= now) {
         queue.expire(now, forecastAt(now))
       }
-      return queue.length === 0 ? Effect.void : wakeAt(now, Math.min(queue.nextDeadline, nextGrantAt(now)))
+      return queue.length === 0 ? Effect.void : wakeAt(Math.min(queue.nextDeadline, nextGrantAt(now)))
     })
 
-    const wakeAt = (now: MonotonicMillis, next: MonotonicMillis): Effect.Effect<void> => {
+    const wakeAt = (next: MonotonicMillis): Effect.Effect<void> => {
       if (!Number.isFinite(next) || (timer !== undefined && timer.at <= next)) {
         return Effect.void
       }
@@ -82,8 +82,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
         timer = undefined
         return grantAvailable
       })
-      // A timer counts whole milliseconds, and one that fires early would have to be set again.
-      return Effect.delay(wake, Duration.millis(Math.ceil(next - now))).pipe(
+      return Effect.andThen(sleepUntil(next), wake).pipe(
         Effect.interruptible,
         Effect.forkIn(scope),
         Effect.tap((fiber) => {
@@ -111,7 +110,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
         }
         const waiter = queue.enqueue(now, deadline, options, forecast)
         return pauses.reportWait(now, goesAt).pipe(
-          Effect.andThen(wakeAt(now, Math.min(queue.nextDeadline, nextGrantAt(now)))),
+          Effect.andThen(wakeAt(Math.min(queue.nextDeadline, nextGrantAt(now)))),
           Effect.andThen(queue.wait(waiter, restore))
         )
       })

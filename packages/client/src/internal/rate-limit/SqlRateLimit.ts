@@ -15,7 +15,7 @@ import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { RateLimit, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicNow, monotonicWith } from "../Compat.js"
+import { monotonicNow, monotonicWith, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
 import { wholeMillis } from "./CheckedAllowance.js"
@@ -192,10 +192,8 @@ export const make = (
       )
     })
 
-    const sleepUntilWake: Effect.Effect<void> = monotonicWith((now) =>
-      Number.isFinite(wakeAt)
-        ? Effect.raceFirst(wake.await, Effect.sleep(Duration.millis(Math.max(0, Math.ceil(wakeAt - now)))))
-        : wake.await
+    const sleepUntilWake: Effect.Effect<void> = Effect.suspend(() =>
+      Number.isFinite(wakeAt) ? Effect.raceFirst(wake.await, sleepUntil(wakeAt)) : wake.await
     )
 
     const acquire = (
@@ -217,17 +215,13 @@ export const make = (
       })
 
     /** The slot, or another one where its lease may have ended. */
-    const currentSlot = (slot: HeldSlot, restore: Acquire.Restore): Effect.Effect<HeldSlot, ClientClosed> =>
+    const currentSlot = <E>(slot: HeldSlot, acquireOther: Effect.Effect<HeldSlot, E>): Effect.Effect<HeldSlot, E> =>
       monotonicWith((now) =>
         leases.isCurrent(slot, now)
           ? Effect.succeed(slot)
           : shutdown.isShutDown
-          ? Effect.fail(Shutdown.clientClosed())
-          : Effect.andThen(release(slot), acquire(Number.POSITIVE_INFINITY, {}, restore)).pipe(
-            // No deadline can pass, and no operation is named that could be paused.
-            Effect.catchTag("RateLimitWaitExceeded", (error) => Effect.die(error)),
-            Effect.map(Option.getOrThrow)
-          )
+          ? acquireOther
+          : Effect.andThen(release(slot), acquireOther)
       )
 
     // Finalizers run in the opposite order: first the fiber ends, then the last writes.
@@ -257,8 +251,8 @@ export const make = (
         pauses,
         shutdown,
         acquire,
-        send: (slot, restore) =>
-          Effect.map(currentSlot(slot, restore), (current) => {
+        send: (slot, acquireOther) =>
+          Effect.map(currentSlot(slot, acquireOther), (current) => {
             leases.markSent(current)
             return current
           }),
