@@ -62,7 +62,7 @@ const json = (text: string, choices: ReadonlyArray<number>) =>
       : JSON.stringify(character).slice(1, -1)).join("")
 
 const letters = fc.string({
-  unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"),
+  unit: fc.constantFrom(...Array.from("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")),
   minLength: 20,
   maxLength: 30
 })

@@ -115,15 +115,16 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
         if (watcher !== undefined && wakesAt <= moment) {
           return Effect.void
         }
-        const previous = watcher
-        wakesAt = moment
         // It sleeps first, because the attempt that it watches begins after this.
-        const fromThen = Effect.andThen(sleepUntil(moment), watch)
-        return Effect.forkIn(Effect.interruptible(fromThen), scope).pipe(
-          Effect.tap((fiber) => {
+        return Effect.forkIn(Effect.interruptible(Effect.andThen(sleepUntil(moment), watch)), scope).pipe(
+          Effect.flatMap((fiber) => {
+            const previous = watcher
             watcher = fiber
+            wakesAt = moment
+            return previous === undefined ? Effect.void : Fiber.interruptFork(previous)
           }),
-          Effect.andThen(previous === undefined ? Effect.void : Fiber.interruptFork(previous))
+          // Otherwise an interrupted attempt could leave a watcher that is not the recorded one.
+          Effect.uninterruptible
         )
       })
 
