@@ -9,7 +9,7 @@ import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { rolldown } from "rolldown"
 
-const terminal = fileURLToPath(new URL("../packages/terminal/src", import.meta.url))
+const cliKit = fileURLToPath(new URL("../packages/cli-kit/src", import.meta.url))
 
 /**
  * @param {Partial<import("rolldown").InputOptions>} input
@@ -40,7 +40,7 @@ export const writeManual = async ({ app, dist, input, name }) => {
  * @param {{ readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeLauncher = async ({ dist, input, name }) => {
-  await write({ ...input, input: Path.join(terminal, "Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
+  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
   writeFileSync(
     Path.join(dist, `${name}.mjs`),
     `#!/usr/bin/env node\nimport { createRequire } from "node:module"\ncreateRequire(import.meta.url)("./launch.cjs").launch(import.meta.dirname, ${
@@ -74,7 +74,7 @@ load(dist, "program.cjs", (file, script) => scripts.push([file, script]))
 export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
   const folder = mkdtempSync(Path.join(tmpdir(), "plaza-bundle-"))
   try {
-    await write({ ...input, input: Path.join(terminal, "Loader.ts") }, { file: Path.join(folder, "loader.cjs"), format: "cjs" })
+    await write({ ...input, input: Path.join(cliKit, "bootstrap/Loader.ts") }, { file: Path.join(folder, "loader.cjs"), format: "cjs" })
     writeFileSync(Path.join(folder, "record.cjs"), recorder)
     mkdirSync(Path.join(folder, "home"))
     const { NODE_OPTIONS: _, ...env } = process.env

@@ -1,5 +1,5 @@
 /**
- * Rules on which folder may import what: `apps -> terminal -> client -> domain` and `apps -> sandbox -> domain`.
+ * Rules on which folder may import what: `apps -> cli-kit -> client -> domain` and `apps -> sandbox -> domain`.
  * Reads imports from the syntax tree, so `import type`, `export from`, `import()`, `import("x").T` and `require` all count.
  * Why this is not a linter rule: docs/decisions/010-own-import-rules.md.
  */
@@ -52,19 +52,19 @@ const rules: ReadonlyArray<Rule> = [
   { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not import client" },
   {
     files: /^packages\/(?:domain|client|sandbox)\//,
-    forbids: within("@plaza/terminal"),
-    rule: "domain, client and sandbox do not import terminal"
+    forbids: within("@plaza/cli-kit"),
+    rule: "domain, client and sandbox do not import cli-kit"
   },
-  { files: /^packages\/terminal\/src\//, forbids: within("@plaza/sandbox"), rule: "terminal does not import sandbox" },
+  { files: /^packages\/cli-kit\/src\//, forbids: within("@plaza/sandbox"), rule: "cli-kit does not import sandbox" },
   {
-    files: /^packages\/(?:domain|client|sandbox|terminal)\//,
-    forbids: within("@plaza/rows"),
-    rule: "domain, client, sandbox and terminal do not import rows"
+    files: /^packages\/(?:domain|client|sandbox|cli-kit)\//,
+    forbids: within("@plaza/tabular"),
+    rule: "domain, client, sandbox and cli-kit do not import tabular"
   },
   {
-    files: /^packages\/rows\//,
-    forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/terminal"),
-    rule: "rows does not import client, sandbox or terminal"
+    files: /^packages\/tabular\//,
+    forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/cli-kit"),
+    rule: "tabular does not import client, sandbox or cli-kit"
   },
   {
     files: /^packages\//,

@@ -51,12 +51,12 @@ describe("the import rules", () => {
     ["packages/client/src/deep/A.ts", `import "../node/X.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/client/src/A.ts", `export * from "./node.js"`, "no other client module imports src/node.ts or src/internal/transport/node"],
     ["packages/sandbox/src/A.ts", `import type { Plaza } from "@plaza/client"`, "sandbox does not import client"],
-    ["packages/client/src/A.ts", `import "@plaza/terminal/Text"`, "domain, client and sandbox do not import terminal"],
-    ["packages/sandbox/test/A.test.ts", `import "@plaza/terminal"`, "domain, client and sandbox do not import terminal"],
-    ["packages/terminal/src/A.ts", `import "@plaza/sandbox"`, "terminal does not import sandbox"],
-    ["packages/terminal/src/A.ts", `import "@plaza/rows/Csv"`, "domain, client, sandbox and terminal do not import rows"],
-    ["packages/rows/src/A.ts", `import "@plaza/client"`, "rows does not import client, sandbox or terminal"],
-    ["packages/terminal/src/A.ts", `import "@plaza/cli"`, "packages do not import apps, examples or benchmarks"],
+    ["packages/client/src/A.ts", `import "@plaza/cli-kit/Text"`, "domain, client and sandbox do not import cli-kit"],
+    ["packages/sandbox/test/A.test.ts", `import "@plaza/cli-kit"`, "domain, client and sandbox do not import cli-kit"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza/sandbox"`, "cli-kit does not import sandbox"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza/tabular/Csv"`, "domain, client, sandbox and cli-kit do not import tabular"],
+    ["packages/tabular/src/A.ts", `import "@plaza/client"`, "tabular does not import client, sandbox or cli-kit"],
+    ["packages/cli-kit/src/A.ts", `import "@plaza/cli"`, "packages do not import apps, examples or benchmarks"],
     ["packages/sandbox/test/A.test.ts", `import "@plaza/cli"`, "packages do not import apps, examples or benchmarks"],
     ["packages/domain/test/A.test.ts", `import "@plaza/examples"`, "packages do not import apps, examples or benchmarks"],
     ["apps/cli/src/A.ts", `import "@plaza/stock-sync"`, "apps do not import each other, examples or benchmarks"],
@@ -79,9 +79,9 @@ describe("the import rules", () => {
       "packages/client/test/A.test.ts": `import "@plaza/sandbox"; import { A } from "../src/A.js"; import "node:fs"`,
       "packages/sandbox/src/A.ts": `import "@plaza/domain"; import "@effect/sql"; import "node:net"`,
       "packages/sandbox/test/A.test.ts": `import "@plaza/client"`,
-      "packages/terminal/src/A.ts":
+      "packages/cli-kit/src/A.ts":
         `import "@plaza/client/ClientError"; import "@plaza/domain"; import "node:tty"; import "@effect/platform-node/NodeRuntime"`,
-      "apps/cli/src/A.ts": `import "@plaza/terminal"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
+      "apps/cli/src/A.ts": `import "@plaza/cli-kit"; import "@plaza/client"; import "@plaza/sandbox"; import("./B.js")`,
       "examples/src/A.ts": `import "@plaza/cli"; import "@plaza/sandbox"`
     })).toEqual([])
   })

@@ -1,8 +1,8 @@
 /** The commands of `plaza`. */
 import * as Command from "@effect/cli/Command"
-import { type Grammar, has } from "@plaza/terminal/Arguments"
-import * as CommandLine from "@plaza/terminal/CommandLine"
-import { about } from "@plaza/terminal/Help"
+import { type Grammar, has } from "@plaza/cli-kit/Arguments"
+import * as CommandLine from "@plaza/cli-kit/CommandLine"
+import { about } from "@plaza/cli-kit/Help"
 import * as Effect from "effect/Effect"
 import { api } from "./commands/Api.js"
 import { auth } from "./commands/Auth.js"

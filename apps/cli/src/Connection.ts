@@ -1,7 +1,7 @@
 /** Creates the client from flags, environment and profile. Loaded only by commands that send requests. */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
 import type { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
-import { Explained, UsageError } from "@plaza/terminal/Problem"
 import type * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import type * as Context from "effect/Context"

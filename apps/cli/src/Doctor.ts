@@ -3,8 +3,8 @@
  * half a minute and writes nothing.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { ofFailure } from "@plaza/cli-kit/Report"
 import { Settings } from "@plaza/client"
-import { ofFailure } from "@plaza/terminal/Report"
 import * as Effect from "effect/Effect"
 import { type Check, failed, ok, unknown } from "./Doctor/Check.js"
 import * as Local from "./Doctor/Local.js"

@@ -1,5 +1,5 @@
 /** Parses `--field` and the query of a path: `name=text`, or `name:=json` for a value that isn't text. */
-import { UsageError } from "@plaza/terminal/Problem"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Either from "effect/Either"
 import { parse as parseJson } from "./Input.js"
 

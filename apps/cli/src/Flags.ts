@@ -1,9 +1,9 @@
 /** The flags that all commands share (`--json`, `--quiet`, `--base-url`, `--profile`), and their output. */
 import * as Options from "@effect/cli/Options"
-import * as Output from "@plaza/terminal/Output"
-import { UsageError } from "@plaza/terminal/Problem"
-import * as Progress from "@plaza/terminal/Progress"
-import type { Streams } from "@plaza/terminal/Streams"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Progress from "@plaza/cli-kit/Progress"
+import type { Streams } from "@plaza/cli-kit/Streams"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** Parses `--header "Name: value"`, and rejects the headers that the client sets itself. */
-import { UsageError } from "@plaza/terminal/Problem"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Either from "effect/Either"
 
 const refuse = (message: string) => Either.left(new UsageError({ message }))

@@ -3,10 +3,10 @@
  * Independent of the command line.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import type * as Format from "@plaza/rows/Format"
-import { Output } from "@plaza/terminal/Output"
-import { Explained, UsageError } from "@plaza/terminal/Problem"
-import { Progress } from "@plaza/terminal/Progress"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import { Output } from "@plaza/cli-kit/Output"
+import { Progress } from "@plaza/cli-kit/Progress"
+import type * as Format from "@plaza/tabular/Format"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -3,10 +3,10 @@
  * them.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import type { Streams } from "@plaza/cli-kit/Streams"
 import { Settings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
-import { Explained, UsageError } from "@plaza/terminal/Problem"
-import type { Streams } from "@plaza/terminal/Streams"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"

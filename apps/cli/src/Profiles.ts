@@ -1,5 +1,5 @@
 /** Profiles: named accounts that the user has logged in to, and their format in the file. Pure. */
-import { UsageError } from "@plaza/terminal/Problem"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"

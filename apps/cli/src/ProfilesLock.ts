@@ -1,7 +1,7 @@
 /** A lock file for the profiles. It is held for milliseconds, so an old one is left by a killed program. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import { UsageError } from "@plaza/terminal/Problem"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -2,9 +2,9 @@
  * Prompts on a terminal, and reads piped input otherwise. Prompts go to standard error, because standard output may
  * be a pipe.
  */
-import { UsageError } from "@plaza/terminal/Problem"
-import { Streams } from "@plaza/terminal/Streams"
-import { visible } from "@plaza/terminal/Text"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { Streams } from "@plaza/cli-kit/Streams"
+import { visible } from "@plaza/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"

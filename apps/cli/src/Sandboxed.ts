@@ -2,7 +2,7 @@
  * `plaza --sandbox`: runs one command against an in-process sandbox, which ends with it and leaves nothing behind.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import { UsageError } from "@plaza/terminal/Problem"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"

@@ -1,6 +1,6 @@
 /** The sandbox on a socket. The only module that loads it and its database. */
+import { UsageError } from "@plaza/cli-kit/CliError"
 import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
-import { UsageError } from "@plaza/terminal/Problem"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -3,8 +3,8 @@
  * profile. A profile named by `--profile` counts as a flag, with its key and address.
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import { UsageError } from "@plaza/terminal/Problem"
-import * as SecretFile from "@plaza/terminal/SecretFile"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /** The entry of the `plaza` executable. */
-import * as Arguments from "@plaza/terminal/Arguments"
-import * as Program from "@plaza/terminal/Program"
+import * as Arguments from "@plaza/cli-kit/Arguments"
+import * as Program from "@plaza/cli-kit/Program"
 import { run } from "./Cli.js"
 import { name } from "./version.js"
 

@@ -1,6 +1,6 @@
 /** The manual of the program, generated at build time for help and the man page. */
-import * as Help from "@plaza/terminal/Help"
-import * as ManPage from "@plaza/terminal/ManPage"
+import * as Help from "@plaza/cli-kit/Help"
+import * as ManPage from "@plaza/cli-kit/ManPage"
 import { options, plaza } from "./Cli.js"
 
 export const manual = Help.manual(plaza, options)

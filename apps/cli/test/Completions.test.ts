@@ -4,7 +4,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { layer } from "@effect/vitest"
-import { Complete } from "@plaza/terminal"
+import { Complete } from "@plaza/cli-kit"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { describe, expect, it } from "vitest"

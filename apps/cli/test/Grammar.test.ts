@@ -1,7 +1,7 @@
 /**
  * What the commands take and what the reader of the command line knows are the same, and every command shows how it is used.
  */
-import { Arguments, Manual, Start } from "@plaza/terminal"
+import { Arguments, Manual, Start } from "@plaza/cli-kit"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { grammar } from "../src/Cli.js"

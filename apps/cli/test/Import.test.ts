@@ -57,7 +57,7 @@ describe("a file", () => {
         sent: 0
       })
       expect(failureOf(yield* run(state, "stock", yield* write(state, "stock.csv", "productId,stock\n")))).toMatchObject({
-        _tag: "SourceRefused"
+        _tag: "SourceError"
       })
     }).pipe(Effect.provide(inProcess())))
 

@@ -2,9 +2,9 @@
 import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
+import { Progress } from "@plaza/cli-kit"
 import { Media, Plaza } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Progress } from "@plaza/terminal"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import * as Uploads from "../src/Uploads.js"
 

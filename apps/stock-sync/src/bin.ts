@@ -1,7 +1,7 @@
 /** The entry of the `plaza-stock-sync` executable. */
-import * as Arguments from "@plaza/terminal/Arguments"
-import * as CommandLine from "@plaza/terminal/CommandLine"
-import * as Program from "@plaza/terminal/Program"
+import * as Arguments from "@plaza/cli-kit/Arguments"
+import * as CommandLine from "@plaza/cli-kit/CommandLine"
+import * as Program from "@plaza/cli-kit/Program"
 import * as Effect from "effect/Effect"
 import * as Cli from "./Cli.js"
 import { name } from "./version.js"

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Help } from "@plaza/terminal"
+import { Help } from "@plaza/cli-kit"
 import { Config, ConfigProvider, Duration, Effect, Either, Option } from "effect"
 import * as Cli from "../src/Cli.js"
 import { configured, variables } from "../src/config/Configuration.js"

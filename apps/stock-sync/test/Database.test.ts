@@ -90,7 +90,7 @@ interface Dialect {
   /** The type of exact numbers with three decimals. */
   readonly decimal: string
   /** An address where there is nothing, and what that is: somebody's mistake, or something that passes. */
-  readonly nowhere: readonly [address: string, tag: "SourceRefused" | "SourceUnreachable"]
+  readonly nowhere: readonly [address: string, tag: "SourceError" | "SourceUnreachable"]
   /** What ends the connection of a query with a wide column; none where there is no connection. */
   readonly cut?: string
 }
@@ -205,7 +205,7 @@ const expectations =
         for (const query of [...tricks, ...dialectTricks]) {
           const outcome = yield* Effect.either(read(query))
           expect({ query, outcome }).toMatchObject({
-            outcome: { _tag: "Left", left: { _tag: "SourceRefused", message: containing("nothing of it was taken") } }
+            outcome: { _tag: "Left", left: { _tag: "SourceError", message: containing("nothing of it was taken") } }
           })
           expect({ query, kept: yield* read("SELECT product_id, stock FROM kept") }).toEqual({ query, kept: [good(1, "A", 1)] })
         }
@@ -220,7 +220,7 @@ const expectations =
           ]
         ) {
           expect(yield* Effect.flip(read(query))).toMatchObject({
-            _tag: "SourceRefused",
+            _tag: "SourceError",
             message: containing("the query holds more than one statement")
           })
         }
@@ -256,7 +256,7 @@ const expectations =
         Effect.gen(function*() {
           const error = yield* Effect.flip(Effect.flatMap(source(query), ({ open }) =>
             Effect.flatMap(open(Option.none()), (snapshot) => all(Option.getOrThrow(snapshot).rows))))
-          expect(error).toMatchObject({ _tag: "SourceRefused", message: containing(message) })
+          expect(error).toMatchObject({ _tag: "SourceError", message: containing(message) })
           expect(error.message).not.toContain("secret")
         }))
     }
@@ -279,7 +279,7 @@ const aDecimal = "NUMERIC(12, 3)"
 layer(sqlite)("an SQLite file", (it) => {
   expectations({
     decimal: aDecimal,
-    nowhere: ["sqlite:///no/such/file.db", "SourceRefused"],
+    nowhere: ["sqlite:///no/such/file.db", "SourceError"],
     setup: [],
     dialectTricks: [
       "PRAGMA user_version = 7",

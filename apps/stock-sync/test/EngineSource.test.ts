@@ -1,7 +1,7 @@
 /** What the engine does with a source that fails, is implausible, or leaves products out. */
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
-import { SourceRefused } from "@plaza/rows/Refused"
+import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, Either } from "effect"
 import { SourceUnreachable } from "../src/source/Source.js"
 import { held } from "./support/sandbox.js"
@@ -25,7 +25,7 @@ const next = products(60, () => 6)
 const soldOut = products(60, (index) => index < 40 ? 0 : 5)
 const ids = Object.keys(wanted)
 const gone = new SourceUnreachable({ source: "memory", message: "memory: no answer for 30 seconds; nothing of it was taken" })
-const refused = new SourceRefused({ source: "memory", line: 7, message: "memory, line 7: broken quotes" })
+const refused = new SourceError({ source: "memory", line: 7, message: "memory, line 7: broken quotes" })
 
 describe("a source that", () => {
   for (const failure of [gone, refused]) {

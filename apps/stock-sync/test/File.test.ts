@@ -91,7 +91,7 @@ describe("a file", () => {
   it.live("that isn't there, or is a folder, is refused with what to do", () =>
     inFolder((path) =>
       Effect.gen(function*() {
-        expect(yield* Effect.flip(opened(path))).toMatchObject({ _tag: "SourceRefused", message: containing("there is no such file") })
+        expect(yield* Effect.flip(opened(path))).toMatchObject({ _tag: "SourceError", message: containing("there is no such file") })
         const { rows } = yield* snapshotOf(path.replace("/stock.csv", ""))
         expect(yield* Effect.flip(all(rows))).toMatchObject({ message: containing("it is a folder") })
       })

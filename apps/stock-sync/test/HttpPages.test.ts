@@ -118,7 +118,7 @@ describe("a body with next_cursor", () => {
           json(response, { data: [item("A", 1)], next_cursor: next(url.searchParams.get("cursor")) })
         )
         expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({
-          _tag: "SourceRefused",
+          _tag: "SourceError",
           message: containing("its pages lead in a circle")
         })
         expect(asked.length).toBeLessThan(4)
@@ -172,7 +172,7 @@ describe("a link to the next page", () => {
         response.setHeader("link", `<${other.origin}/stock>; rel=next`).end("productId,stock\nA,1\n")
       )
       expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({
-        _tag: "SourceRefused",
+        _tag: "SourceError",
         message: containing("is at another origin")
       })
       expect(other.asked).toEqual([])

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Duration, Effect, FastCheck, Fiber, Option, Stream, TestClock } from "effect"
 import * as Open from "../src/source/Open.js"
 import * as ProductRules from "../src/source/ProductRules.js"
@@ -136,7 +136,7 @@ describe("a rules file", () => {
   ) {
     it.effect(`is refused with ${name}, with line and reason`, () =>
       Effect.gen(function*() {
-        expect(yield* Effect.flip(read(text))).toMatchObject({ _tag: "SourceRefused", message: containing(message) })
+        expect(yield* Effect.flip(read(text))).toMatchObject({ _tag: "SourceError", message: containing(message) })
       }))
   }
 })
@@ -181,12 +181,12 @@ describe("a source with rules", () => {
       const { open, write } = yield* world()
       yield* write("/stock.csv", "productId,stock\nA,5\n")
       expect(yield* Effect.flip(open(Option.none()))).toMatchObject({
-        _tag: "SourceRefused",
+        _tag: "SourceError",
         message: containing("/rules.csv: there is no such file. Name another rules file with --rules")
       })
       yield* write("/rules.csv", "id,max\nA,many\n")
       expect(yield* Effect.flip(open(Option.none()))).toMatchObject({
-        _tag: "SourceRefused",
+        _tag: "SourceError",
         message: containing("/rules.csv, line 2: max \"many\"")
       })
       yield* write("/rules.csv", "id,max\nA,1")

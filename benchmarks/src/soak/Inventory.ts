@@ -3,8 +3,8 @@
  * its changes.
  */
 import { ProductId } from "@plaza/domain/Ids"
-import type { Row } from "@plaza/rows/Stock"
 import type { Source } from "@plaza/stock-sync/source/Source"
+import type { Row } from "@plaza/tabular/Stock"
 import { Effect, Option, Queue, Random, Stream } from "effect"
 
 export interface Inventory {

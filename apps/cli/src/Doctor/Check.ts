@@ -1,5 +1,5 @@
 /** The result of a check. */
-import type { ExitCode } from "@plaza/terminal/ExitCode"
+import type { ExitCode } from "@plaza/cli-kit/ExitCode"
 import * as Data from "effect/Data"
 
 /** Some checks failed. The checks themselves are already printed. */

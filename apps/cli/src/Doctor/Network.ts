@@ -1,6 +1,6 @@
 /** Checks the host name and the TLS certificate. Sends nothing over the connection. */
+import * as Remediation from "@plaza/cli-kit/Remediation"
 import { TransportReason } from "@plaza/client"
-import * as Advice from "@plaza/terminal/Advice"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"
@@ -28,7 +28,7 @@ export const dns = (url: URL): Effect.Effect<Check> => {
   if (isIP(host) !== 0) return Effect.succeed(ok("dns", `${host} needs no look-up`))
   return inTime(Effect.tryPromise({ try: () => lookup(host, { all: true }), catch: unreached }), "5 seconds").pipe(
     Effect.match({
-      onFailure: ({ reason }) => failed("dns", `${host} has no address (${reason})`, Advice.forReason(reason)),
+      onFailure: ({ reason }) => failed("dns", `${host} has no address (${reason})`, Remediation.forReason(reason)),
       onSuccess: (found) => ok("dns", `${host} is ${found.map(({ address }) => address).join(", ")}`)
     })
   )
@@ -82,7 +82,7 @@ export const judge = ({ refused, subject, validTo }: Seen, now: number, isUnchec
   if (isUnchecked)
     return warning("tls", `${text}; NODE_TLS_REJECT_UNAUTHORIZED=0 lets everybody read the key who can stand in between`,
       "Remove NODE_TLS_REJECT_UNAUTHORIZED.")
-  if (refused !== undefined) return failed("tls", `${text}, is not accepted (${refused})`, Advice.forReason(refused))
+  if (refused !== undefined) return failed("tls", `${text}, is not accepted (${refused})`, Remediation.forReason(refused))
   return validTo - now < Duration.toMillis(soon)
     ? warning("tls", `${text}, which is soon`, "Ask the service's operator to renew it.")
     : ok("tls", text)
@@ -98,7 +98,7 @@ export const tls = (url: URL): Effect.Effect<Check> =>
     onFailure: ({ reason }) =>
       Effect.succeed(
         /SSL|TLS|CERT/.test(reason)
-          ? failed("tls", `${url.host} doesn't speak TLS as it should (${reason})`, Advice.forReason(reason))
+          ? failed("tls", `${url.host} doesn't speak TLS as it should (${reason})`, Remediation.forReason(reason))
           : unknown("tls", `no connection to ${url.host} (${reason})`)
       ),
     onSuccess: (seen) => Effect.zipWith(Clock.currentTimeMillis, uncheckedVariable, (now, isUnchecked) => judge(seen, now, isUnchecked))

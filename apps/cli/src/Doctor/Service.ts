@@ -7,12 +7,12 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Remediation from "@plaza/cli-kit/Remediation"
+import { ofFailure } from "@plaza/cli-kit/Report"
 import { Redaction, TransportReason } from "@plaza/client"
 import * as Node from "@plaza/client/node"
 import { parseHttpDate, toError } from "@plaza/domain/ErrorResponse"
 import * as Resources from "@plaza/domain/Resources"
-import * as Advice from "@plaza/terminal/Advice"
-import { ofFailure } from "@plaza/terminal/Report"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -65,7 +65,7 @@ const account = (answer: Answer): Check => {
     return failed("account", why === undefined ? sentence : `${sentence}: ${why}`, advice.join(" "))
   }
   return Either.match(decode(answer.body), {
-    onLeft: () => failed("account", `what answers with status ${answer.status} is not the service`, Advice.forUnreadable("getMe")),
+    onLeft: () => failed("account", `what answers with status ${answer.status} is not the service`, Remediation.forUnreadable("getMe")),
     onRight: ({ id, username }) =>
       id === undefined && username === undefined
         ? ok("account", "the service accepts the key, and shows neither id nor username of its account")
@@ -85,7 +85,7 @@ export const service = (
     Effect.match({
       onFailure: (reason) =>
         [
-          failed(names.service, `no answer from ${url.host} (${reason})`, Advice.forReason(reason)),
+          failed(names.service, `no answer from ${url.host} (${reason})`, Remediation.forReason(reason)),
           unknown(names.clock, "the service doesn't answer"),
           unknown(names.account, "the service doesn't answer")
         ] as const,

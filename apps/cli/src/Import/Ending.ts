@@ -1,6 +1,6 @@
 /** The summary of an import, and its failure. */
-import type { ExitCode } from "@plaza/terminal/ExitCode"
-import { Explained } from "@plaza/terminal/Problem"
+import { Explained } from "@plaza/cli-kit/CliError"
+import type { ExitCode } from "@plaza/cli-kit/ExitCode"
 import * as Data from "effect/Data"
 import type { Kind } from "./Item.js"
 import type { Tally } from "./Run.js"

@@ -1,10 +1,10 @@
 /** The kinds of rows that can be imported, and the request that each row needs. */
 import { StockPriority } from "@plaza/client"
 import type { FailureOf } from "@plaza/client"
-import type * as ByPieces from "@plaza/rows/ByPieces"
-import * as Format from "@plaza/rows/Format"
-import * as Orders from "@plaza/rows/Orders"
-import * as Stock from "@plaza/rows/Stock"
+import * as Format from "@plaza/tabular/Format"
+import * as Orders from "@plaza/tabular/Orders"
+import * as Stock from "@plaza/tabular/Stock"
+import type * as StreamingParser from "@plaza/tabular/StreamingParser"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Client } from "../Connection.js"
@@ -33,7 +33,7 @@ export interface BadItem {
 export interface Kind {
   readonly name: "stock" | "orders"
   readonly columns: readonly [id: string, ...rest: ReadonlyArray<string>]
-  readonly read: (format: Format.Format, options: Format.FormatOptions) => ByPieces.Read<Item | BadItem>
+  readonly read: (format: Format.Format, options: Format.FormatOptions) => StreamingParser.Read<Item | BadItem>
   /**
    * Whether a later import of other rows takes back what an earlier one did: then the earlier one is not in place any more, whatever its
    * journal says.

@@ -1,7 +1,7 @@
 /** Writes the rows that were not accepted, with the reason, as a file that can be imported again. */
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Format from "@plaza/rows/Format"
+import * as Format from "@plaza/tabular/Format"
 import * as Effect from "effect/Effect"
 import type { Kind } from "./Item.js"
 import type { Failed } from "./Run.js"

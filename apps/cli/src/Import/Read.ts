@@ -2,12 +2,12 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
-import * as Format from "@plaza/rows/Format"
-import { quoted } from "@plaza/rows/Quoted"
-import type { SourceRefused } from "@plaza/rows/Refused"
-import { Explained, UsageError } from "@plaza/terminal/Problem"
-import { Streams } from "@plaza/terminal/Streams"
-import * as Text from "@plaza/terminal/Text"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import { Streams } from "@plaza/cli-kit/Streams"
+import * as Text from "@plaza/cli-kit/Text"
+import * as Format from "@plaza/tabular/Format"
+import { quoted } from "@plaza/tabular/Quoted"
+import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { BadItem, Item, Kind } from "./Item.js"
@@ -67,7 +67,7 @@ const refuse = (options: Options, rows: number, bad: ReadonlyArray<BadItem>) =>
 export const items = (
   kind: Kind,
   options: Options
-): Effect.Effect<ReadonlyArray<Item>, SourceRefused | PlatformError | Explained, FileSystem.FileSystem | Streams> =>
+): Effect.Effect<ReadonlyArray<Item>, SourceError | PlatformError | Explained, FileSystem.FileSystem | Streams> =>
   Effect.gen(function*() {
     const { delimiter, file } = options
     const rows: Array<Item | BadItem> = []

@@ -3,8 +3,8 @@
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
 import { FailureScope } from "@plaza/client"
-import * as ExitCode from "@plaza/terminal/ExitCode"
 import type { Failure } from "./Item.js"
 
 /**

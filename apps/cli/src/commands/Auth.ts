@@ -1,9 +1,9 @@
 /** `plaza auth`: profiles of accounts, and the default one. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
-import { Explained, UsageError } from "@plaza/terminal/Problem"
+import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,9 +1,9 @@
 /** `plaza chat`: conversations and messages. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import { ConversationId } from "@plaza/domain/Ids"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
 import { flags, limitOf, paging, text, withOutput } from "../Flags.js"

@@ -1,9 +1,9 @@
 /** `plaza completions`: prints the completion script of a shell. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import * as CompletionScript from "@plaza/terminal/CompletionScript"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
+import * as CompletionScript from "@plaza/cli-kit/CompletionScript"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import { output, withOutput } from "../Flags.js"
 import { name } from "../version.js"

@@ -1,7 +1,7 @@
 /** `plaza doctor`: finds out why commands fail. */
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import { ChecksFailed } from "../Doctor/Check.js"
 import { flags, withOutput } from "../Flags.js"

@@ -1,8 +1,8 @@
 /** `plaza media`: uploads. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { connect } from "../Connection.js"

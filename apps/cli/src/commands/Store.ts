@@ -1,10 +1,10 @@
 /** `plaza stock` and `plaza orders`: the store. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import { OrderId, ProductId } from "@plaza/domain/Ids"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
-import { UsageError } from "@plaza/terminal/Problem"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
 import { flags, text, withOutput } from "../Flags.js"

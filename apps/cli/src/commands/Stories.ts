@@ -1,7 +1,7 @@
 /** `plaza stories`: creates stories from JSON, because the document doesn't show the payload. */
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
 import { flags, text, withOutput } from "../Flags.js"

@@ -1,10 +1,10 @@
 /** `plaza me` and `plaza users`: profiles and follows. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import { about } from "@plaza/cli-kit/Help"
+import { Output } from "@plaza/cli-kit/Output"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
-import { about } from "@plaza/terminal/Help"
-import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import { connect } from "../Connection.js"
 import { flags, withOutput } from "../Flags.js"

@@ -1,9 +1,9 @@
 /** An in-process import with a sandbox, a client, a journal folder and recorded output. */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
+import { Output, Progress, Streams } from "@plaza/cli-kit"
 import { Plaza, Profiles, RateLimit, Settings, Store } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Output, Progress, Streams } from "@plaza/terminal"
 import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
 import * as Import from "../../src/Import.js"
 

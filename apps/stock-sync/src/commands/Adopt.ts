@@ -1,7 +1,7 @@
 /** `adopt`: has the ledger go on with an account whose address or key changed. */
+import { Output } from "@plaza/cli-kit/Output"
 import { Plaza, Settings as ClientSettings } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import { Output } from "@plaza/terminal/Output"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** `confirm`: has a held snapshot taken that somebody has looked at. Works beside a running worker. */
-import { Output } from "@plaza/terminal/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import { forReading } from "../config/LedgerSettings.js"
 import { Ledger } from "../ledger/Ledger.js"

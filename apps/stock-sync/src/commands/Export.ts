@@ -1,5 +1,5 @@
 /** `export`: the ledger's products, each as one JSON object a line. Works beside a running worker. */
-import { Output } from "@plaza/terminal/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { forReading } from "../config/LedgerSettings.js"

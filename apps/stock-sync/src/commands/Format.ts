@@ -1,6 +1,6 @@
 /** Ledger entries, rows and snapshots as text and as JSON. */
-import { Output } from "@plaza/terminal/Output"
-import type * as Table from "@plaza/terminal/Table"
+import { Output } from "@plaza/cli-kit/Output"
+import type * as Table from "@plaza/cli-kit/Table"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

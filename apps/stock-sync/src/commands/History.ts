@@ -1,5 +1,5 @@
 /** `history`: what was sent, when, why, and what was responded. Works beside a running worker. */
-import { Output } from "@plaza/terminal/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Stream from "effect/Stream"

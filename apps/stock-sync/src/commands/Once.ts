@@ -1,9 +1,9 @@
 /** `once`: the worker, run until nothing is due. Succeeds only if the service confirmed every row of the source. */
+import { Explained } from "@plaza/cli-kit/CliError"
+import { Output } from "@plaza/cli-kit/Output"
+import { Progress } from "@plaza/cli-kit/Progress"
 import { Plaza, Settings as ClientSettings } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import { Output } from "@plaza/terminal/Output"
-import { Explained } from "@plaza/terminal/Problem"
-import { Progress } from "@plaza/terminal/Progress"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 /** `plan`: what would be sent, in which order, and what would be held. Sends nothing, and leaves the ledger as it is. */
-import { Output } from "@plaza/terminal/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { forReading } from "../config/LedgerSettings.js"

@@ -1,6 +1,6 @@
 /** `retry`: has quarantined products sent again at once. Sends nothing itself, and works beside a running worker. */
-import { quoted } from "@plaza/rows/Quoted"
-import { Output } from "@plaza/terminal/Output"
+import { Output } from "@plaza/cli-kit/Output"
+import { quoted } from "@plaza/tabular/Quoted"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

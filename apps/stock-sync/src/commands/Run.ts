@@ -1,8 +1,8 @@
 /** `run`: keeps the store equal to the source until it is stopped. */
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Program from "@plaza/cli-kit/Program"
 import { Plaza, Settings as ClientSettings } from "@plaza/client"
 import * as NodeClient from "@plaza/client/node"
-import { UsageError } from "@plaza/terminal/Problem"
-import * as Program from "@plaza/terminal/Program"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

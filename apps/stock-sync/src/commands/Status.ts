@@ -1,5 +1,5 @@
 /** `status`: what the ledger knows. Sends nothing, and works beside a running worker. */
-import { Output } from "@plaza/terminal/Output"
+import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { forReading } from "../config/LedgerSettings.js"

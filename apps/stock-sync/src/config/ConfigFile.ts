@@ -3,8 +3,8 @@
  * value is reported with the place where it is to be corrected.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import { UsageError } from "@plaza/terminal/Problem"
-import { nearest } from "@plaza/terminal/Words"
+import { nearest } from "@plaza/cli-kit/ArgvLexer"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

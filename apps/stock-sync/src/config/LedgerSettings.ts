@@ -1,5 +1,5 @@
 /** The settings of the ledger. */
-import type { UsageError } from "@plaza/terminal/Problem"
+import type { UsageError } from "@plaza/cli-kit/CliError"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

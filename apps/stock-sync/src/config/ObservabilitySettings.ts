@@ -1,8 +1,8 @@
 /** Options of `run` for its log, its status page, its webhook and OTLP. */
 import type * as FileSystem from "@effect/platform/FileSystem"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import { Settings } from "@plaza/client"
-import { UsageError } from "@plaza/terminal/Problem"
-import * as SecretFile from "@plaza/terminal/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as LogLevel from "effect/LogLevel"

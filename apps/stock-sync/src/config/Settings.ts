@@ -1,7 +1,7 @@
 /** Options that a variable or the config file can stand in for, and the checks of their texts. */
 import * as Options from "@effect/cli/Options"
+import { UsageError } from "@plaza/cli-kit/CliError"
 import { Durations } from "@plaza/client"
-import { UsageError } from "@plaza/terminal/Problem"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 /** On which conditions a snapshot is taken. */
-import type { UsageError } from "@plaza/terminal/Problem"
+import type { UsageError } from "@plaza/cli-kit/CliError"
 import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

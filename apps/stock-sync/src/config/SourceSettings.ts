@@ -1,7 +1,7 @@
 /** The options and variables that say which source is read and how. */
+import type { UsageError } from "@plaza/cli-kit/CliError"
 import { Durations } from "@plaza/client"
-import * as Format from "@plaza/rows/Format"
-import type { UsageError } from "@plaza/terminal/Problem"
+import * as Format from "@plaza/tabular/Format"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"

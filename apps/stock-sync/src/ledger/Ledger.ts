@@ -5,8 +5,8 @@
  */
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
-import type { SourceRefused } from "@plaza/rows/Refused"
-import type { Row } from "@plaza/rows/Stock"
+import type { SourceError } from "@plaza/tabular/SourceError"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -238,12 +238,12 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
   readonly receive: <E, R>(
     intake: Intake<E, R>,
     policy: SnapshotPolicy
-  ) => Effect.Effect<Received, E | LedgerFault | SnapshotHeld | SourceRefused, R>
+  ) => Effect.Effect<Received, E | LedgerFault | SnapshotHeld | SourceError, R>
   /** Takes a snapshot even if it would be held. For a copy of the ledger. */
   readonly preview: <E, R>(
     intake: Intake<E, R>,
     policy: SnapshotPolicy
-  ) => Effect.Effect<Preview, E | LedgerFault | SourceRefused, R>
+  ) => Effect.Effect<Preview, E | LedgerFault | SourceError, R>
   readonly snapshot: Effect.Effect<SnapshotStatus, LedgerFault>
   /** The implausible changes of the held snapshot, by product. */
   readonly heldChanges: Stream.Stream<HeldChange, LedgerFault>

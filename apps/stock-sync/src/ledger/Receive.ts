@@ -4,7 +4,7 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Refused from "@plaza/rows/Refused"
+import * as SourceError from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -322,7 +322,7 @@ const staged = <A, E, E2, R>(
   { excluded, rows, source, unit }: Intake<E, R>,
   policy: SnapshotPolicy,
   use: (judgement: Judgement, period: Period) => Effect.Effect<A, E2>
-): Effect.Effect<A, E | E2 | LedgerFault | Refused.SourceRefused, R> =>
+): Effect.Effect<A, E | E2 | LedgerFault | SourceError.SourceError, R> =>
   Effect.gen(function*() {
     yield* run(Staging.open(sql))
     yield* rows.pipe(
@@ -332,7 +332,7 @@ const staged = <A, E, E2, R>(
     yield* run(Staging.exclude(sql, excluded))
     const period = yield* periodOf(policy)
     const judgement = yield* run(examine(sql, policy, period.from))
-    if ("rejected" in judgement) return yield* Refused.content(source, judgement.rejected(unit))
+    if ("rejected" in judgement) return yield* SourceError.content(source, judgement.rejected(unit))
     return yield* use(judgement, period)
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
 

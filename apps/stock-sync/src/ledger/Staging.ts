@@ -4,7 +4,7 @@
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import { isKeepable, keepable, texts } from "./Access.js"

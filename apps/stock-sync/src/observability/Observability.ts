@@ -2,8 +2,8 @@
  * Everything that shows a running worker to the outside: its log, the page with health, readiness and metrics, the webhook and OTLP. Reads the
  * worker's state and its ledger, and changes neither.
  */
-import type { UsageError } from "@plaza/terminal/Problem"
-import type { Streams } from "@plaza/terminal/Streams"
+import type { UsageError } from "@plaza/cli-kit/CliError"
+import type { Streams } from "@plaza/cli-kit/Streams"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -3,9 +3,9 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import * as NodeClient from "@plaza/client/node"
-import * as Format from "@plaza/rows/Format"
-import * as Refused from "@plaza/rows/Refused"
-import type { Row } from "@plaza/rows/Stock"
+import * as Format from "@plaza/tabular/Format"
+import * as SourceError from "@plaza/tabular/SourceError"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -37,10 +37,10 @@ export interface HttpOptions extends Rows.RowOptions {
 // Far more than a catalogue has. Without a bound, a server that always names another page would be read for ever.
 const mostPages = 20_000
 
-export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refused.SourceRefused, HttpClient.HttpClient> =>
+export const make = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
     const name = Address.shown(options.source)
-    const refused = (what: string) => new Refused.SourceRefused({ source: name, line: undefined, message: `${name}: ${what}` })
+    const refused = (what: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${what}` })
     const unreachable = (what: string, retryAt?: DateTime.Utc) =>
       new SourceUnreachable({ source: name, message: `${name}: ${what}; nothing of it was taken`, retryAt })
     if (!URL.canParse(options.source)) return yield* refused("this is no address: correct --source or STOCK_SYNC_SOURCE")
@@ -57,7 +57,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
       unreachable
     })
 
-    const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, Refused.SourceRefused> => {
+    const checked = (fetched: Requests.Fetched): Effect.Effect<Requests.Fetched, SourceError.SourceError> => {
       const { headers, status } = fetched.response
       if (status === 401 || status === 403) {
         return refused(`it responded ${status}: check STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS`)
@@ -81,7 +81,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Refuse
         : bytes
     }
 
-    const nextPage = (url: URL, target: string): Effect.Effect<URL, Refused.SourceRefused> => {
+    const nextPage = (url: URL, target: string): Effect.Effect<URL, SourceError.SourceError> => {
       if (!URL.canParse(target, url)) return refused("its next page has no valid address")
       const next = new URL(target, url)
       return next.origin === url.origin
@@ -178,5 +178,5 @@ const encodingOf = (header: string | undefined): string => {
 }
 
 /** The source on Node's HTTP client, until the scope ends. */
-export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], Refused.SourceRefused, Scope.Scope> =>
+export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, Scope.Scope> =>
   Effect.flatMap(Layer.build(NodeClient.layer), (context) => Effect.provide(make(options), context))

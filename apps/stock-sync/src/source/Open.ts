@@ -4,7 +4,7 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

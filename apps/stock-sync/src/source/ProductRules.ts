@@ -2,7 +2,7 @@
  * Rules that change rows between the source and the ledger: safety stock, caps, the mapping of ids, excluded products. Pure.
  */
 import type { ProductId } from "@plaza/domain/Ids"
-import type { BadRow, GoodRow, Row } from "@plaza/rows/Stock"
+import type { BadRow, GoodRow, Row } from "@plaza/tabular/Stock"
 
 /** How a stock value is reduced. */
 export interface Adjustment {

@@ -1,9 +1,9 @@
 /** Reads rows of products and their stock from bytes, by the options of this program. */
-import type * as ByPieces from "@plaza/rows/ByPieces"
-import * as Format from "@plaza/rows/Format"
-import type { JsonOptions } from "@plaza/rows/Json"
-import type { Shape } from "@plaza/rows/Shape"
-import * as Stock from "@plaza/rows/Stock"
+import * as Format from "@plaza/tabular/Format"
+import type { JsonOptions } from "@plaza/tabular/Json"
+import type { RowSchema } from "@plaza/tabular/RowSchema"
+import * as Stock from "@plaza/tabular/Stock"
+import type * as StreamingParser from "@plaza/tabular/StreamingParser"
 import type { Unit } from "./Source.js"
 
 /** How a row is read, whatever it comes from. */
@@ -25,13 +25,13 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onNextCursor
   readonly mayBeEmpty?: boolean
 }
 
-export const shape = (options: ShapeOptions): Shape<Stock.Row> =>
+export const shape = (options: ShapeOptions): RowSchema<Stock.Row> =>
   Stock.shape(options, { id: "--id-column", stock: "--stock-column" }, { negative: options.negative ?? "reject" })
 
 export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
 
 /** The rows of bytes in a format. */
-export const rows = (format: Format.Format, options: ReadOptions): ByPieces.Read<Stock.Row> =>
+export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Read<Stock.Row> =>
   Format.rows(format, options.mayBeEmpty === true ? { ...shape(options), empty: undefined } : shape(options), {
     ...options,
     itemsOption: "--items or STOCK_SYNC_ITEMS",

@@ -1,6 +1,6 @@
 /** A source whose rows go through product rules. An edit of the rules file holds for the next snapshot. */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"

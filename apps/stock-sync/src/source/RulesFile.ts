@@ -1,9 +1,9 @@
 /** Reads the CSV file of product rules: a column `id`, and any of `productId`, `buffer`, `max` and `exclude`. */
 import { ProductId } from "@plaza/domain/Ids"
-import * as Csv from "@plaza/rows/Csv"
-import * as Identity from "@plaza/rows/Identity"
-import * as Refused from "@plaza/rows/Refused"
-import type { Shape } from "@plaza/rows/Shape"
+import * as Csv from "@plaza/tabular/Csv"
+import * as Identity from "@plaza/tabular/Identity"
+import type { RowSchema } from "@plaza/tabular/RowSchema"
+import * as SourceError from "@plaza/tabular/SourceError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -34,7 +34,7 @@ const truthOf = (text: string): Either.Either<boolean, string> =>
     () => `exclude ${JSON.stringify(text)} is none of true, false, yes, no, 1, 0 and empty`
   )
 
-const shapeOf = (named: ReadonlyArray<Column>): Shape<Line> => {
+const shapeOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
   const rest = named.filter((name) => name !== "id")
   const order: ReadonlyArray<Column> = ["id", ...rest]
   const wrong = (line: number, reason: string): Line => ({ _tag: "Wrong", line, reason })
@@ -79,10 +79,10 @@ const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).tr
 export const read = <E>(
   path: string,
   bytes: Stream.Stream<Uint8Array, E>
-): Effect.Effect<ReadonlyMap<string, ProductRule>, E | Refused.SourceRefused> =>
+): Effect.Effect<ReadonlyMap<string, ProductRule>, E | SourceError.SourceError> =>
   Effect.gen(function*() {
     const rules = new Map<string, ProductRule>()
-    const refuse = (reason: string, line?: number) => Effect.fail(Refused.content(path, reason, line))
+    const refuse = (reason: string, line?: number) => Effect.fail(SourceError.content(path, reason, line))
     const head = yield* Stream.runHead(bytes)
     if (Option.isNone(head)) return yield* refuse("it is empty: the first line names the columns, of which id is required")
     const named = columnsOf(headerOf(head.value))

@@ -1,8 +1,8 @@
 /**
  * The `Source` service: where stock values come from. A source opens snapshots of rows and reports when to open the next one.
  */
-import type { SourceRefused } from "@plaza/rows/Refused"
-import type { Row } from "@plaza/rows/Stock"
+import type { SourceError } from "@plaza/tabular/SourceError"
+import type { Row } from "@plaza/tabular/Stock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as DateTime from "effect/DateTime"
@@ -24,7 +24,7 @@ export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   readonly exitCode = 7
 }
 
-export type SourceFailure = SourceRefused | SourceUnreachable
+export type SourceFailure = SourceError | SourceUnreachable
 
 /**
  * What the number of a row counts: lines of CSV and NDJSON (from 1, with the header), items of a JSON array, rows of a query.

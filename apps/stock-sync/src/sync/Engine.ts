@@ -215,7 +215,7 @@ export const once = (
     const failed = (failure: SourceFailure | SnapshotHeld) => Effect.succeed(Either.left(failure))
     const source = yield* reader.read(ledger).pipe(
       Effect.as(Either.void),
-      Effect.catchTags({ SnapshotHeld: failed, SourceRefused: failed, SourceUnreachable: failed })
+      Effect.catchTags({ SnapshotHeld: failed, SourceError: failed, SourceUnreachable: failed })
     )
     const { settled: unchanged } = yield* ledger.counts
     // What an earlier run gave up is tried again at once, however long its next retry is away.

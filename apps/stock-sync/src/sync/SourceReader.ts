@@ -78,7 +78,7 @@ export const make = (options: {
             failures = 0
           })),
         Effect.tapError((failure) =>
-          failure._tag === "SourceRefused" || failure._tag === "SourceUnreachable"
+          failure._tag === "SourceError" || failure._tag === "SourceUnreachable"
             ? Effect.flatMap(FailureReport.make("source", failure), (report) => {
               failures++
               return standing.tell({ _tag: "SourceFailed", failure: report })
@@ -97,7 +97,7 @@ export const make = (options: {
         if ((yield* standing.state).source.held !== undefined && (yield* isConfirmed(ledger))) known = Option.none()
         yield* Effect.catchTags(read(ledger), {
           SnapshotHeld: () => Effect.void,
-          SourceRefused: () => Effect.void,
+          SourceError: () => Effect.void,
           SourceUnreachable: () => Effect.void
         })
       })

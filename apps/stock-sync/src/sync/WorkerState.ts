@@ -26,7 +26,7 @@ export interface Failure {
   readonly at: number
   readonly about: "account" | "ledger" | "product" | "service" | "source"
   readonly productId: ProductId | undefined
-  /** The failure's tag, as `NotFound` or `SourceRefused`. */
+  /** The failure's tag, as `NotFound` or `SourceError`. */
   readonly tag: string
   /** The service's code, where the service answered. */
   readonly code: string | undefined

@@ -4,7 +4,7 @@ import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { retryAfter } from "@plaza/domain/ErrorResponse"
-import type { SourceRefused } from "@plaza/rows/Refused"
+import type { SourceError } from "@plaza/tabular/SourceError"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -21,7 +21,7 @@ export interface RequestOptions {
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
   /** How long the server may be silent. */
   readonly timeout: Duration.Duration
-  readonly refused: (what: string) => SourceRefused
+  readonly refused: (what: string) => SourceError
   readonly unreachable: (what: string, retryAt?: DateTime.Utc) => SourceUnreachable
 }
 
@@ -34,7 +34,7 @@ export interface Fetched {
 export type Get = (
   url: URL,
   conditions?: Readonly<Record<string, string>>
-) => Effect.Effect<Fetched, SourceRefused | SourceUnreachable, Scope.Scope>
+) => Effect.Effect<Fetched, SourceError | SourceUnreachable, Scope.Scope>
 
 const attempts = 4
 const redirects = 5
@@ -84,7 +84,7 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
 
     // Paused for as long as the server asks, and at least as long as the backoff.
     const backoff = Schedule.intersect(Schedule.recurs(attempts - 1), Schedule.jittered(Schedule.exponential("1 second")))
-    const retries = Schedule.identity<SourceRefused | SourceUnreachable>().pipe(
+    const retries = Schedule.identity<SourceError | SourceUnreachable>().pipe(
       Schedule.intersect(backoff),
       Schedule.modifyDelayEffect(([failure], delay) =>
         Effect.map(Clock.currentTimeMillis, (now) =>
@@ -93,7 +93,7 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
             : delay)
       )
     )
-    const worthWaiting = (failure: SourceRefused | SourceUnreachable) =>
+    const worthWaiting = (failure: SourceError | SourceUnreachable) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         failure._tag === "SourceUnreachable" &&
         (failure.retryAt === undefined || DateTime.toEpochMillis(failure.retryAt) - now <= Duration.toMillis(longestWait)))

@@ -2,8 +2,8 @@
  * The result of a query as a source, for every kind of database. The query must be one SELECT and can't change the database.
  */
 import type { SqlError } from "@effect/sql/SqlError"
-import { readFields } from "@plaza/rows/Fields"
-import * as Refused from "@plaza/rows/Refused"
+import { readFields } from "@plaza/tabular/Fields"
+import * as SourceError from "@plaza/tabular/SourceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -39,13 +39,13 @@ export type Run = (query: string) => Stream.Stream<unknown, SqlError>
 export const plain = (decimal: string): string => decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal
 
 /** A source of the rows that a query returns. */
-export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], Refused.SourceRefused> => {
+export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], SourceError.SourceError> => {
   const name = Address.shown(options.source)
   const { query } = options
   const shape = Rows.shape(options)
   if (query === undefined) {
     return Effect.fail(
-      new Refused.SourceRefused({
+      new SourceError.SourceError({
         source: name,
         line: undefined,
         message: `${name}: a database needs a query: give one with --query or STOCK_SYNC_QUERY`
@@ -69,7 +69,7 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
         Stream.suspend(() =>
           number > 0
             ? Stream.empty
-            : Stream.fail(Refused.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
+            : Stream.fail(SourceError.content(name, "the query returns no row, which is more likely a mistake in it than an empty shop"))
         )
       )
     )
@@ -86,10 +86,10 @@ const mistaken = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
 
 /** The failure in the database's own words, which hold no password. */
 const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
-  if (cause instanceof NotOneSelect) return Refused.content(name, cause.message)
+  if (cause instanceof NotOneSelect) return SourceError.content(name, cause.message)
   const said = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
   return mistaken.test(stateOf(cause) ?? "")
-    ? Refused.content(name, `the database refuses: ${said}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
+    ? SourceError.content(name, `the database refuses: ${said}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
     : new SourceUnreachable({ source: name, message: `${name}: ${said}; nothing of it was taken` })
 }
 

@@ -1,6 +1,6 @@
 /** Which snapshots a ledger holds, and what becomes of products that are missing, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Option, Stream, TestClock } from "effect"
 import type { Ledger, SnapshotPolicy } from "../../../src/ledger/Ledger.js"
 import {

@@ -4,7 +4,7 @@
  */
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { Ledger, type SnapshotPolicy, type Taken } from "../../../src/ledger/Ledger.js"
 import { layer } from "../../../src/ledger/Open.js"
@@ -218,7 +218,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
             : row(each.id, each.stock)
         )
         const received = yield* Effect.either(ledger.receive(intake(Stream.fromIterable(asRows), without), on))
-        if (Either.isLeft(received)) return expect(["SnapshotHeld", "SourceRefused"]).toContain(received.left._tag)
+        if (Either.isLeft(received)) return expect(["SnapshotHeld", "SourceError"]).toContain(received.left._tag)
         const good = new Map<string, number>()
         for (const each of new Set(named.flatMap((one) => one.id ?? []))) {
           const all = named.filter((one) => one.id === each)

@@ -1,6 +1,6 @@
 /** What a ledger takes of a snapshot and what it keeps, in every database. */
 import { describe, expect, it } from "@effect/vitest"
-import { SourceRefused } from "@plaza/rows/Refused"
+import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, FastCheck, Stream, TestClock } from "effect"
 import {
   at,
@@ -51,7 +51,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), bad("X", "is odd", 3))
-            const refused = new SourceRefused({ source: "x", line: 9, message: "broken" })
+            const refused = new SourceError({ source: "x", line: 9, message: "broken" })
             const many = Stream.range(1, 2000).pipe(Stream.map((n) => row(`P${n}`, n)))
             const failed = yield* Effect.flip(ledger.receive(intake(Stream.concat(many, Stream.fail(refused))), policy))
             expect(failed).toBe(refused)
@@ -97,7 +97,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("P1", 7))
             const twice = Array.from({ length: 30 }, (_, index) => row(`P${index % 15}`, 1, index + 2))
             const refused = yield* Effect.flip(receive(ledger, ...twice))
-            expect(refused).toMatchObject({ _tag: "SourceRefused", source: "stock.csv" })
+            expect(refused).toMatchObject({ _tag: "SourceError", source: "stock.csv" })
             expect(refused.message).toContain("all of its 30 rows are rejected, the first in line 2: the product has 2 rows (2, 17)")
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "P1", to: 7 }])
             expect(yield* ledger.snapshot).toMatchObject({ rows: 1 })

@@ -6,7 +6,7 @@ import type { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { ProductId } from "@plaza/domain"
-import type { Row } from "@plaza/rows/Stock"
+import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import type { Refusal } from "../../../src/ledger/Entry.js"
 import {

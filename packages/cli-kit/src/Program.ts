@@ -1,0 +1,110 @@
+/**
+ * Runs the main effect of a program on Node: interrupts it on a signal, reports its failure once and exits with a
+ * status of the table.
+ *
+ * | status | when |
+ * |---|---|
+ * | 0 | done |
+ * | 1 | anything not below |
+ * | 2 | usage or invalid input |
+ * | 3 | not found |
+ * | 4 | key, scope, access, profile or permission |
+ * | 5 | conflict |
+ * | 6 | rate limit or quota beyond the maximum wait |
+ * | 7 | service or network fault |
+ * | 8 | outcome unknown |
+ * | 130, 143 | interrupted by SIGINT, SIGTERM |
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
+import { globalValue } from "effect/GlobalValue"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as Report from "./Report.js"
+import { layer as layerStreams, Streams } from "./Streams.js"
+import type { Medium } from "./Table.js"
+
+export interface Options {
+  /** The program's name, the prefix of its error messages. */
+  readonly name: string
+  /** Reports failures as one JSON object. */
+  readonly json: boolean
+}
+
+const unfitted: Medium = { isTerminal: false, colour: false, columns: () => 80 }
+
+const runsUntilStopped = globalValue("@plaza/cli-kit/runsUntilStopped", () => FiberRef.unsafeMake(false))
+
+/** Marks a program that runs until it is stopped, as a server does: a signal then ends it with exit code 0. */
+export const untilStopped: Effect.Effect<void> = FiberRef.set(runsUntilStopped, true)
+
+/** Logs to standard error if PLAZA_LOG_LEVEL names a level. Results and failures are not logged. */
+const layerLogger: Layer.Layer<never, ConfigError.ConfigError, Streams> = Layer.unwrapEffect(Effect.gen(function*() {
+  const { stderr } = yield* Streams
+  const level = yield* Config.withDefault(Config.logLevel("PLAZA_LOG_LEVEL"), LogLevel.None)
+  const logger = Logger.map(Logger.logfmtLogger, (line) => {
+    stderr.node?.write(`${line}\n`)
+  })
+  return Layer.merge(Logger.replace(Logger.defaultLogger, logger), Logger.minimumLogLevel(level))
+}))
+
+const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Options): Effect.Effect<number, never, Streams> =>
+  Effect.gen(function*() {
+    const report = Report.ofCause(cause, signal, yield* Clock.currentTimeMillis)
+    if (Option.isNone(report)) return 0
+    const { exitCode, tag } = report.value
+    const { stderr } = yield* Streams
+    // A person who pressed Ctrl-C knows; a program that reads JSON does not.
+    const text = options.json ? Report.toJson(report.value) : tag === "Interrupted" ? "" : Report.toText(options.name, report.value, stderr)
+    yield* Effect.ignore(stderr.write(text))
+    const debug = yield* Effect.orElseSucceed(Config.withDefault(Config.string("PLAZA_DEBUG"), ""), () => "")
+    if (debug !== "") yield* Effect.ignore(stderr.write(`${Cause.pretty(cause, { renderErrorCause: true })}\n`))
+    return exitCode
+  })
+
+/** Runs an effect, reports its failure and returns the exit code. Never fails; the report can't be interrupted. */
+export const exitCodeOf = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  options: Options & { readonly signal: () => Report.Signal }
+): Effect.Effect<number, never, R | Streams> =>
+  Effect.uninterruptible(
+    Effect.flatMap(Effect.exit(Effect.interruptible(effect)), (exit) =>
+      Exit.isSuccess(exit)
+        ? Effect.succeed(0)
+        : Effect.flatMap(FiberRef.get(runsUntilStopped),
+          (stopped) => stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : tell(exit.cause, options.signal(), options)))
+  )
+
+/** Runs a main effect and ends the process. */
+export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options): void => {
+  let signal: Report.Signal = "SIGINT"
+  process.once("SIGTERM", () => {
+    signal = "SIGTERM"
+  })
+  // An exception of a library outside of any fiber would print its stack.
+  process.on("uncaughtException", (error: Error & { readonly code?: unknown }) => {
+    if (error.code === "EPIPE") process.exit(0)
+    const crash = Report.ofCause(Cause.die(error), signal)
+    const text = Option.match(crash, {
+      onNone: () => "",
+      onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted)
+    })
+    process.stderr.write(text, () => process.exit(1))
+  })
+  const main = exitCodeOf(Effect.provide(effect, layerLogger), { ...options, signal: () => signal }).pipe(
+    Effect.provide(layerStreams),
+    // All output is flushed, so exit without waiting for handles that a library may hold open.
+    Effect.tap((code) => Effect.sync(() => process.exit(code))),
+    // The interruption is handled by then and must not cut off what follows.
+    Effect.uninterruptible
+  )
+  NodeRuntime.runMain(main, { disableErrorReporting: true, disablePrettyLogger: true })
+}

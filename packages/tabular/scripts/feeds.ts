@@ -1,0 +1,89 @@
+/**
+ * Writes `docs/feeds.md` from the table of feeds: `pnpm --filter @plaza/tabular feeds`.
+ */
+/// <reference types="node" />
+import { writeFileSync } from "node:fs"
+import { argv } from "node:process"
+import { fileURLToPath } from "node:url"
+import { type Feed, sections } from "../test/support/feeds.js"
+
+/** Where the committed copy is. */
+export const path = fileURLToPath(new URL("../../../docs/feeds.md", import.meta.url))
+
+const intro = `# Feeds
+
+What \`plaza-stock-sync\` reads of the exports of shops, spreadsheets and inventory systems. Find yours in the first column. The tests read
+every sample on this page, and the page is generated from them (\`pnpm --filter @plaza/tabular feeds\`).
+
+- **Taken** are ids with the stock that is read.
+- A **rejected** row has its line and the reason; the rows around it count.
+- A **refused** source has one sentence that says why, and nothing of it is taken.
+
+Any of these may be packed with gzip. UTF-8 and UTF-16 are recognised, with a byte order mark or without. In the second column, ↵ is the
+end of a line and ⇥ a tab.
+\`plaza stock import\` reads the same files with the columns \`productId\` and \`stock\`, and rejects every number below zero.
+`
+
+// Bars end a cell even in code; what shows nothing is written by its number.
+const escape = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\u00A0\u200B\u202F\uFEFF]/gu,
+      (character) => character === "\t" ? "⇥" : `\\u${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`)
+    .replaceAll("|", "\\|")
+
+const code = (text: string): string => {
+  const fence = text.includes("`") ? "``" : "`"
+  return `${fence}${escape(text)}${fence}`
+}
+
+const prose = (text: string): string => escape(text).replace(/[<>*_[\]]/g, (character) => `\\${character}`)
+
+// Enough to recognise a file by; short samples are shown whole.
+const longest = 120
+
+const beginning = ({ content, shown }: Feed): string => {
+  if (shown !== undefined) return shown
+  const text = content.toString().replace(/^\uFEFF/, "").trim().split(/\r\n|\r|\n/).join(" ↵ ")
+  return text === "" ? "nothing" : code(text.length > longest ? `${text.slice(0, longest)}…` : text)
+}
+
+const word = (text: string): string => /^[\w.:-]+$/.test(text) ? text : `"${text}"`
+
+const options = (feed: Feed): string => {
+  const given = [
+    ["--format", feed.format],
+    ["--id-column", feed.idColumn],
+    ["--stock-column", feed.stockColumn],
+    ["--items", feed.items],
+    ["--delimiter", feed.delimiter],
+    ["--negative", feed.negative]
+  ] as const
+  return given.flatMap(([name, value]) => value === undefined ? [] : [code(`${name} ${word(value)}`)]).join(" ")
+}
+
+const outcome = ({ note, refused, rejected = [], taken = [] }: Feed): string =>
+  [
+    ...(taken.length === 0
+      ? []
+      : [`Taken: ${taken.map(([id, stock, negative]) => `${code(id)} ${stock}${negative ? " (below zero)" : ""}`).join(", ")}`]),
+    ...rejected.map(([line, reason]) => `Rejected, line ${line}: ${prose(reason)}`),
+    ...(refused === undefined ? [] : [`**Refused**: ${prose(refused)}`]),
+    ...(note === undefined ? [] : [`*${prose(note)}*`])
+  ].join("<br>")
+
+const table = (feeds: ReadonlyArray<Feed>): string =>
+  [
+    "| export | begins with | options | what is read |",
+    "|---|---|---|---|",
+    // Only a program that asks for pages can take one.
+    ...feeds.filter(({ pages }) => pages === undefined).map((feed) =>
+      `| ${prose(feed.name)} | ${beginning(feed)} | ${options(feed)} | ${outcome(feed)} |`
+    )
+  ].join("\n")
+
+/** The text of the page, as it should be now. */
+export const render = (): string => [intro, ...sections.map(([title, feeds]) => `## ${title}\n\n${table(feeds)}\n`)].join("\n")
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(path, render())
+}

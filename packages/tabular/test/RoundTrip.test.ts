@@ -1,0 +1,144 @@
+/**
+ * That what is written is read back, by every way of writing it and whatever pieces the bytes come in.
+ */
+import { describe, expect, it } from "@effect/vitest"
+import * as CellText from "@plaza/tabular/CellText"
+import * as Format from "@plaza/tabular/Format"
+import * as Identity from "@plaza/tabular/Identity"
+import * as Stock from "@plaza/tabular/Stock"
+import { Effect, FastCheck, Stream } from "effect"
+import { gzipSync } from "node:zlib"
+import { all } from "./support/reading.js"
+
+type Item = readonly [id: string, stock: number]
+
+const encodings: Readonly<Record<string, (text: string) => Uint8Array>> = {
+  utf8: (text) => Buffer.from(text),
+  "utf8 with a mark": (text) => Buffer.from(`\uFEFF${text}`),
+  utf16le: (text) => Buffer.from(`\uFEFF${text}`, "utf16le"),
+  utf16be: (text) => Buffer.from(`\uFEFF${text}`, "utf16le").swap16()
+}
+
+// Letters that mean something in one of the formats come often.
+const character = FastCheck.oneof(FastCheck.constantFrom(..."=\"',;|\t\r\n \\{}[]#-+0A".split("")), FastCheck.fullUnicode())
+const id = FastCheck.stringOf(character, { minLength: 1, maxLength: 12 }).filter((text) =>
+  Identity.named(text) === text && text !== "." && text !== ".." && !/\p{Surrogate}|\uFFFD|^\d(?:[.,]\d+)?[eE]\+\d+$/u.test(text)
+)
+const items = FastCheck.array(FastCheck.tuple(id, FastCheck.nat({ max: Number.MAX_SAFE_INTEGER })), { minLength: 1, maxLength: 8 })
+const cuts = FastCheck.array(FastCheck.nat({ max: 40 }), { minLength: 1, maxLength: 10 })
+const encoding = FastCheck.constantFrom(...Object.keys(encodings))
+
+/** The bytes in pieces of the sizes, over and over; none is there for some of them. */
+const pieces = (bytes: Uint8Array, sizes: ReadonlyArray<number>): Stream.Stream<Uint8Array> => {
+  const found: Array<Uint8Array> = []
+  for (let from = 0, turn = 0; from < bytes.length; turn++) {
+    const size = (sizes[turn % sizes.length] ?? 0) + (turn % sizes.length === 0 ? 1 : 0)
+    found.push(bytes.subarray(from, from + size))
+    from += size
+  }
+  return Stream.fromIterable(found)
+}
+
+const csv = (written: ReadonlyArray<Item>, delimiter: string, lineEnd: string, quoteAll: boolean): string => {
+  const cell = (text: string) => quoteAll || /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll("\"", "\"\"")}"` : text
+  const line = (...cells: ReadonlyArray<string>) => `${cells.map(cell).join(delimiter)}${lineEnd}`
+  return [line("stock", "productId", "note"), ...written.map(([name, stock]) => line(String(stock), name, ""))].join("")
+}
+
+const objects = (written: ReadonlyArray<Item>) => written.map(([productId, stock]) => ({ productId, stock }))
+
+const readBack = (
+  format: Format.Format,
+  text: string,
+  encode: string,
+  isPacked: boolean,
+  sizes: ReadonlyArray<number>,
+  delimiter?: string
+) => {
+  const plain = encodings[encode]?.(text) ?? Buffer.from(text)
+  const bytes = pieces(isPacked ? gzipSync(plain) : plain, sizes)
+  return Effect.map(
+    all(Format.rows(format, Stock.shape({ idColumn: "productId", stockColumn: "stock" }), { source: "stock", delimiter })(bytes)),
+    (rows) => rows.map((row) => row._tag === "Good" ? [row.productId, row.stock] : row.reason)
+  )
+}
+
+/** Rows, or the sentence of the failure. */
+const outcome = (format: Format.Format, bytes: Stream.Stream<Uint8Array>) =>
+  Effect.merge(
+    Effect.mapError(all(Format.rows(format, Stock.shape({ idColumn: "productId", stockColumn: "stock" }), { source: "stock" })(bytes)),
+      ({ message }) => message)
+  )
+
+const beginnings: Readonly<Record<Format.Format, string>> = {
+  csv: "productId,stock\n",
+  json: "[{\"productId\":\"A\",\"stock\":1},",
+  ndjson: ""
+}
+
+describe("any bytes", () => {
+  for (const format of Format.all) {
+    it.effect.prop(
+      `end as ${format} in rows or in one sentence, the same whatever pieces they come in`,
+      [
+        FastCheck.oneof(FastCheck.uint8Array({ maxLength: 60 }), FastCheck.stringOf(character, { maxLength: 60 }).map((text) =>
+          Buffer.from(text)
+        )),
+        FastCheck.boolean(),
+        encoding,
+        FastCheck.boolean(),
+        cuts
+      ],
+      ([rest, isBegun, encode, isPacked, sizes]) =>
+        Effect.gen(function*() {
+          const plain = Buffer.concat([encodings[encode]?.(isBegun ? beginnings[format] : "") ?? Buffer.alloc(0), rest])
+          const bytes = isPacked ? gzipSync(plain) : plain
+          expect(yield* outcome(format, pieces(bytes, sizes))).toEqual(yield* outcome(format, Stream.make(bytes)))
+        }),
+      { fastCheck: { numRuns: 200 } }
+    )
+  }
+})
+
+describe("what is written", () => {
+  it.prop("has one plain text: the marks of spreadsheets are taken away once and for all", [
+    FastCheck.stringOf(character, { maxLength: 8 })
+  ], ([text]) => {
+    const once = CellText.plain(text, (marked) => marked !== "")
+    expect(CellText.plain(once, (marked) => marked !== "")).toBe(once)
+  }, { fastCheck: { numRuns: 1000 } })
+
+  it.effect.prop(
+    "is read back from CSV",
+    [
+      items,
+      FastCheck.constantFrom(",", ";", "\t", "|", "^", "¦"),
+      FastCheck.constantFrom("\n", "\r\n", "\r"),
+      FastCheck.boolean(),
+      encoding,
+      FastCheck.boolean(),
+      cuts
+    ],
+    ([written, delimiter, lineEnd, quoteAll, encode, isPacked, sizes]) =>
+      Effect.gen(function*() {
+        const named = ["^", "¦"].includes(delimiter) ? delimiter : undefined
+        expect(yield* readBack("csv", csv(written, delimiter, lineEnd, quoteAll), encode, isPacked, sizes, named)).toEqual(written)
+      }),
+    { fastCheck: { numRuns: 200 } }
+  )
+
+  it.effect.prop("is read back from JSON", [items, FastCheck.boolean(), FastCheck.boolean(), encoding, FastCheck.boolean(), cuts],
+    ([written, isBare, isPretty, encode, isPacked, sizes]) =>
+      Effect.gen(function*() {
+        const document = JSON.stringify(isBare ? objects(written) : { next_cursor: null, data: objects(written) }, null,
+          isPretty ? 2 : undefined)
+        expect(yield* readBack("json", document, encode, isPacked, sizes)).toEqual(written)
+      }))
+
+  it.effect.prop("is read back from NDJSON", [items, FastCheck.constantFrom("\n", "\r\n"), encoding, FastCheck.boolean(), cuts],
+    ([written, lineEnd, encode, isPacked, sizes]) =>
+      Effect.gen(function*() {
+        const text = objects(written).map((object) => `${JSON.stringify(object)}${lineEnd}`).join("")
+        expect(yield* readBack("ndjson", text, encode, isPacked, sizes)).toEqual(written)
+      }))
+})
