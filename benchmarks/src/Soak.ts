@@ -12,8 +12,8 @@ import { type Fault, Sandbox } from "@plaza/sandbox"
 import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/ledger/Ledger"
 import * as LedgerSqlite from "@plaza/stock-sync/ledger/Sqlite"
 import { Source } from "@plaza/stock-sync/source/Source"
-import * as Engine from "@plaza/stock-sync/sync/Engine"
-import { layer as layerState, Standing } from "@plaza/stock-sync/sync/WorkerState"
+import { layer as layerState, SyncStatus } from "@plaza/stock-sync/sync/SyncStatus"
+import * as SyncWorker from "@plaza/stock-sync/sync/SyncWorker"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Queue, Random } from "effect"
 import { type Report, round } from "./Harness.js"
@@ -62,7 +62,7 @@ export interface Outcome {
   readonly unhealed: number
 }
 
-const options = (ledger: Ledger["Type"], baseUrl: string, share: number): Engine.Options<never> => ({
+const options = (ledger: Ledger["Type"], baseUrl: string, share: number): SyncWorker.Options<never> => ({
   account: { baseUrl, keyFingerprint: "" },
   ledger: Layer.succeed(Ledger, ledger),
   // Half a store may sell out in a day without a new list.
@@ -134,17 +134,17 @@ export const measure = (
 
     const soak = Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      const standing = yield* Standing
+      const status = yield* SyncStatus
       const inventory = yield* Inventory.make(products)
       const shelf = Shelf.make(inventory.stock, { limit, windowMillis })
       const count = makeCount(sandbox)
       let assertions = 0
-      const events = yield* standing.subscribe
+      const events = yield* status.subscribe
       yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(events), (event) => {
         if (event._tag === "Sent" && event.priority === "assertion") assertions++
         shelf.heard(event)
       })))
-      yield* Effect.forkScoped(Effect.provideService(Engine.run(options(ledger, sandbox.baseUrl, reassert)), Source, inventory.source))
+      yield* Effect.forkScoped(Effect.provideService(SyncWorker.run(options(ledger, sandbox.baseUrl, reassert)), Source, inventory.source))
 
       const minutes = days * Calendar.minutesADay
       for (let minute = 0; minute < minutes; minute++) {
@@ -159,7 +159,7 @@ export const measure = (
           yield* Calendar.happens(inventory, minute, { listed, products })
           if (minute % exported === 0) {
             yield* inventory.publish
-            shelf.told(yield* Clock.currentTimeMillis)
+            shelf.sourceChanged(yield* Clock.currentTimeMillis)
           }
         }
         yield* Effect.sleep("1 minute")

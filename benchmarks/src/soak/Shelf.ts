@@ -4,7 +4,7 @@
  */
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
-import type { Told } from "@plaza/stock-sync/sync/WorkerState"
+import type { StampedEvent } from "@plaza/stock-sync/sync/SyncStatus"
 
 export interface Wait {
   readonly productId: ProductId
@@ -18,9 +18,9 @@ export interface Wait {
 
 export interface Shelf {
   /** The source shows the stock that the inventory has now. */
-  readonly told: (at: number) => void
+  readonly sourceChanged: (at: number) => void
   /** Something happened to the worker. */
-  readonly heard: (told: Told) => void
+  readonly heard: (event: StampedEvent) => void
   readonly waits: ReadonlyArray<Wait>
 }
 
@@ -48,7 +48,7 @@ export const make = (
   let closedUntil = 0
   return {
     waits,
-    told: (at) => {
+    sourceChanged: (at) => {
       for (const [id, pieces] of stock) {
         if (shown.get(id) === pieces) since.delete(id)
         else if (wanted.get(id) !== pieces) since.set(id, at)
@@ -56,15 +56,15 @@ export const make = (
       // The inventory goes on before its next word.
       wanted = new Map(stock)
     },
-    heard: (told) => {
-      if (told._tag === "AccountIs") {
-        open = told.account._tag === "Running"
-        closedUntil = told.at
+    heard: (event) => {
+      if (event._tag === "AccountIs") {
+        open = event.account._tag === "Running"
+        closedUntil = event.at
       }
-      if (told._tag !== "Sent") return
-      sent.push(told.at)
-      if (told.outcome !== "confirmed") return
-      const { at, priority, productId, value } = told
+      if (event._tag !== "Sent") return
+      sent.push(event.at)
+      if (event.outcome !== "confirmed") return
+      const { at, priority, productId, value } = event
       shown.set(productId, value)
       const from = since.get(productId)
       if (from === undefined || wanted.get(productId) !== value) return

@@ -7,8 +7,8 @@ import type { SqlError } from "@effect/sql/SqlError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import { isKeepable, keepable, texts } from "./Access.js"
 import type { SnapshotPolicy } from "./Ledger.js"
+import { isKeepable, keepable, texts } from "./LedgerConnection.js"
 
 /** Rows a statement: enough that the statement's own cost vanishes, few enough to stay in a page of memory. */
 export const batch = 2_000

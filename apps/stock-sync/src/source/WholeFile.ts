@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { type SourceFailure, SourceUnreachable } from "./Source.js"
-import { isMissing, unreadable } from "./Unreadable.js"
+import { isMissing, unreadable } from "./UnreadableFile.js"
 
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */

@@ -9,8 +9,8 @@ import { ProductId } from "@plaza/domain/Ids"
 import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
 import { Source } from "@plaza/stock-sync/source/Source"
-import * as Engine from "@plaza/stock-sync/sync/Engine"
-import * as WorkerState from "@plaza/stock-sync/sync/WorkerState"
+import * as WorkerState from "@plaza/stock-sync/sync/SyncStatus"
+import * as SyncWorker from "@plaza/stock-sync/sync/SyncWorker"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Clock, Context, Duration, Effect, Layer, Option, Queue, Random, Redacted, Ref, Stream } from "effect"
 import { apiKey } from "../apiKey.js"
@@ -85,7 +85,7 @@ export const concurrency = 8
 
 /** The engine with the defaults of the program, which sends confirmed stock again with a share of the allowance. */
 export const loop = (ledger: Ledger["Type"], from: Source["Type"], share: number) =>
-  Engine.run({
+  SyncWorker.run({
     account: { baseUrl: "https://service/open/v1", keyFingerprint: "" },
     ledger: Layer.succeed(Ledger, ledger),
     policy,

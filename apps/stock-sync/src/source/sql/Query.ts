@@ -10,10 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import * as Address from "../Address.js"
-import * as Poll from "../Poll.js"
+import * as PollInterval from "../PollInterval.js"
 import * as Rows from "../Rows.js"
 import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
+import * as SourceUri from "../SourceUri.js"
 
 export interface QueryOptions extends Rows.ShapeOptions {
   readonly source: string
@@ -40,7 +40,7 @@ export const plain = (decimal: string): string => decimal.includes(".") ? decima
 
 /** A source of the rows that a query returns. */
 export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], SourceError.SourceError> => {
-  const name = Address.shown(options.source)
+  const name = SourceUri.shown(options.source)
   const { query } = options
   const shape = Rows.shape(options)
   if (query === undefined) {
@@ -76,7 +76,7 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
   })
   return Effect.succeed({
     name,
-    changes: Poll.every(options.poll),
+    changes: PollInterval.every(options.poll),
     open: () => Effect.succeedSome({ version: Option.none(), unit: "row", excluded: new Set<string>(), rows })
   })
 }

@@ -3,11 +3,11 @@ import { Streams } from "@plaza/cli-kit"
 import { Duration, Effect, Layer, LogLevel, Option } from "effect"
 import * as Observability from "../../src/observability/Observability.js"
 import type * as OtlpSettings from "../../src/observability/OtlpSettings.js"
-import { layer as layerState } from "../../src/sync/WorkerState.js"
+import { layer as layerState } from "../../src/sync/SyncStatus.js"
 
 export interface Options {
   readonly lines?: Array<string>
-  readonly logs?: Observability.Told["logs"]
+  readonly logs?: Observability.ObservabilitySettings["logs"]
   readonly host?: string
   readonly port?: number
   readonly otlp?: OtlpSettings.OtlpSettings

@@ -99,7 +99,7 @@ export interface State {
 }
 
 /** @since 0.1.0 @category models */
-export type Happening =
+export type SyncEvent =
   | { readonly _tag: "Bound"; readonly owner: Account }
   | { readonly _tag: "AccountIs"; readonly account: AccountState }
   | { readonly _tag: "LedgerIs"; readonly ledger: LedgerState }
@@ -125,15 +125,15 @@ export type Happening =
   | { readonly _tag: "Stopping" }
 
 /** @since 0.1.0 @category models */
-export type Told = Happening & { readonly at: number }
+export type StampedEvent = SyncEvent & { readonly at: number }
 
 /** @since 0.1.0 @category services */
-export class Standing extends Context.Tag("@plaza/stock-sync/sync/WorkerState")<Standing, {
+export class SyncStatus extends Context.Tag("@plaza/stock-sync/sync/SyncStatus")<SyncStatus, {
   readonly state: Effect.Effect<State>
-  /** Folds something that happened into the state, then tells it on. For the loop. */
-  readonly tell: (happening: Happening) => Effect.Effect<void>
-  /** What happens from now on. Who is slow loses the oldest. */
-  readonly subscribe: Effect.Effect<Queue.Dequeue<Told>, never, Scope.Scope>
+  /** Updates the state with an event, then publishes the event. */
+  readonly publish: (event: SyncEvent) => Effect.Effect<void>
+  /** Subscribes to the events from now on. A slow subscriber loses the oldest. */
+  readonly subscribe: Effect.Effect<Queue.Dequeue<StampedEvent>, never, Scope.Scope>
 }>() {}
 
 // More than a page shows, and nothing to speak of in memory.
@@ -153,17 +153,17 @@ const initial = (now: number): State => ({
 
 const never: Finished = { count: 0, at: undefined }
 
-const failureOf = (happening: Happening): Failure | undefined => {
-  switch (happening._tag) {
+const failureOf = (event: SyncEvent): Failure | undefined => {
+  switch (event._tag) {
     case "SourceHeld":
     case "SourceFailed":
     case "ReconcilingFailed":
     case "Sent":
-      return happening.failure
+      return event.failure
     case "AccountIs":
-      return "failure" in happening.account ? happening.account.failure : undefined
+      return "failure" in event.account ? event.account.failure : undefined
     case "LedgerIs":
-      return "failure" in happening.ledger ? happening.ledger.failure : undefined
+      return "failure" in event.ledger ? event.ledger.failure : undefined
     case "Bound":
     case "SourceUnchanged":
     case "SourceTaken":
@@ -177,26 +177,26 @@ const noted = (errors: ReadonlyArray<Failure>, failure: Failure | undefined): Re
   // The failure of a send may be the reason of the state that follows: it is one error.
   failure === undefined || errors.includes(failure) ? errors : [failure, ...errors.slice(0, errorsKept - 1)]
 
-const changed = (state: State, told: Told): Partial<State> => {
+const changed = (state: State, event: StampedEvent): Partial<State> => {
   const { source } = state
-  switch (told._tag) {
+  switch (event._tag) {
     case "Bound":
-      return { owner: told.owner }
+      return { owner: event.owner }
     case "AccountIs":
-      return { account: told.account }
+      return { account: event.account }
     case "LedgerIs":
-      return { ledger: told.ledger }
+      return { ledger: event.ledger }
     case "SourceUnchanged":
       // What is held stays held while nothing else comes.
-      return { source: { ...source, readAt: told.at, failing: undefined } }
+      return { source: { ...source, readAt: event.at, failing: undefined } }
     case "SourceTaken":
-      return { source: { readAt: told.at, takenAt: told.at, rows: told.rows, failing: undefined, held: undefined } }
+      return { source: { readAt: event.at, takenAt: event.at, rows: event.rows, failing: undefined, held: undefined } }
     case "SourceHeld":
-      return { source: { ...source, readAt: told.at, rows: told.rows, failing: undefined, held: told.held } }
+      return { source: { ...source, readAt: event.at, rows: event.rows, failing: undefined, held: event.held } }
     case "SourceFailed":
-      return { source: { ...source, failing: { since: source.failing?.since ?? told.at, failure: told.failure } } }
+      return { source: { ...source, failing: { since: source.failing?.since ?? event.at, failure: event.failure } } }
     case "Sent":
-      return { sends: { ...state.sends, [told.outcome]: { count: state.sends[told.outcome].count + 1, at: told.at } } }
+      return { sends: { ...state.sends, [event.outcome]: { count: state.sends[event.outcome].count + 1, at: event.at } } }
     case "Stopping":
       return { stopping: true }
     case "Reconciled":
@@ -211,26 +211,26 @@ const changed = (state: State, told: Told): Partial<State> => {
  * @since 0.1.0
  * @category folding
  */
-export const after = (state: State, told: Told): State => ({
+export const after = (state: State, event: StampedEvent): State => ({
   ...state,
-  ...changed(state, told),
-  errors: noted(state.errors, failureOf(told))
+  ...changed(state, event),
+  errors: noted(state.errors, failureOf(event))
 })
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Standing> = Layer.effect(
-  Standing,
+export const layer: Layer.Layer<SyncStatus> = Layer.effect(
+  SyncStatus,
   Effect.gen(function*() {
     const state = yield* Ref.make(initial(yield* Clock.currentTimeMillis))
-    const told = yield* PubSub.sliding<Told>(unheard)
+    const events = yield* PubSub.sliding<StampedEvent>(unheard)
     return {
       state: Ref.get(state),
-      tell: (happening) =>
+      publish: (event) =>
         Effect.flatMap(Clock.currentTimeMillis, (at) => {
-          const stamped = { ...happening, at }
-          return Effect.zipRight(Ref.update(state, (before) => after(before, stamped)), PubSub.publish(told, stamped))
+          const stamped = { ...event, at }
+          return Effect.zipRight(Ref.update(state, (before) => after(before, stamped)), PubSub.publish(events, stamped))
         }),
-      subscribe: PubSub.subscribe(told)
+      subscribe: PubSub.subscribe(events)
     }
   })
 )

@@ -6,7 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Unit } from "../source/Source.js"
-import type { Access } from "./Access.js"
+import * as ApplySnapshot from "./ApplySnapshot.js"
+import * as DispatchQueries from "./DispatchQueries.js"
 import type { Entry, EntryState, Waiting } from "./Entry.js"
 import {
   type Account,
@@ -20,8 +21,7 @@ import {
   OtherAccount,
   type RowIssue
 } from "./Ledger.js"
-import * as Receive from "./Receive.js"
-import * as Sends from "./Sends.js"
+import type { LedgerConnection } from "./LedgerConnection.js"
 import * as Tables from "./Tables.js"
 
 interface ProductRow {
@@ -141,7 +141,7 @@ const mismatch = (found: Account, wanted: Account): string | undefined => {
 }
 
 /** The operations on an open ledger. */
-export const make = (access: Access, options: LedgerOptions, check: Ledger["Type"]["check"] = Effect.void): Ledger["Type"] => {
+export const make = (access: LedgerConnection, options: LedgerOptions, check: Ledger["Type"]["check"] = Effect.void): Ledger["Type"] => {
   const { path, run, sql } = access
 
   const account = run(
@@ -205,8 +205,8 @@ export const make = (access: Access, options: LedgerOptions, check: Ledger["Type
         if (found?.id !== undefined && wanted.id !== undefined && found.id !== wanted.id) return yield* other(mismatch(found, wanted) ?? "")
         yield* write(wanted)
       }),
-    receive: Receive.receive(access),
-    preview: Receive.preview(access),
+    receive: ApplySnapshot.receive(access),
+    preview: ApplySnapshot.preview(access),
     snapshot: Effect.map(run(sql<SnapshotRow>`SELECT * FROM snapshot`), ([row]) => ({
       takenAt: row?.taken_at ?? undefined,
       rows: row?.row_count ?? undefined,
@@ -298,7 +298,7 @@ export const make = (access: Access, options: LedgerOptions, check: Ledger["Type
           message: row.message ?? undefined
         })
       ),
-    ...Sends.make(access, options)
+    ...DispatchQueries.make(access, options)
   }
 }
 

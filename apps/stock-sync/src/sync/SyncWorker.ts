@@ -27,13 +27,13 @@ import {
 import type { Source, SourceFailure } from "../source/Source.js"
 import * as AccountIdentity from "./AccountIdentity.js"
 import * as Backoff from "./Backoff.js"
-import * as FailureReport from "./FailureReport.js"
-import * as MonotonicTime from "./MonotonicTime.js"
+import * as Dispatcher from "./Dispatcher.js"
+import * as FailureEvent from "./FailureEvent.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 import * as Reassertion from "./Reassertion.js"
 import * as Reconciliation from "./Reconciliation.js"
-import * as Sender from "./Sender.js"
-import * as SourceReader from "./SourceReader.js"
-import { type AccountState, Standing } from "./WorkerState.js"
+import * as SnapshotIngest from "./SnapshotIngest.js"
+import { type AccountState, SyncStatus } from "./SyncStatus.js"
 
 export interface Options<R> {
   /** Whose store it is, but for the id, which the service may show. */
@@ -54,7 +54,7 @@ export interface Options<R> {
   readonly stopWithin: Duration.Duration
 }
 
-type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | Standing | Store
+type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | SyncStatus | Store
 
 const reopening: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration.minutes(1) }
 // A ledger that worked for so long has not failed again, it has failed anew.
@@ -66,7 +66,7 @@ const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> 
     const { reason } = state
     const since = DateTime.toEpochMillis(state.since)
     const retryAt = DateTime.toEpochMillis(state.retryAt)
-    const failure = yield* FailureReport.make(reason === "ServiceFault" ? "service" : "account", state.failure)
+    const failure = yield* FailureEvent.make(reason === "ServiceFault" ? "service" : "account", state.failure)
     switch (reason) {
       case "Refused":
         return { _tag: "Paused", since, failure, nextProbe: retryAt }
@@ -80,7 +80,7 @@ const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> 
 interface Parts {
   readonly wakes: Queue.Queue<void>
   readonly breaker: CircuitBreaker.CircuitBreaker<ProductId>
-  readonly reader: SourceReader.SourceReader
+  readonly reader: SnapshotIngest.SourceReader
   readonly reassertion: Reassertion.Reassertion
   readonly reconciliation: Reassertion.Reassertion
   /** Makes the ledger that of the account, and the rate limit count what earlier processes sent. */
@@ -92,12 +92,12 @@ interface Parts {
 
 const parts = (options: Omit<Options<never>, "ledger">): Effect.Effect<Parts, never, Requirements> =>
   Effect.gen(function*() {
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     const rateLimit = yield* RateLimit.RateLimit
     const wakes = yield* Queue.sliding<void>(1)
     const breaker = yield* CircuitBreaker.make<ProductId, Profiles>({
       probe: AccountIdentity.probe,
-      onState: (state) => Effect.flatMap(accountState(state), (account) => standing.tell({ _tag: "AccountIs", account }))
+      onState: (state) => Effect.flatMap(accountState(state), (account) => status.publish({ _tag: "AccountIs", account }))
     })
     const off = Reassertion.make({ ...options.reassert, share: 0 })
     const pace = Reassertion.make(options.reassert)
@@ -107,7 +107,7 @@ const parts = (options: Omit<Options<never>, "ledger">): Effect.Effect<Parts, ne
     return {
       wakes,
       breaker,
-      reader: yield* SourceReader.make({ policy: options.policy, wakes }),
+      reader: yield* SnapshotIngest.make({ policy: options.policy, wakes }),
       reassertion: options.sourceIncludesSales && options.reconcile === undefined ? pace : off,
       reconciliation: pace,
       begin: (ledger, goOn) =>
@@ -126,10 +126,10 @@ const parts = (options: Omit<Options<never>, "ledger">): Effect.Effect<Parts, ne
             yield* ledger.noteRequest
             if (!(yield* goOn)) return
             account = { baseUrl, keyFingerprint, id: id ?? (isKnown ? before.id : undefined) }
-            yield* standing.tell({ _tag: "AccountIs", account: { _tag: "Running", since: yield* Clock.currentTimeMillis } })
+            yield* status.publish({ _tag: "AccountIs", account: { _tag: "Running", since: yield* Clock.currentTimeMillis } })
           }
           yield* ledger.bind(account)
-          yield* standing.tell({ _tag: "Bound", owner: account })
+          yield* status.publish({ _tag: "Bound", owner: account })
         })
     }
   })
@@ -142,7 +142,7 @@ export const run = <R>(
   options: Options<R>
 ): Effect.Effect<never, LedgerFault | LedgerInUse | OtherAccount | AccountIdentity.WrongAddress, R | Requirements> =>
   Effect.gen(function*() {
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     const { begin, breaker, reader, reassertion, reconciliation, wakes } = yield* parts(options)
     const { reconcile, sourceIncludesSales } = options
     let openedAt: number | undefined
@@ -150,12 +150,12 @@ export const run = <R>(
 
     const session = Effect.scoped(Effect.gen(function*() {
       const ledger = Context.get(yield* Layer.build(options.ledger), Ledger)
-      openedAt = yield* MonotonicTime.now
-      yield* standing.tell({ _tag: "LedgerIs", ledger: { _tag: "Open", since: yield* Clock.currentTimeMillis, ledger } })
+      openedAt = yield* MonotonicClock.now
+      yield* status.publish({ _tag: "LedgerIs", ledger: { _tag: "Open", since: yield* Clock.currentTimeMillis, ledger } })
       yield* begin(ledger, Effect.succeed(true))
       yield* Effect.all([
         reader.run(ledger),
-        Sender.run({ ...options, ledger, breaker, reassertion, wakes, until: "stopped" }),
+        Dispatcher.run({ ...options, ledger, breaker, reassertion, wakes, until: "stopped" }),
         reconcile === undefined
           ? Effect.never
           : Reconciliation.run({ ...reconcile, ledger, pace: reconciliation, resend: sourceIncludesSales, wakes })
@@ -166,13 +166,13 @@ export const run = <R>(
       Effect.gen(function*() {
         // Whoever starts it is there to read why it can't.
         if (openedAt === undefined) return yield* fault
-        const { ledger } = yield* standing.state
-        failures = (yield* MonotonicTime.now) - openedAt > steadyAfter && ledger._tag === "Open" ? 1 : failures + 1
+        const { ledger } = yield* status.state
+        failures = (yield* MonotonicClock.now) - openedAt > steadyAfter && ledger._tag === "Open" ? 1 : failures + 1
         const now = yield* Clock.currentTimeMillis
         const pause = yield* Backoff.delay(reopening, failures)
-        const failure = yield* FailureReport.make("ledger", fault)
+        const failure = yield* FailureEvent.make("ledger", fault)
         const since = ledger._tag === "Failing" ? ledger.since : now
-        yield* standing.tell({
+        yield* status.publish({
           _tag: "LedgerIs",
           ledger: { _tag: "Failing", since, failure, nextTry: Math.ceil(now + Duration.toMillis(pause)) }
         })
@@ -184,13 +184,13 @@ export const run = <R>(
     return yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(Effect.fork(Effect.interruptible(sessions)), (fiber) =>
         Effect.onInterrupt(restore(Fiber.join(fiber)), () =>
-          Effect.zipRight(standing.tell({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
+          Effect.zipRight(status.publish({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
     )
   })
 
 /** What a run of `once` came to. */
 export interface Result {
-  readonly ended: Sender.Ended
+  readonly ended: Dispatcher.Ended
   /** Why the source was not taken; what was wanted before was sent all the same. Undefined: it was not read, and nothing was sent. */
   readonly source: Either.Either<void, SourceFailure | SnapshotHeld> | undefined
   /** Products that were settled before anything was sent. */
@@ -205,12 +205,12 @@ export const once = (
   options: Omit<Options<never>, "ledger" | "reconcile" | "sourceIncludesSales">
 ): Effect.Effect<Result, LedgerFault | OtherAccount | AccountIdentity.WrongAddress, Ledger | Requirements> =>
   Effect.gen(function*() {
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     const { begin, breaker, reader, reassertion, wakes } = yield* parts({ ...options, sourceIncludesSales: false })
     const ledger = yield* Ledger
-    yield* standing.tell({ _tag: "LedgerIs", ledger: { _tag: "Open", since: yield* Clock.currentTimeMillis, ledger } })
-    yield* begin(ledger, Effect.map(Sender.lastingly(breaker), Option.isNone))
-    const refused = yield* Sender.lastingly(breaker)
+    yield* status.publish({ _tag: "LedgerIs", ledger: { _tag: "Open", since: yield* Clock.currentTimeMillis, ledger } })
+    yield* begin(ledger, Effect.map(Dispatcher.lastingly(breaker), Option.isNone))
+    const refused = yield* Dispatcher.lastingly(breaker)
     if (Option.isSome(refused)) return { ended: refused.value, source: undefined, unchanged: (yield* ledger.counts).settled }
     const failed = (failure: SourceFailure | SnapshotHeld) => Effect.succeed(Either.left(failure))
     const source = yield* reader.read(ledger).pipe(
@@ -220,6 +220,6 @@ export const once = (
     const { settled: unchanged } = yield* ledger.counts
     // What an earlier run gave up is tried again at once, however long its next retry is away.
     yield* ledger.retryNow
-    const ended = yield* Sender.run({ ...options, ledger, breaker, reassertion, wakes, until: "idle" })
+    const ended = yield* Dispatcher.run({ ...options, ledger, breaker, reassertion, wakes, until: "idle" })
     return { ended, source, unchanged }
   })

@@ -5,10 +5,10 @@ import { ProductId } from "@plaza/domain"
 import { Duration, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
 import { type Held, Ledger } from "../../src/ledger/Ledger.js"
 import * as LedgerSqlite from "../../src/ledger/Sqlite.js"
-import * as EventLog from "../../src/observability/EventLog.js"
-import * as Monitor from "../../src/observability/Monitor.js"
+import * as EventLogger from "../../src/observability/EventLogger.js"
 import * as Routes from "../../src/observability/Routes.js"
-import { type Failure, type Happening, layer as layerState, Standing } from "../../src/sync/WorkerState.js"
+import * as StatusSampler from "../../src/observability/StatusSampler.js"
+import { type Failure, layer as layerState, type SyncEvent, SyncStatus } from "../../src/sync/SyncStatus.js"
 import { ledgerOptions, policy, row } from "./sandbox.js"
 
 export const id = (text: string) => ProductId.make(text)
@@ -33,7 +33,7 @@ export const held: Held = {
 }
 
 /** Something happens to the worker. */
-export const happens = (happening: Happening) => Effect.flatMap(Standing, (standing) => standing.tell(happening))
+export const happens = (event: SyncEvent) => Effect.flatMap(SyncStatus, (status) => status.publish(event))
 
 export const ledgerOpens = Effect.flatMap(Ledger, (ledger) => happens({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger } }))
 
@@ -128,8 +128,8 @@ export const metric = (name: string) =>
 
 /** A ledger at a path, the worker's state, and what observes both. Log lines go into the array. */
 export const layer = (path: string, lines: Array<string> = []) =>
-  Monitor.layer(options).pipe(
-    Layer.provideMerge(Layer.scopedDiscard(EventLog.keep)),
+  StatusSampler.layer(options).pipe(
+    Layer.provideMerge(Layer.scopedDiscard(EventLogger.keep)),
     Layer.provideMerge(layerState),
     Layer.provideMerge(Layer.provide(LedgerSqlite.layer(path, ledgerOptions), NodeContext.layer)),
     Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, (line) => void lines.push(line)))),

@@ -1,7 +1,7 @@
 /** Sentences about the state of a running worker, for readiness, logs and the page. */
+import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
 import type { Held } from "../ledger/Ledger.js"
-import * as Receive from "../ledger/Receive.js"
-import type { AccountState, Failure, State } from "../sync/WorkerState.js"
+import type { AccountState, Failure, State } from "../sync/SyncStatus.js"
 
 export const iso = (at: number): string => new Date(at).toISOString()
 
@@ -12,7 +12,7 @@ export const moment = (at: number): string => `${iso(at).slice(0, 10)} ${iso(at)
 export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
 
 export const held = (each: Held): string =>
-  `the source is held as snapshot ${each.number} since ${moment(each.since)}: ${Receive.heldText(each.figures)}`
+  `the source is held as snapshot ${each.number} since ${moment(each.since)}: ${ApplySnapshot.heldText(each.figures)}`
 
 /** For how long, in the two largest units that matter. */
 export const lasting = (millis: number): string => {
@@ -25,7 +25,7 @@ export const lasting = (millis: number): string => {
   return first === -1 ? "0 s" : parts.slice(first, first + 2).flatMap(([count, unit]) => count > 0 ? [`${count} ${unit}`] : []).join(" ")
 }
 
-export interface Told {
+export interface StateText {
   readonly tone: "good" | "note" | "bad"
   readonly name: string
   /** What is the case, in sentences. */
@@ -48,7 +48,7 @@ const mending: Readonly<Record<string, string>> = {
 }
 
 /** The account's state in words, with what to do about it. */
-export const account = (state: AccountState): Told => {
+export const account = (state: AccountState): StateText => {
   switch (state._tag) {
     case "Starting":
       return { tone: "note", name: "Starting", what: "The service is asked whose key it is.", todo: "" }
@@ -85,7 +85,7 @@ export const account = (state: AccountState): Told => {
 }
 
 /** The source's state in words. */
-export const source = ({ source: { failing, held: kept, readAt } }: State): Told => {
+export const source = ({ source: { failing, held: kept, readAt } }: State): StateText => {
   if (kept !== undefined) {
     return {
       tone: "bad",
@@ -109,7 +109,7 @@ export const source = ({ source: { failing, held: kept, readAt } }: State): Told
 }
 
 /** The ledger's state in words. */
-export const ledger = ({ ledger: state }: State): Told => {
+export const ledger = ({ ledger: state }: State): StateText => {
   switch (state._tag) {
     case "Opening":
       return { tone: "note", name: "Opening", what: "The ledger is being opened.", todo: "" }

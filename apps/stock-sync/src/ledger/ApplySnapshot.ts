@@ -13,7 +13,6 @@ import * as Stream from "effect/Stream"
 import type { Unit } from "../source/Source.js"
 import * as DropGuard from "../sync/DropGuard.js"
 import * as RejectedRowLimit from "../sync/RejectedRowLimit.js"
-import type { Access } from "./Access.js"
 import {
   type Held,
   type Intake,
@@ -24,6 +23,7 @@ import {
   SnapshotHeld,
   type SnapshotPolicy
 } from "./Ledger.js"
+import type { LedgerConnection } from "./LedgerConnection.js"
 import * as Staging from "./Staging.js"
 import * as Tables from "./Tables.js"
 
@@ -318,7 +318,7 @@ const periodOf = ({ guard: { window } }: SnapshotPolicy): Effect.Effect<Period> 
   Effect.map(Clock.currentTimeMillis, (now) => ({ now, from: now - Math.ceil(Duration.toMillis(window)) }))
 
 const staged = <A, E, E2, R>(
-  { run, sql }: Access,
+  { run, sql }: LedgerConnection,
   { excluded, rows, source, unit }: Intake<E, R>,
   policy: SnapshotPolicy,
   use: (judgement: Judgement, period: Period) => Effect.Effect<A, E2>
@@ -337,7 +337,7 @@ const staged = <A, E, E2, R>(
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
 
 /** Takes rows over as the next snapshot. If they fail or are held, nothing of them is left. */
-export const receive = (access: Access): Ledger["Type"]["receive"] => (intake, policy) => {
+export const receive = (access: LedgerConnection): Ledger["Type"]["receive"] => (intake, policy) => {
   const { run, sql } = access
   const taking = { duplicates: policy.duplicates, unit: intake.unit }
   return staged(access, intake, policy, (judgement, period): Effect.Effect<Received, LedgerFault | SnapshotHeld> => {
@@ -349,7 +349,7 @@ export const receive = (access: Access): Ledger["Type"]["receive"] => (intake, p
 }
 
 /** Takes rows over even if they would be held, and keeps the changes for which they would be to be looked at. */
-export const preview = (access: Access): Ledger["Type"]["preview"] => (intake, policy) => {
+export const preview = (access: LedgerConnection): Ledger["Type"]["preview"] => (intake, policy) => {
   const { run, sql } = access
   const taking = { duplicates: policy.duplicates, unit: intake.unit }
   return staged(access, intake, policy, (judgement, period): Effect.Effect<Preview, LedgerFault> =>

@@ -17,8 +17,8 @@ import * as Stream from "effect/Stream"
 import type { Entry } from "../ledger/Entry.js"
 import type { Backlog, Counts, HeldChange, Ledger, LedgerFault, RowIssue } from "../ledger/Ledger.js"
 import type { Unit } from "../source/Source.js"
-import * as MonotonicTime from "../sync/MonotonicTime.js"
-import { outcomes, Standing, type State } from "../sync/WorkerState.js"
+import * as MonotonicClock from "../sync/MonotonicClock.js"
+import { outcomes, type State, SyncStatus } from "../sync/SyncStatus.js"
 import * as Gauges from "./Gauges.js"
 import * as History from "./History.js"
 import * as Readiness from "./Readiness.js"
@@ -57,7 +57,7 @@ export interface Options {
   readonly sourcePatience: Duration.Duration | undefined
 }
 
-export class Lookout extends Context.Tag("@plaza/stock-sync/Lookout")<Lookout, {
+export class StatusSampler extends Context.Tag("@plaza/stock-sync/StatusSampler")<StatusSampler, {
   readonly look: Effect.Effect<Look>
 }>() {}
 
@@ -92,26 +92,26 @@ const readFigures = (ledger: Ledger["Type"], at: number): Effect.Effect<Figures,
 
 const waitingOf = ({ backlog }: Figures): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
 
-export const layer = (options: Options): Layer.Layer<Lookout, never, Standing> =>
+export const layer = (options: Options): Layer.Layer<StatusSampler, never, SyncStatus> =>
   Layer.scoped(
-    Lookout,
+    StatusSampler,
     Effect.gen(function*() {
-      const standing = yield* Standing
+      const status = yield* SyncStatus
       const kept = yield* Ref.make<Pick<Look, "figures" | "history" | "rateInUse">>({ figures: undefined, history: [], rateInUse: 0 })
 
       const look = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const state = yield* standing.state
+        const state = yield* status.state
         return { ...yield* Ref.get(kept), now, state, reasons: Readiness.reasons(state, now, options.sourcePatience) }
       })
 
       let askAgainAt = -Infinity
       const askLedger = (ledger: Ledger["Type"], now: number) =>
         Effect.gen(function*() {
-          const begun = yield* MonotonicTime.now
+          const begun = yield* MonotonicClock.now
           if (begun < askAgainAt) return undefined
           const figures = yield* readFigures(ledger, now)
-          const ended = yield* MonotonicTime.now
+          const ended = yield* MonotonicClock.now
           askAgainAt = ended + (ended - begun) * share
           return figures
         }).pipe(
@@ -129,7 +129,7 @@ export const layer = (options: Options): Layer.Layer<Lookout, never, Standing> =
       const sample = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const before = yield* Ref.get(kept)
-        const { ledger, sends } = yield* standing.state
+        const { ledger, sends } = yield* status.state
         const asked = ledger._tag === "Open" ? yield* askLedger(ledger.ledger, now) : undefined
         const figures = asked ?? before.figures
         const requests = (yield* Metric.value(Measures.requests)).count
@@ -149,7 +149,7 @@ export const layer = (options: Options): Layer.Layer<Lookout, never, Standing> =
       // As a ledger that is closed in the middle of an answer: the next look is another one.
       const looked = Effect.catchAllDefect(sample, (defect) => Effect.logError("monitor.failed", Cause.die(defect)))
       // What is held is wanted on the page at once, not with the next interval.
-      const events = yield* standing.subscribe
+      const events = yield* status.subscribe
       const news = yield* Queue.sliding<void>(1)
       yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), ({ _tag }) =>
         _tag === "SourceHeld" || _tag === "SourceTaken" ? Queue.offer(news, undefined) : Effect.void)))

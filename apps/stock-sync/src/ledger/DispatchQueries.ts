@@ -7,9 +7,9 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type Access, keepable, texts } from "./Access.js"
 import type { EntryState, Refusal, Waiting } from "./Entry.js"
-import type { Backlog, Choice, Failed, HistoryEntry, Ledger, LedgerOptions, Seen, Taken } from "./Ledger.js"
+import type { Backlog, Choice, Failed, HistoryEntry, Ledger, LedgerOptions, ObservedStock, Taken } from "./Ledger.js"
+import { keepable, type LedgerConnection, texts } from "./LedgerConnection.js"
 import * as Tables from "./Tables.js"
 
 interface DueRow {
@@ -268,7 +268,12 @@ const clockChanged = (sql: SqlClient.SqlClient, millis: number) =>
     yield* sql`UPDATE request SET at = ${now} WHERE at > ${now}`
   })
 
-const observe = (sql: SqlClient.SqlClient, seen: ReadonlyArray<Seen>, begunAt: number, resend: boolean): Effect.Effect<number, SqlError> =>
+const observe = (
+  sql: SqlClient.SqlClient,
+  seen: ReadonlyArray<ObservedStock>,
+  begunAt: number,
+  resend: boolean
+): Effect.Effect<number, SqlError> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const stocks = new Map<string, number>(seen.map(({ productId, stock }) => [productId, stock]))
@@ -311,7 +316,7 @@ export const cutOff = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions):
 
 /** The operations around a request. */
 export const make = (
-  { run, sql }: Access,
+  { run, sql }: LedgerConnection,
   options: LedgerOptions
 ): Pick<
   Ledger["Type"],

@@ -20,11 +20,11 @@ import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type { Refusal } from "../ledger/Entry.js"
 import type { Failed, Ledger, LedgerFault, Taken } from "../ledger/Ledger.js"
+import * as FailureEvent from "./FailureEvent.js"
 import * as FailurePolicy from "./FailurePolicy.js"
-import * as FailureReport from "./FailureReport.js"
-import * as MonotonicTime from "./MonotonicTime.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 import type { Reassertion } from "./Reassertion.js"
-import { type Outcome, Standing } from "./WorkerState.js"
+import { type Outcome, SyncStatus } from "./SyncStatus.js"
 
 export interface Options {
   readonly ledger: Ledger["Type"]
@@ -79,7 +79,7 @@ export const lastingly = <Item>(breaker: CircuitBreaker.CircuitBreaker<Item>): E
 /** Has the ledger know when the wall clock is set. */
 const timeKeeper = (ledger: Ledger["Type"]) =>
   Effect.gen(function*() {
-    const lead = Effect.zipWith(Clock.currentTimeMillis, MonotonicTime.now, (wall, moment) => wall - moment)
+    const lead = Effect.zipWith(Clock.currentTimeMillis, MonotonicClock.now, (wall, moment) => wall - moment)
     yield* ledger.clockChanged(0)
     let before = yield* lead
     return Effect.gen(function*() {
@@ -105,12 +105,12 @@ const isSame = (before: Refusal | undefined, after: Refusal): boolean =>
  * Sends until the ledger fails, the fiber is interrupted, or, where it ends when it is idle, nothing is due. Nothing new is begun then,
  * and requests in flight get some time to finish; those that do not are doubtful.
  */
-export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLimit.RateLimit | Standing | Store> =>
+export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLimit.RateLimit | SyncStatus | Store> =>
   Effect.scoped(Effect.gen(function*() {
     const { breaker, concurrency, ledger, reassertion, stopWithin, until, wakes } = options
     const rateLimit = yield* RateLimit.RateLimit
     const store = yield* Store
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     const inFlight = yield* FiberSet.make<void, LedgerFault>()
     const places = Effect.unsafeMakeSemaphore(concurrency)
 
@@ -132,9 +132,9 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         const { priority, productId, since, value, wasQuarantined } = taken
         const failure = failed === undefined
           ? undefined
-          : yield* FailureReport.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
+          : yield* FailureEvent.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
             productId)
-        yield* standing.tell({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, failure })
+        yield* status.publish({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, failure })
       })
 
     const failed = (taken: Taken, how: Failed) => Effect.zipRight(ledger.fail(taken, how), finished(taken, how.state, how))
@@ -167,7 +167,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
         const told = (failure: FailurePolicy.SendFailure | undefined) =>
           Effect.flatMap(Effect.interruptible(breaker.record(permit, productId, failure)), (closed) =>
             closed && wasFaulty ? ledger.retryNow : Effect.void)
-        const now = yield* MonotonicTime.now
+        const now = yield* MonotonicClock.now
         if (Exit.isSuccess(exit)) {
           acceptedAt = now
           failing.delete(productId)
@@ -250,7 +250,7 @@ export const run = (options: Options): Effect.Effect<Ended, LedgerFault, RateLim
       const next = yield* ledger.nextDue(until === "idle" ? Option.some(maxAttempts) : Option.none())
       if (until === "idle" && Option.isNone(next) && (yield* FiberSet.size(inFlight)) === 0) return Option.some<Ended>({ _tag: "Idle" })
       const now = yield* Clock.currentTimeMillis
-      const moment = yield* MonotonicTime.now
+      const moment = yield* MonotonicClock.now
       const waits = [
         Option.match(next, { onNone: () => Number.POSITIVE_INFINITY, onSome: (at) => Math.max(1, at - now) }),
         reassertion.next() > moment ? reassertion.next() - moment : Number.POSITIVE_INFINITY

@@ -8,9 +8,9 @@ import * as Metric from "effect/Metric"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 import * as Show from "../commands/Format.js"
-import { type AccountState, after, type Failure, type LedgerState, Standing, type State, type Told } from "../sync/WorkerState.js"
+import { type AccountState, after, type Failure, type LedgerState, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
 import * as Measures from "./Metrics.js"
-import * as Words from "./Texts.js"
+import * as StatusText from "./StatusText.js"
 
 export interface Line {
   readonly level: LogLevel.LogLevel
@@ -45,17 +45,17 @@ const account = (now: AccountState, before: AccountState): Line => {
     case "Paused":
       return line(levelOf(LogLevel.Error, before._tag === now._tag && before.failure.code === now.failure.code), "account.paused", {
         ...failed(now.failure),
-        nextProbe: Words.iso(now.nextProbe)
+        nextProbe: StatusText.iso(now.nextProbe)
       })
     case "Quota":
       return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.quota", {
         ...failed(now.failure),
-        until: Words.iso(now.until)
+        until: StatusText.iso(now.until)
       })
     case "Trouble":
       return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.trouble", {
         ...failed(now.failure),
-        nextTry: Words.iso(now.nextTry)
+        nextTry: StatusText.iso(now.nextTry)
       })
   }
 }
@@ -69,90 +69,92 @@ const ledger = (now: LedgerState, before: LedgerState): Line => {
     case "Failing":
       return line(levelOf(LogLevel.Error, before._tag === "Failing" && isRepeated(now.failure, before.failure)), "ledger.failed", {
         ...failed(now.failure),
-        nextTry: Words.iso(now.nextTry)
+        nextTry: StatusText.iso(now.nextTry)
       })
   }
 }
 
 /** The line of an event. Pure. */
-export const lineOf = (told: Told, before: Before): Line => {
-  switch (told._tag) {
+export const lineOf = (event: StampedEvent, before: Before): Line => {
+  switch (event._tag) {
     case "Bound":
       return line(levelOf(LogLevel.Info, before.owner !== undefined), "account.known", {
-        account: told.owner.id ?? "unknown",
-        address: told.owner.baseUrl
+        account: event.owner.id ?? "unknown",
+        address: event.owner.baseUrl
       })
     case "AccountIs":
-      return account(told.account, before.account)
+      return account(event.account, before.account)
     case "LedgerIs":
-      return ledger(told.ledger, before.ledger)
+      return ledger(event.ledger, before.ledger)
     case "SourceUnchanged":
       return before.source.failing === undefined ? line(LogLevel.Debug, "source.unchanged") : line(LogLevel.Info, "source.recovered")
     case "SourceTaken": {
-      const { changed, figures, goneSpared, negative, rejected } = told.received
-      const fields = { rows: told.rows, changed, rejected, negative, soldOut: figures.soldOut, missing: figures.missing }
+      const { changed, figures, goneSpared, negative, rejected } = event.received
+      const fields = { rows: event.rows, changed, rejected, negative, soldOut: figures.soldOut, missing: figures.missing }
       return goneSpared
         ? line(LogLevel.Warning, "snapshot.accepted", { ...fields, detail: Show.goneSpared })
         : line(LogLevel.Info, "snapshot.accepted", fields)
     }
     case "SourceHeld": {
-      const { figures: { catalogue, fell, missing, rose, soldOut }, number } = told.held
+      const { figures: { catalogue, fell, missing, rose, soldOut }, number } = event.held
       return line(levelOf(LogLevel.Error, before.source.held?.number === number), "snapshot.held", {
         snapshot: number,
-        rows: told.rows,
+        rows: event.rows,
         products: catalogue,
         soldOut,
         fell,
         rose,
         missing,
-        detail: Words.held(told.held)
+        detail: StatusText.held(event.held)
       })
     }
     case "SourceFailed":
-      return line(levelOf(LogLevel.Error, isRepeated(told.failure, before.source.failing?.failure)), "source.failed", failed(told.failure))
+      return line(levelOf(LogLevel.Error, isRepeated(event.failure, before.source.failing?.failure)), "source.failed",
+        failed(event.failure))
     case "Sent":
-      return told.outcome === "quarantined" && told.failure !== undefined && !told.wasQuarantined
-        ? line(LogLevel.Warning, "product.quarantined", { product: told.productId, stock: told.value, ...failed(told.failure) })
-        : line(LogLevel.Debug, `product.${told.outcome}`, { product: told.productId, stock: told.value, priority: told.priority })
+      return event.outcome === "quarantined" && event.failure !== undefined && !event.wasQuarantined
+        ? line(LogLevel.Warning, "product.quarantined", { product: event.productId, stock: event.value, ...failed(event.failure) })
+        : line(LogLevel.Debug, `product.${event.outcome}`, { product: event.productId, stock: event.value, priority: event.priority })
     case "Reconciled":
-      return line(told.differing > 0 || before.reconciliation !== undefined ? LogLevel.Info : LogLevel.Debug, "reconciliation.completed", {
-        products: told.products,
-        differing: told.differing
+      return line(event.differing > 0 || before.reconciliation !== undefined ? LogLevel.Info : LogLevel.Debug, "reconciliation.completed", {
+        products: event.products,
+        differing: event.differing
       })
     case "ReconcilingFailed":
-      return line(levelOf(LogLevel.Warning, isRepeated(told.failure, before.reconciliation)), "reconciliation.failed", failed(told.failure))
+      return line(levelOf(LogLevel.Warning, isRepeated(event.failure, before.reconciliation)), "reconciliation.failed",
+        failed(event.failure))
     case "Stopping":
       return line(LogLevel.Info, "worker.stopping")
   }
 }
 
-const reconciliation = (told: Told, before: Before): Failure | undefined =>
-  told._tag === "ReconcilingFailed" ? told.failure : told._tag === "Reconciled" ? undefined : before.reconciliation
+const reconciliation = (event: StampedEvent, before: Before): Failure | undefined =>
+  event._tag === "ReconcilingFailed" ? event.failure : event._tag === "Reconciled" ? undefined : before.reconciliation
 
-const count = (told: Told): Effect.Effect<void> => {
-  if (told._tag === "LedgerIs") return told.ledger._tag === "Failing" ? Metric.increment(Measures.ledgerFaults) : Effect.void
-  if (told._tag === "Reconciled") return Metric.set(Measures.drift, told.differing)
-  if (told._tag !== "Sent") return Effect.void
+const count = (event: StampedEvent): Effect.Effect<void> => {
+  if (event._tag === "LedgerIs") return event.ledger._tag === "Failing" ? Metric.increment(Measures.ledgerFaults) : Effect.void
+  if (event._tag === "Reconciled") return Metric.set(Measures.drift, event.differing)
+  if (event._tag !== "Sent") return Effect.void
   const sent = Effect.zipRight(
-    Metric.increment(Metric.tagged(Measures.sends, "outcome", told.outcome)),
-    told.failure?.tag === "StockMismatch" ? Metric.increment(Measures.mismatches) : Effect.void
+    Metric.increment(Metric.tagged(Measures.sends, "outcome", event.outcome)),
+    event.failure?.tag === "StockMismatch" ? Metric.increment(Measures.mismatches) : Effect.void
   )
-  return told.outcome === "confirmed" && told.priority !== "assertion"
+  return event.outcome === "confirmed" && event.priority !== "assertion"
     ? Effect.zipRight(sent,
-      Metric.update(Metric.tagged(Measures.timeToShelf, "priority", told.priority), Math.max(0, told.at - told.since) / 1_000))
+      Metric.update(Metric.tagged(Measures.timeToShelf, "priority", event.priority), Math.max(0, event.at - event.since) / 1_000))
     : sent
 }
 
 /** Writes until the scope closes, the last events included. */
-export const keep: Effect.Effect<void, never, Standing | Scope.Scope> = Effect.gen(function*() {
-  const standing = yield* Standing
-  const events = yield* standing.subscribe
-  let before: Before = yield* standing.state
-  const write = (told: Told) =>
+export const keep: Effect.Effect<void, never, SyncStatus | Scope.Scope> = Effect.gen(function*() {
+  const status = yield* SyncStatus
+  const events = yield* status.subscribe
+  let before: Before = yield* status.state
+  const write = (event: StampedEvent) =>
     Effect.suspend(() => {
-      const { event, fields, level } = lineOf(told, before)
-      before = { ...after(before, told), reconciliation: reconciliation(told, before) }
-      return Effect.zipRight(count(told), Effect.annotateLogs(Effect.logWithLevel(level, event), fields))
+      const { event: name, fields, level } = lineOf(event, before)
+      before = { ...after(before, event), reconciliation: reconciliation(event, before) }
+      return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(level, name), fields))
     })
   const rest = Effect.flatMap(Queue.takeAll(events), (left) => Effect.forEach(left, write, { discard: true }))
   yield* Effect.addFinalizer(() => rest)

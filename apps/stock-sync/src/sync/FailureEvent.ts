@@ -2,7 +2,7 @@
 import type { ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Failure } from "./WorkerState.js"
+import type { Failure } from "./SyncStatus.js"
 
 export interface Tagged {
   readonly _tag: string

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import type { LedgerFault } from "./Ledger.js"
 
 /** @since 0.1.0 @category models */
-export interface Access {
+export interface LedgerConnection {
   readonly sql: SqlClient.SqlClient
   /** Where the ledger is, for messages. */
   readonly path: string
@@ -21,7 +21,7 @@ export interface Access {
 }
 
 /** @since 0.1.0 @category constructors */
-export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: SqlError) => LedgerFault): Access => {
+export const make = (sql: SqlClient.SqlClient, path: string, faultOf: (error: SqlError) => LedgerFault): LedgerConnection => {
   const alone = Effect.unsafeMakeSemaphore(1)
   let broken: LedgerFault | undefined
   const fault = (error: SqlError) => {

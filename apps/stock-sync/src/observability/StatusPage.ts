@@ -6,17 +6,17 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Format from "../commands/Format.js"
 import type { Waiting } from "../ledger/Entry.js"
-import { outcomes } from "../sync/WorkerState.js"
+import { outcomes } from "../sync/SyncStatus.js"
 import { version } from "../version.js"
 import * as Chart from "./Chart.js"
 import * as History from "./History.js"
 import { type Html, html, type Piece } from "./Html.js"
-import { type Figures, heldListed, listed, type Look } from "./Monitor.js"
-import * as Words from "./Texts.js"
+import { type Figures, heldListed, listed, type Look } from "./StatusSampler.js"
+import * as StatusText from "./StatusText.js"
 
 export const paths = { page: "/", style: "/assets/status.css", script: "/assets/status.js", icon: "/assets/icon.svg" } as const
 
-const moment = (at: number): Html => html`<time datetime="${Words.iso(at)}">${Words.moment(at)}</time>`
+const moment = (at: number): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
 
 interface Column {
   readonly head: string
@@ -42,19 +42,19 @@ const table = (id: string, name: string, columns: ReadonlyArray<Column>, rows: R
   }</tbody>
 </table></div>`
 
-const state = (about: string, { name, todo, tone, what }: Words.Told): Html =>
+const state = (about: string, { name, todo, tone, what }: StatusText.StateText): Html =>
   html`<div class="state ${tone}"><h3>${about} <span class="badge ${tone}">${name}</span></h3>
 <p>${what}</p>${todo !== "" && html`<p class="todo">${todo}</p>`}</div>`
 
-const standing = ({ reasons, state: now }: Look): Html =>
-  html`<section aria-labelledby="standing"><h2 id="standing">Status</h2>
+const status = ({ reasons, state: now }: Look): Html =>
+  html`<section aria-labelledby="status"><h2 id="status">Status</h2>
 <div role="status" id="readiness" data-follow>${
     reasons.length === 0
       ? html`<p><span class="badge good">Ready</span> It does its work.</p>`
       : html`<p><span class="badge bad">Not ready</span> because</p><ul>${reasons.map(({ message }) => html`<li>${message}</li>`)}</ul>`
   }</div>
-<div class="states" id="states" data-follow>${state("Account", Words.account(now.account))}${state("Source", Words.source(now))}${
-    state("Ledger", Words.ledger(now))
+<div class="states" id="states" data-follow>${state("Account", StatusText.account(now.account))}${state("Source", StatusText.source(now))}${
+    state("Ledger", StatusText.ledger(now))
   }</div></section>`
 
 const urgencies: ReadonlyArray<readonly [urgency: Waiting, name: string]> = [
@@ -74,7 +74,7 @@ ${
       [{ head: "Why" }, { head: "Products", kind: "number" }, { head: "Longest", kind: "number" }],
       figures === undefined ? [] : urgencies.map(([urgency, name]) => {
         const since = figures.backlog.longest[urgency]
-        return [name, figures.backlog.waiting[urgency], since === undefined ? "–" : Words.lasting(now - since)]
+        return [name, figures.backlog.waiting[urgency], since === undefined ? "–" : StatusText.lasting(now - since)]
       }),
       "The ledger has not been open yet."
     )
@@ -98,10 +98,10 @@ const numbers = ({ figures, now, rateInUse, state: { sends, source } }: Look, ra
     ["Rows rejected", counts?.rejectedRows ?? "–"],
     ["Negative, taken as 0", counts?.negativeRows ?? "–"],
     ["Not named by the source", counts?.missing ?? "–"],
-    ["Rate in use", `${rateInUse} of ${rateLimit} requests in ${Words.lasting(Duration.toMillis(rateWindow))}`],
+    ["Rate in use", `${rateInUse} of ${rateLimit} requests in ${StatusText.lasting(Duration.toMillis(rateWindow))}`],
     ["Sends since the start", html`${outcomes.map((outcome, index) => html`${index > 0 && ", "}${sends[outcome].count} ${outcome}`)}`],
     ["Rows of the last source", source.rows ?? "–"],
-    ["Oldest confirmation", Option.match(confirmed, { onNone: () => "–", onSome: (at) => `${Words.lasting(now - at)} ago` })]
+    ["Oldest confirmation", Option.match(confirmed, { onNone: () => "–", onSome: (at) => `${StatusText.lasting(now - at)} ago` })]
   ]
   return html`<section aria-labelledby="numbers"><h2 id="numbers">In numbers</h2>
 <dl id="number-list" data-follow>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
@@ -215,7 +215,7 @@ ${
       "error-rows",
       "Last errors",
       [{ head: "When" }, { head: "About" }, { head: "What", kind: "long" }],
-      kept.slice(0, 20).map((failure) => [moment(failure.at), failure.productId ?? failure.about, Words.told(failure)]),
+      kept.slice(0, 20).map((failure) => [moment(failure.at), failure.productId ?? failure.about, StatusText.told(failure)]),
       "None since the start."
     )
   }</section>`
@@ -245,7 +245,7 @@ export const page = (look: Look, options: { readonly rateLimit: number; readonly
 <p class="soft"><span id="as-of" data-follow>As of ${moment(now)}${
     figures !== undefined && figures.at !== now && html`, the ledger's figures as of ${moment(figures.at)}`
   }.</span> <a href="${paths.page}">Refresh</a> <button type="button" id="follow" hidden>Follow</button> <span id="told" role="status"></span></p>
-${standing(look)}
+${status(look)}
 ${held(look)}
 <div class="columns">${waiting(figures, now)}${numbers(look, options.rateLimit, options.rateWindow)}</div>
 ${hour(look)}

@@ -10,8 +10,8 @@ import * as Stream from "effect/Stream"
 import type { Ledger, LedgerFault, SnapshotHeld, SnapshotPolicy } from "../ledger/Ledger.js"
 import { Source, type SourceFailure } from "../source/Source.js"
 import * as Backoff from "./Backoff.js"
-import * as FailureReport from "./FailureReport.js"
-import { Standing } from "./WorkerState.js"
+import * as FailureEvent from "./FailureEvent.js"
+import { SyncStatus } from "./SyncStatus.js"
 
 export interface SourceReader {
   /** Reads the source once. */
@@ -31,10 +31,10 @@ export const make = (options: {
   readonly policy: SnapshotPolicy
   /** Something may be due. */
   readonly wakes: Queue.Enqueue<void>
-}): Effect.Effect<SourceReader, never, Source | Standing> =>
+}): Effect.Effect<SourceReader, never, Source | SyncStatus> =>
   Effect.gen(function*() {
     const source = yield* Source
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     // The version that was last taken or held: in either case there is nothing new in it.
     let known = Option.none<string>()
     let failures = 0
@@ -52,7 +52,7 @@ export const make = (options: {
     const read: SourceReader["read"] = (ledger) =>
       Effect.scoped(Effect.gen(function*() {
         const opened = yield* source.open(known)
-        if (Option.isNone(opened)) return yield* standing.tell({ _tag: "SourceUnchanged" })
+        if (Option.isNone(opened)) return yield* status.publish({ _tag: "SourceUnchanged" })
         const { excluded, rows, unit, version } = opened.value
         let count = 0
         const counted = Stream.mapChunks(rows, (chunk) => {
@@ -63,12 +63,12 @@ export const make = (options: {
           Effect.tapErrorTag("SnapshotHeld", (failure) =>
             Effect.zipRight(
               noteKnown(ledger, version),
-              Effect.flatMap(FailureReport.make("source", failure),
-                (report) => standing.tell({ _tag: "SourceHeld", rows: count, held: failure.held, failure: report }))
+              Effect.flatMap(FailureEvent.make("source", failure),
+                (report) => status.publish({ _tag: "SourceHeld", rows: count, held: failure.held, failure: report }))
             ))
         )
         yield* noteKnown(ledger, version)
-        yield* standing.tell({ _tag: "SourceTaken", rows: count, received })
+        yield* status.publish({ _tag: "SourceTaken", rows: count, received })
       })).pipe(
         Effect.tap(() => {
           failures = 0
@@ -79,9 +79,9 @@ export const make = (options: {
           })),
         Effect.tapError((failure) =>
           failure._tag === "SourceError" || failure._tag === "SourceUnreachable"
-            ? Effect.flatMap(FailureReport.make("source", failure), (report) => {
+            ? Effect.flatMap(FailureEvent.make("source", failure), (report) => {
               failures++
-              return standing.tell({ _tag: "SourceFailed", failure: report })
+              return status.publish({ _tag: "SourceFailed", failure: report })
             })
             : Effect.void
         ),
@@ -94,7 +94,7 @@ export const make = (options: {
     const reread = (ledger: Ledger["Type"]) =>
       Effect.gen(function*() {
         // The source has not changed since it was held, and is to be read all the same.
-        if ((yield* standing.state).source.held !== undefined && (yield* isConfirmed(ledger))) known = Option.none()
+        if ((yield* status.state).source.held !== undefined && (yield* isConfirmed(ledger))) known = Option.none()
         yield* Effect.catchTags(read(ledger), {
           SnapshotHeld: () => Effect.void,
           SourceError: () => Effect.void,
@@ -105,7 +105,7 @@ export const make = (options: {
     const wait = (ledger: Ledger["Type"], looks: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault> =>
       Effect.gen(function*() {
         if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(looks), yield* Backoff.delay(backoff, failures)))
-        if ((yield* standing.state).source.held === undefined) return yield* Queue.take(looks)
+        if ((yield* status.state).source.held === undefined) return yield* Queue.take(looks)
         const looked = yield* Effect.timeoutOption(Queue.take(looks), confirmationInterval)
         if (Option.isNone(looked) && !(yield* isConfirmed(ledger))) yield* wait(ledger, looks)
       })
