@@ -1,0 +1,96 @@
+/**
+ * The Postgres of a fleet: `STOCK_SYNC_FLEET_DATABASE`. Everything lies in the schema `plaza_fleet`. A runner uses at most 12 connections:
+ * 9 for accounts and ledgers, 3 for the ownership of shards.
+ */
+import * as Reactivity from "@effect/experimental/Reactivity"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { faultOf } from "../ledger/PostgresErrors.js"
+import { FleetDatabaseError } from "./FleetError.js"
+
+export const variable = "STOCK_SYNC_FLEET_DATABASE"
+export const schema = "plaza_fleet"
+export const ledgerConnections = 9
+export const ownershipConnections = 3
+
+export class FleetDatabase extends Context.Tag("@plaza/stock-sync/fleet/FleetDatabase")<FleetDatabase, {
+  readonly sql: SqlClient.SqlClient
+  /** The address without user and password, for messages. */
+  readonly name: string
+  /** The address for further pools of the same database. */
+  readonly url: Redacted.Redacted
+  /** Runs statements; a failure names the database and what to do. */
+  readonly run: <A, R>(statements: Effect.Effect<A, SqlError, R>) => Effect.Effect<A, FleetDatabaseError, R>
+}>() {}
+
+const addressOf = (text: string): Effect.Effect<URL, UsageError> =>
+  URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
+    ? Effect.succeed(new URL(text))
+    : new UsageError({ message: `${variable} is not the address of a Postgres: set it to postgres://user:password@host:port/database` })
+
+/** The address of the configuration, with session settings that hold for every connection of a pool. */
+export const withOptions = (url: Redacted.Redacted, options: Readonly<Record<string, string | number>>): Redacted.Redacted => {
+  const address = new URL(Redacted.value(url))
+  const given = address.searchParams.get("options")
+  const added = Object.entries(options).map(([name, value]) => `-c ${name}=${value}`)
+  address.searchParams.set("options", [...(given === null ? [] : [given]), ...added].join(" "))
+  return Redacted.make(address.href)
+}
+
+/** Postgres returns 64-bit integers as text by default; those of these tables are exact as numbers. */
+export const types = {
+  getTypeParser: (type: number) => (text: string): unknown =>
+    type === 20 || type === 21 || type === 23
+      ? Number(text)
+      : type === 16
+      ? text === "t"
+      : type === 114 || type === 3802
+      ? JSON.parse(text)
+      : text
+}
+
+/** Reads the address; fails if the variable is missing. */
+export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError> = Effect.gen(function*() {
+  const given = yield* Config.withDefault(Config.redacted(variable), Redacted.make(""))
+  if (Redacted.value(given).trim() === "") {
+    return yield* new UsageError({ message: `the fleet has no database: set ${variable} to postgres://user:password@host:port/database` })
+  }
+  yield* addressOf(Redacted.value(given).trim())
+  return Redacted.make(Redacted.value(given).trim())
+})
+
+const make = (url: Redacted.Redacted) =>
+  Effect.gen(function*() {
+    const { host, pathname, protocol } = yield* addressOf(Redacted.value(url))
+    const name = `${protocol}//${host}${pathname}`
+    const fault = (error: SqlError) => {
+      const { message } = faultOf(name)(error)
+      return new FleetDatabaseError({ database: name, message: message.replace("the ledger", "the fleet's database") })
+    }
+    const sql = yield* Effect.mapError(
+      PgClient.make({
+        url: withOptions(url, { search_path: schema }),
+        maxConnections: ledgerConnections,
+        applicationName: "plaza-stock-sync fleet",
+        spanAttributes: {},
+        types
+      }),
+      fault
+    )
+    return { sql, name, url, run: Effect.mapError(fault) } satisfies FleetDatabase["Type"]
+  })
+
+export const layer = (url: Redacted.Redacted): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>
+  Layer.provide(Layer.scoped(FleetDatabase, make(url)), Reactivity.layer)
+
+export const layerConfig: Layer.Layer<FleetDatabase, UsageError | ConfigError | FleetDatabaseError> = Layer.unwrapEffect(
+  Effect.map(address, layer)
+)

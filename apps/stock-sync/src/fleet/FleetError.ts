@@ -1,0 +1,28 @@
+/** Failures of the fleet's database and accounts. Their messages never hold a key or a password. */
+import * as Data from "effect/Data"
+
+/** The fleet's database can't be reached, is not prepared, or refuses a statement. */
+export class FleetDatabaseError extends Data.TaggedError("FleetDatabaseError")<{
+  /** The database without user and password. */
+  readonly database: string
+  readonly message: string
+}> {}
+
+/** No account with this id. */
+export class AccountNotFound extends Data.TaggedError("AccountNotFound")<{
+  readonly id: string
+  readonly message: string
+}> {}
+
+/** An account can't be used as it is: its key, its source or a setting is invalid. Other accounts are not affected. */
+export class InvalidAccount extends Data.TaggedError("InvalidAccount")<{
+  readonly id: string
+  readonly message: string
+}> {}
+
+/** Another runner has taken the account over: this runner's epoch is old, and nothing was written. */
+export class AccountTakenOver extends Data.TaggedError("AccountTakenOver")<{
+  readonly id: string
+  readonly epoch: number
+  readonly message: string
+}> {}

@@ -1,0 +1,100 @@
+/**
+ * Ownership by `@effect/cluster`. Runners meet in the fleet's database only: they open no port and need not reach each other. Nothing but
+ * shard assignment is used, so there are no entities and no messages.
+ *
+ * Shards are locked by rows with an expiry and not by advisory locks of the session. Advisory locks of the library are plain numbers that
+ * other programs in the same database may use as well, and a frozen runner would keep them for as long as its connection lives.
+ */
+import * as EntityId from "@effect/cluster/EntityId"
+import * as MessageStorage from "@effect/cluster/MessageStorage"
+import * as RunnerAddress from "@effect/cluster/RunnerAddress"
+import * as RunnerHealth from "@effect/cluster/RunnerHealth"
+import * as Runners from "@effect/cluster/Runners"
+import * as ShardId from "@effect/cluster/ShardId"
+import * as Sharding from "@effect/cluster/Sharding"
+import * as ShardingConfig from "@effect/cluster/ShardingConfig"
+import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
+import * as FleetDatabase from "./FleetDatabase.js"
+import type { FleetDatabaseError } from "./FleetError.js"
+import { Ownership } from "./Ownership.js"
+
+/** Every runner of a fleet must use the same number: it decides the shard of an account. */
+export const shards = 300
+
+/** How long the locks of a runner hold that is out of touch with the database. Its accounts are served again 1 to 3 seconds later. */
+export const lockExpiration: Duration.Duration = Duration.seconds(6)
+
+const group = "default"
+
+const config = (runner: RunnerAddress.RunnerAddress): Partial<ShardingConfig.ShardingConfig["Type"]> => ({
+  runnerAddress: Option.some(runner),
+  shardsPerGroup: shards,
+  availableShardGroups: [group],
+  assignedShardGroups: [group],
+  shardLockDisableAdvisory: true,
+  shardLockExpiration: lockExpiration,
+  shardLockRefreshInterval: Duration.seconds(2),
+  refreshAssignmentsInterval: Duration.seconds(1)
+})
+
+const client = Effect.gen(function*() {
+  const { run, url } = yield* FleetDatabase.FleetDatabase
+  // The library compares times without a zone that the session's zone decides.
+  const address = FleetDatabase.withOptions(url, { search_path: FleetDatabase.schema, timezone: "UTC" })
+  return yield* run(PgClient.make({
+    url: address,
+    maxConnections: FleetDatabase.ownershipConnections,
+    applicationName: "plaza-stock-sync fleet ownership"
+  }))
+}).pipe(
+  Effect.map((sql): SqlClient.SqlClient => sql),
+  Layer.scoped(SqlClient.SqlClient),
+  Layer.provide(Reactivity.layer)
+)
+
+/** Creates the library's tables. Runners that start at the same time on an empty schema would fail each other. */
+export const migrate: Effect.Effect<void, FleetDatabaseError, FleetDatabase.FleetDatabase> = Effect.flatMap(
+  FleetDatabase.FleetDatabase,
+  ({ run }) =>
+    Effect.scoped(Effect.flatMap(Layer.build(client), (context) =>
+      run(Effect.asVoid(Layer.build(SqlRunnerStorage.layer)).pipe(
+        Effect.provide(context),
+        Effect.provide(ShardingConfig.layer(config(RunnerAddress.make("migrate", 0))))
+      ))))
+)
+
+const make = (runner: RunnerAddress.RunnerAddress) =>
+  Effect.gen(function*() {
+    const sharding = yield* Sharding.Sharding
+    const ids = Array.from({ length: shards }, (_, index) => ShardId.make(group, index + 1))
+    return {
+      runner: runner.host,
+      shardOf: (account) => sharding.getShardId(EntityId.make(account), group).id,
+      owned: Effect.sync(() => new Set(ids.filter((shard) => sharding.hasShardId(shard)).map(({ id }) => id)))
+    } satisfies Ownership["Type"]
+  })
+
+/** A runner under a new name: after a restart it is another runner, so that nothing of the earlier process counts for it. */
+export const layer: Layer.Layer<Ownership, FleetDatabaseError | SqlError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
+  Effect.sync(() => {
+    const runner = RunnerAddress.make(`${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`, 0)
+    const sharding = ShardingConfig.layer(config(runner))
+    return Layer.effect(Ownership, make(runner)).pipe(
+      Layer.provide(Sharding.layer),
+      // The database alone decides which runners are alive, by their heartbeats.
+      Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
+      Layer.provide([MessageStorage.layerNoop, Layer.provide(SqlRunnerStorage.layer, client)]),
+      Layer.provide(sharding)
+    )
+  })
+)
