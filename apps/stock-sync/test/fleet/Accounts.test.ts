@@ -1,0 +1,99 @@
+/** The table of accounts, in a real Postgres. */
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Chunk, Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
+import { type AccountSettings, FleetAccounts, layer } from "../../src/fleet/FleetAccounts.js"
+import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
+import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+
+const scope = Effect.runSync(Scope.make())
+let server = ""
+beforeAll(async () => {
+  server = (await Effect.runPromise(Scope.extend(Postgres.scoped, scope))).url
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+let databases = 0
+const fresh = Effect.gen(function*() {
+  const name = `fleet_${databases++}`
+  yield* Effect.flatMap(FleetDatabase.FleetDatabase, ({ run, sql }) => run(sql.unsafe(`CREATE DATABASE ${name}`))).pipe(
+    Effect.provide(FleetDatabase.layer(Redacted.make(server)))
+  )
+  return Redacted.make(server.replace(/\/postgres$/, `/${name}`))
+})
+
+const inFleet = <A, E>(use: Effect.Effect<A, E, FleetAccounts | FleetDatabase.FleetDatabase>) =>
+  Effect.flatMap(fresh, (url) =>
+    Effect.provide(Effect.zipRight(FleetMigrations.migrate, use), Layer.provideMerge(layer, FleetDatabase.layer(url))))
+
+const account = (id: string, more: Partial<AccountSettings> = {}): AccountSettings => ({
+  id,
+  baseUrl: "https://api.example/open/v1",
+  key: { _tag: "Env", name: "KEY" },
+  source: "stock.csv",
+  options: { "stock-column": "qty" },
+  ...more
+})
+
+const ids = (accounts: FleetAccounts["Type"]) =>
+  Effect.map(Stream.runCollect(accounts.all), (all) => Chunk.toReadonlyArray(all).map(({ id }) => id))
+
+describe("the fleet's database", () => {
+  it.effect("is prepared once, also by several programs at the same time, and refused before that", () =>
+    Effect.gen(function*() {
+      const url = yield* fresh
+      const database = FleetDatabase.layer(url)
+      const error = yield* Effect.flip(Effect.provide(FleetMigrations.check, database))
+      expect(error.message).toContain("run plaza-stock-sync fleet migrate")
+      const runs = yield* Effect.all(
+        Array.from({ length: 5 }, () => Effect.provide(FleetMigrations.migrate, Layer.fresh(database))),
+        { concurrency: "unbounded" }
+      )
+      expect(runs.flat()).toHaveLength(FleetMigrations.version)
+      yield* Effect.provide(FleetMigrations.check, database)
+      expect(yield* Effect.provide(FleetMigrations.migrate, database)).toEqual([])
+    }))
+
+  it.effect("that can't be reached is named without its password", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        Effect.provide(FleetMigrations.check, FleetDatabase.layer(Redacted.make("postgres://someone:hunter2@127.0.0.1:1/fleet")))
+      )
+      expect(String(error)).toContain("127.0.0.1:1/fleet")
+      expect(String(error)).not.toContain("hunter2")
+    }))
+})
+
+describe("accounts", () => {
+  it.effect("are added and replaced together, and keep their pause", () =>
+    inFleet(Effect.gen(function*() {
+      const accounts = yield* FleetAccounts
+      expect(yield* accounts.put([account("b"), account("a")])).toEqual({ added: 2 })
+      yield* accounts.setPaused("a", true)
+      const before = yield* accounts.get("a")
+      expect(yield* accounts.put([account("a", { source: "other.csv" }), account("c")])).toEqual({ added: 1 })
+      const after = yield* accounts.get("a")
+      expect(after).toMatchObject({ ...account("a", { source: "other.csv" }), paused: true, shard: null, epoch: 0 })
+      expect(after.revision).toBeGreaterThan(before.revision)
+      expect(yield* ids(accounts)).toEqual(["a", "b", "c"])
+    })))
+
+  it.effect("are read page by page, in the order of their ids byte by byte", () =>
+    inFleet(Effect.gen(function*() {
+      const accounts = yield* FleetAccounts
+      const all = [...Array.from({ length: 2_500 }, (_, index) => `shop-${index}`), "Ä", "a", "Z"]
+      yield* accounts.put(all.map((id) => account(id)))
+      expect(yield* ids(accounts)).toEqual([...all].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))))
+    })))
+
+  it.effect("that do not exist are reported by their id", () =>
+    inFleet(Effect.gen(function*() {
+      const accounts = yield* FleetAccounts
+      for (const use of [accounts.get("x"), accounts.setPaused("x", true), accounts.remove("x")]) {
+        expect(yield* Effect.flip(Effect.asVoid(use))).toMatchObject({ _tag: "AccountNotFound", id: "x" })
+      }
+      yield* accounts.put([account("x")])
+      yield* accounts.remove("x")
+      expect(yield* ids(accounts)).toEqual([])
+    })))
+})

@@ -1,0 +1,129 @@
+/** Keys of accounts: where they come from, and how they are sealed. */
+import { FileSystem } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Either, FastCheck, Option, Redacted } from "effect"
+import * as FleetSecret from "../../src/fleet/FleetSecret.js"
+import * as KeyReference from "../../src/fleet/KeyReference.js"
+
+const first = "first secret of the fleet"
+const second = "second secret of the fleet"
+
+const withSecret = (...secrets: readonly [string, ...ReadonlyArray<string>]) =>
+  Effect.provide(FleetSecret.FleetSecret, FleetSecret.layer(...secrets))
+
+const opened = (result: Either.Either<Redacted.Redacted, FleetSecret.SealProblem>) => Either.map(result, Redacted.value)
+
+describe("a sealed key", () => {
+  it.effect("opens under the same secret for the same account, and shows nothing of the key", () =>
+    Effect.gen(function*() {
+      const secret = yield* withSecret(first)
+      yield* Effect.promise(() =>
+        FastCheck.assert(
+          FastCheck.asyncProperty(FastCheck.string({ minLength: 1 }), FastCheck.string({ minLength: 20 }), async (account, key) => {
+            const sealed = await Effect.runPromise(secret.seal(account, Redacted.make(key)))
+            expect(opened(secret.open(account, sealed))).toEqual(Either.right(key))
+            expect(sealed).not.toContain(key)
+            expect(opened(secret.open(`${account}x`, sealed))).toEqual(Either.left("damaged"))
+          }),
+          { numRuns: 50 }
+        )
+      )
+    }))
+
+  it.effect("differs each time, so that equal keys can't be recognised", () =>
+    Effect.gen(function*() {
+      const secret = yield* withSecret(first)
+      expect(yield* secret.seal("a", Redacted.make("key"))).not.toBe(yield* secret.seal("a", Redacted.make("key")))
+    }))
+
+  it.effect("does not open if one character of it changes", () =>
+    Effect.gen(function*() {
+      const secret = yield* withSecret(first)
+      const sealed = yield* secret.seal("a", Redacted.make("sk_0123456789"))
+      for (let at = 0; at < sealed.length; at++) {
+        const changed = sealed.slice(0, at) + (sealed[at] === "A" ? "B" : "A") + sealed.slice(at + 1)
+        // The last character of base64 has bits that stand for nothing.
+        if (at < sealed.length - 1) expect([at, Either.isLeft(secret.open("a", changed))]).toEqual([at, true])
+      }
+      for (const other of ["", "v1:", "v2:00000000:AAAA", sealed.slice(0, 20)])
+        expect(opened(secret.open("a", other))).toEqual(
+          Either.left("malformed")
+        )
+    }))
+
+  it.effect("opens under an earlier secret that is listed second, and is then sealed anew", () =>
+    Effect.gen(function*() {
+      const before = yield* withSecret(first)
+      const sealed = yield* before.seal("a", Redacted.make("key"))
+      const after = yield* withSecret(second, first)
+      expect(opened(after.open("a", sealed))).toEqual(Either.right("key"))
+      expect([before.isCurrent(sealed), after.isCurrent(sealed)]).toEqual([true, false])
+      const other = yield* withSecret(second)
+      expect(opened(other.open("a", sealed))).toEqual(Either.left("otherSecret"))
+    }))
+})
+
+describe("STOCK_SYNC_FLEET_SECRET", () => {
+  const from = (text: string) =>
+    Effect.withConfigProvider(FleetSecret.fromConfig, ConfigProvider.fromMap(new Map([["STOCK_SYNC_FLEET_SECRET", text]])))
+
+  it.effect("is optional, and refused if it can be guessed", () =>
+    Effect.gen(function*() {
+      expect(Option.isNone(yield* from(" "))).toBe(true)
+      expect(Option.isSome(yield* from(`${first}, ${second}`))).toBe(true)
+      for (const text of ["guess-me", `${first}, guess-me`]) {
+        const error = yield* Effect.flip(from(text))
+        expect(error).toMatchObject({ _tag: "UsageError" })
+        expect(String(error)).toContain("at least 16 random characters")
+        expect(String(error)).not.toContain(text)
+      }
+    }))
+})
+
+describe("a reference to a key", () => {
+  const none = Option.none<FleetSecret.FleetSecret["Type"]>()
+  const files = FileSystem.layerNoop({
+    readFileString: (path) =>
+      path === "/run/key" ? Effect.succeed("sk_from_file\n") : path === "/run/empty" ? Effect.succeed("\n") : Effect.die("no such file")
+  })
+  const environment = ConfigProvider.fromMap(new Map([["SHOP_KEY", "sk_from_env"], ["EMPTY", " "]]))
+  const resolved = (text: string, secret = none) =>
+    KeyReference.parse("shop-1", text, secret).pipe(
+      Effect.flatMap((reference) => KeyReference.resolve("shop-1", reference, secret)),
+      Effect.map(Redacted.value),
+      Effect.provide(files),
+      Effect.withConfigProvider(environment)
+    )
+
+  it.effect("reads an environment variable, a file, or opens what the database holds", () =>
+    Effect.gen(function*() {
+      expect(yield* resolved("env:SHOP_KEY")).toBe("sk_from_env")
+      expect(yield* resolved(" file:/run/key ")).toBe("sk_from_file")
+      const secret = Option.some(yield* withSecret(first))
+      expect(yield* resolved("sk_in_the_clear", secret)).toBe("sk_in_the_clear")
+      const reference = yield* KeyReference.parse("shop-1", "sk_in_the_clear", secret)
+      expect(reference._tag).toBe("Sealed")
+      expect(KeyReference.display(reference)).toBe("sealed")
+      expect(KeyReference.decode(KeyReference.encode(reference))).toEqual(Option.some(reference))
+    }))
+
+  it.effect("that can't be used is refused with what to do, and without the key", () =>
+    Effect.gen(function*() {
+      const cases = [
+        ["", "write env:NAME, file:PATH or the key itself"],
+        ["sk_in_the_clear", "requires STOCK_SYNC_FLEET_SECRET"],
+        ["sealed:v1:00000000:AAAA", "only the database uses"],
+        ["env:A B", "use letters, digits and underscores"],
+        ["env:MISSING", "set it for this runner"],
+        ["env:EMPTY", "is empty"],
+        ["file:/run/empty", "is empty"]
+      ] as const
+      for (const [text, says] of cases) {
+        const error = yield* Effect.flip(resolved(text))
+        expect(error).toMatchObject({ _tag: "InvalidAccount", id: "shop-1" })
+        expect(error.message).toContain("account shop-1: ")
+        expect(error.message).toContain(says)
+        expect(error.message).not.toContain("sk_in_the_clear")
+      }
+    }))
+})

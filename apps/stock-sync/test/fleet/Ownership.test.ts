@@ -1,0 +1,82 @@
+/** The ownership of shards among runners that meet in a real Postgres. Timers are real: the database's clock is. */
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import * as Postgres from "@plaza/testing/Postgres"
+import { Context, Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
+import * as FleetDatabase from "../../src/fleet/FleetDatabase.js"
+import * as FleetMigrations from "../../src/fleet/FleetMigrations.js"
+import { Ownership } from "../../src/fleet/Ownership.js"
+import * as OwnershipCluster from "../../src/fleet/OwnershipCluster.js"
+
+const scope = Effect.runSync(Scope.make())
+let database: FleetDatabase.FleetDatabase["Type"]
+beforeAll(() =>
+  Effect.runPromise(
+    Effect.gen(function*() {
+      const { url } = yield* Postgres.scoped
+      database = Context.get(yield* Layer.build(FleetDatabase.layer(Redacted.make(url))), FleetDatabase.FleetDatabase)
+      yield* Effect.provideService(Effect.zipRight(FleetMigrations.migrate, OwnershipCluster.migrate), FleetDatabase.FleetDatabase,
+        database)
+    }).pipe(Scope.extend(scope))
+  )
+)
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+interface Runner {
+  readonly ownership: Ownership["Type"]
+  readonly stop: Effect.Effect<void>
+}
+
+const start: Effect.Effect<Runner, unknown, Scope.Scope> = Effect.gen(function*() {
+  const own = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
+  const context = yield* Layer.buildWithScope(Layer.fresh(OwnershipCluster.layer), own).pipe(
+    Effect.provideService(FleetDatabase.FleetDatabase, database)
+  )
+  return { ownership: Context.get(context, Ownership), stop: Scope.close(own, Exit.void) }
+})
+
+const shares = (runners: ReadonlyArray<Runner>) =>
+  Effect.forEach(runners, ({ ownership }) => Effect.map(ownership.owned, (shards) => [...shards]))
+
+/** Waits until every shard has exactly one owner, and each runner at least some. */
+const settled = (...runners: ReadonlyArray<Runner>) =>
+  shares(runners).pipe(
+    Effect.filterOrFail((all) => {
+      const owned = all.flat()
+      return owned.length === OwnershipCluster.shards && new Set(owned).size === owned.length && all.every((share) => share.length > 0)
+    }),
+    Effect.retry(Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(150)))
+  )
+
+describe("runners", () => {
+  it.live("share the shards, take over those of one that stops, and give a new one its share", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const one = yield* start
+      yield* settled(one)
+      const two = yield* start
+      const three = yield* start
+      const all = yield* settled(one, two, three)
+      for (const share of all) expect(share.length).toBeGreaterThan(OwnershipCluster.shards / 3 * 0.8)
+      yield* one.stop
+      yield* settled(two, three)
+      expect(yield* one.ownership.owned).toEqual(new Set())
+      yield* settled(two, three, yield* start)
+    })), 60_000)
+
+  it.live("agree on the shard of an account", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const [one, two] = [yield* start, yield* start]
+      for (const account of ["a", "shop-1", "Ä", "x".repeat(200)]) {
+        expect(one.ownership.shardOf(account)).toBe(two.ownership.shardOf(account))
+        expect(one.ownership.shardOf(account)).toBeGreaterThan(0)
+        expect(one.ownership.shardOf(account)).toBeLessThanOrEqual(OwnershipCluster.shards)
+      }
+      expect(one.ownership.runner).not.toBe(two.ownership.runner)
+    })), 60_000)
+
+  it.live("take no advisory locks, which other programs of the database may use", () =>
+    Effect.scoped(Effect.gen(function*() {
+      yield* settled(yield* start)
+      const { sql } = database
+      expect(yield* sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`).toEqual([])
+    })), 60_000)
+})
