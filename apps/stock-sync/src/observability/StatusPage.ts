@@ -199,7 +199,7 @@ ${
         "held-rows",
         "Held snapshot",
         [{ head: "Product" }, { head: "From", kind: "number" }, { head: "To", kind: "number" }, { head: "Why" }],
-        (figures?.heldChanges ?? []).map(({ from, kind, productId, to }) => [productId, from, to, Format.kinds[kind]]),
+        (figures?.heldChanges ?? []).map(({ from, kind, productId, to }) => [productId, from, to, Format.changeTexts[kind]]),
         "Not read yet."
       )
     }${
