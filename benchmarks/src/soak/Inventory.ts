@@ -35,7 +35,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
 
     const publish = Effect.suspend(() => {
       version++
-      told = ids.map((productId, index): Row => ({ _tag: "Good", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
+      told = ids.map((productId, index): Row => ({ _tag: "Valid", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
       return Queue.offer(changes, undefined)
     })
     yield* publish
