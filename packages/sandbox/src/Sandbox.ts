@@ -46,10 +46,10 @@ import * as Commits from "./http/Commits.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
 import { Fault } from "./http/Fault.js"
 import * as Faults from "./http/Faults.js"
-import { apart, makeClient, origin as originInProcess } from "./http/InProcess.js"
+import { makeClient, origin as originInProcess, withoutCallerContext } from "./http/InProcess.js"
 import * as Interface from "./http/Interface.js"
 import * as LocalOnly from "./http/LocalOnly.js"
-import type { Patience } from "./http/NodeServer.js"
+import type { ServerTimeouts } from "./http/NodeServer.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
 import { basePath } from "./http/ServedApi.js"
@@ -164,7 +164,7 @@ export interface ServerOptions extends Options {
   /** Default: 0, which takes one that is free. */
   readonly port?: number
   /** How long callers are waited for, where other than by default. */
-  readonly patience?: Partial<Patience>
+  readonly timeouts?: Partial<ServerTimeouts>
 }
 
 const defaultHost = "127.0.0.1"
@@ -313,7 +313,7 @@ const make = (origin: string) =>
     const { operations } = seeding
     const latitude = yield* CurrentLatitude.CurrentLatitude
     const commits = yield* Commits.Commits
-    const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
+    const inside = <A, E>(effect: Effect.Effect<A, E>) => withoutCallerContext(clock.within(effect))
     return Sandbox.of({
       baseUrl: `${origin}${basePath}`,
       webUrl: `${origin}${Web.basePath}`,
@@ -372,7 +372,7 @@ export const layerHttpClient = (
  * @category layers
  */
 export const layerServer = (
-  { host = defaultHost, patience, port = 0, ...options }: ServerOptions = {}
+  { host = defaultHost, port = 0, timeouts, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
   Layer.scoped(
     Sandbox,
@@ -381,7 +381,7 @@ export const layerServer = (
       const { listen } = yield* Effect.promise(() => import("./http/NodeServer.js"))
       const { within } = yield* VirtualClock.VirtualClock
       // Around all that is answered, so that the clock isn't changed for every request anew.
-      const { origin } = yield* within(listen(service, { host, port, patience }))
+      const { origin } = yield* within(listen(service, { host, port, timeouts }))
       return yield* make(origin)
     })
   ).pipe(Layer.provide(Layer.fresh(parts({ ...options, host }))))

@@ -279,7 +279,7 @@ layer(layerInProcess())("the console", (it) => {
       yield* call("GET", "/users/nobody")
       yield* call("GET", "/me", { key: null })
       const { text } = yield* ask("GET", "/console")
-      for (const shown of ["/users/nobody", "profiles.unknown", "404", "gate.key", "401"]) {
+      for (const shown of ["/users/nobody", "profiles.unknown", "404", "admission.key", "401"]) {
         assert.include(text, shown)
       }
     }))

@@ -49,7 +49,7 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
-  readonly answer: (
+  readonly respond: (
     request: ServerRequest,
     path: string,
     query: string
@@ -164,7 +164,7 @@ export const layer = (
 
       return {
         owns: (path) => owned.has(path),
-        answer: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
+        respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
       }
     })
   )
