@@ -22,16 +22,11 @@ import * as Schema from "effect/Schema"
 
 /**
  * The changes of a post. Omitted fields keep their value. An edit without any field is refused.
- *
- * @since 0.1.0
- * @category requests
  */
-export const PostEdit = Schema.Struct({
+const PostEdit = Schema.Struct({
   text: optional(Schema.String),
   mediaIds: optional(Schema.Array(MediaId))
 }).annotations({ identifier: "PostEdit" })
-/** @since 0.1.0 @category requests */
-export interface PostEdit extends Schema.Schema.Type<typeof PostEdit> {}
 
 /** @since 0.1.0 @category resources */
 export const StoreDetails = Schema.Struct({

@@ -41,7 +41,7 @@ const approves = async (page: Page, url: string, username: string) => {
   await page.goto(`${url}/operator`)
   const request = page.getByRole("article").filter({ hasText: username })
   await request.getByRole("button", { name: "Approve" }).click()
-  await page.getByRole("status").getByText("The request is approved").waitFor()
+  await page.getByRole("status").getByText("Request approved").waitFor()
 }
 
 /** Makes a key and gives its value, as it is shown. */
@@ -56,7 +56,7 @@ const makes = async (page: Page, url: string) => {
 const revokes = async (page: Page) => {
   await page.locator("summary", { hasText: "Revoke" }).click()
   await page.getByRole("button", { name: "Revoke Stock integration permanently" }).click()
-  await page.getByRole("status").getByText("The key is revoked").waitFor()
+  await page.getByRole("status").getByText("Key revoked").waitFor()
 }
 
 describe.skipIf(Browser.missing !== undefined)("in a browser", () => {

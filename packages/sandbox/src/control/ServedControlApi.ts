@@ -21,7 +21,7 @@ import { ControlGroup } from "./ControlApi.js"
 import { SeedingGroup } from "./SeedingApi.js"
 
 /**
- * Reads the body before an operation's schemas decode it.
+ * Reads the body before the schemas of an operation decode it. Exported for the declarations of the handlers' layers.
  *
  * @since 0.1.0
  * @category middleware

@@ -83,9 +83,6 @@ export const Status = Schema.Struct({
 
 /**
  * Closes the connection instead of sending a response.
- *
- * @since 0.1.0
- * @category models
  */
 const Drop = Schema.Struct({
   kind: Schema.Literal("drop"),
@@ -111,9 +108,6 @@ export const Cut = Schema.Struct({
 /**
  * Sends the head of the response at once and its body in pieces, by Clock. The response is the service's own, or one with the
  * `status` of the fault.
- *
- * @since 0.1.0
- * @category models
  */
 const Slow = Schema.Struct({
   kind: Schema.Literal("slow"),
@@ -126,9 +120,6 @@ const Slow = Schema.Struct({
 
 /**
  * Runs the handler, then sends a 200 with a body that isn't JSON.
- *
- * @since 0.1.0
- * @category models
  */
 const Garbage = Schema.Struct({
   kind: Schema.Literal("garbage"),

@@ -68,10 +68,11 @@ const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): Body => {
 
 const collect = (bytes: Stream.Stream<Uint8Array, unknown>, maxBytes: number): Effect.Effect<Option.Option<Uint8Array>, unknown> =>
   bytes.pipe(
-    Stream.scan({ size: 0, chunks: [] as Array<Uint8Array> }, ({ chunks, size }, chunk) => {
-      chunks.push(chunk)
-      return { size: size + chunk.length, chunks }
-    }),
+    Stream.scan<{ readonly size: number; readonly chunks: Array<Uint8Array> }, Uint8Array>({ size: 0, chunks: [] },
+      ({ chunks, size }, chunk) => {
+        chunks.push(chunk)
+        return { size: size + chunk.length, chunks }
+      }),
     Stream.takeUntil(({ size }) => size > maxBytes),
     Stream.runLast,
     Effect.map(Option.match({

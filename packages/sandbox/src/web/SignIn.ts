@@ -50,8 +50,7 @@ const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
     path: Page.paths.signIn,
     title: "Sign in",
     status: submission.error?.status ?? 200,
-    lead:
-      "The sandbox has no passwords: every visitor can act for any account. A cookie of this browser keeps your choice.",
+    lead: "The sandbox has no passwords: every visitor can act for any account. A cookie of this browser keeps your choice.",
     message: Form.errorMessage(submission, [existing, created]),
     body: html`<section aria-labelledby="as-existing">
 <h2 id="as-existing">Existing account</h2>
