@@ -1,6 +1,6 @@
 /**
- * How long changes take from the source to the service's confirmation, by priority, and whether the rate limit
- * explains it. A change that the source reverts before it was sent doesn't count.
+ * Measures how long each change waits from the source to the confirmation of the service, by priority, and whether the rate limit explains
+ * the wait. A change that the source reverts before it is sent is not counted.
  */
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
@@ -10,25 +10,25 @@ export interface Wait {
   readonly productId: ProductId
   readonly priority: StockPriority.Priority
   readonly millis: number
-  /** How long the requests that went out meanwhile, and in the window before, take of the allowance at most. */
+  /** Longest time, in milliseconds, that the rate limit requires for the requests of this wait and of the window before it. */
   readonly explained: number
-  /** Nothing closed the account meanwhile: no outage, no quota. */
+  /** No outage and no quota stopped sending during the wait. */
   readonly calm: boolean
 }
 
-export interface Shelf {
-  /** The source shows the stock that the inventory has now. */
+export interface ChangeWaits {
+  /** Records that the source now has the stock of the inventory. */
   readonly sourceChanged: (at: number) => void
-  /** Something happened to the worker. */
-  readonly heard: (event: StampedEvent) => void
+  /** Records an event of the worker. */
+  readonly onEvent: (event: StampedEvent) => void
   readonly waits: ReadonlyArray<Wait>
 }
 
 export const make = (
   stock: ReadonlyMap<ProductId, number>,
   allowance: { readonly limit: number; readonly windowMillis: number }
-): Shelf => {
-  /** When each request ended. */
+): ChangeWaits => {
+  /** Times at which requests ended. */
   const sent: Array<number> = []
   const sentSince = (from: number): number => {
     let low = 0
@@ -53,10 +53,10 @@ export const make = (
         if (shown.get(id) === pieces) since.delete(id)
         else if (wanted.get(id) !== pieces) since.set(id, at)
       }
-      // The inventory goes on before its next word.
+      // A copy, because the inventory changes before the next snapshot.
       wanted = new Map(stock)
     },
-    heard: (event) => {
+    onEvent: (event) => {
       if (event._tag === "AccountIs") {
         open = event.account._tag === "Running"
         closedUntil = event.at

@@ -1,26 +1,26 @@
-/** What all senders of a file measure: time, CPU and growth of the process. */
-import { answering } from "../answering.js"
+/** The common part of all programs that upload a file: measures time, CPU and growth of the process. */
+import { onRequest } from "../ChildProtocol.js"
 
 export interface Task {
   readonly address: string
   readonly path: string
 }
 
-/** A sender that is ready, and what ends it. */
-export interface Sender {
-  /** Tells how many bytes arrived. */
+/** A client that is ready to upload. */
+export interface Uploader {
+  /** Uploads the file and returns the number of bytes that the server received. */
   readonly upload: () => Promise<number>
-  readonly end: () => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 const sampleMillis = 10
 
 const largest = (sizes: ReadonlyArray<number>) => sizes.reduce((most, size) => Math.max(most, size), 0)
 
-export const sending = (make: (task: Task) => Promise<Sender>): void =>
-  answering(async (question) => {
-    // The process that asks is ours and asks by this type.
-    const { end, upload } = await make(question as Task)
+export const serve = (make: (task: Task) => Promise<Uploader>): void =>
+  onRequest(async (request) => {
+    // The cast is true: only our parent process sends requests, and of this type.
+    const { close, upload } = await make(request as Task)
     const idle = process.memoryUsage.rss()
     const sizes: Array<number> = []
     const sampler = setInterval(() => sizes.push(process.memoryUsage.rss()), sampleMillis)
@@ -30,7 +30,7 @@ export const sending = (make: (task: Task) => Promise<Sender>): void =>
     const seconds = Number(process.hrtime.bigint() - before) / 1e9
     const { system, user } = process.cpuUsage(cpuBefore)
     clearInterval(sampler)
-    await end()
+    await close()
     return {
       bytes,
       seconds,

@@ -2,7 +2,7 @@
 import { Clock, Data, Effect } from "effect"
 import { spawn } from "node:child_process"
 
-export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+export class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}
 
 interface Address {
   readonly baseUrl: string
@@ -13,15 +13,15 @@ const isAddress = (value: unknown): value is Address =>
   typeof value === "object" && value !== null && "baseUrl" in value && "apiKey" in value && typeof value.baseUrl === "string" &&
   typeof value.apiKey === "string"
 
-/** Milliseconds to the first answer of a sandbox that a program starts, which is ended afterwards. */
-export const firstAnswer = (program: string, env: NodeJS.ProcessEnv): Effect.Effect<number, NoAnswer> =>
+/** Starts `plaza sandbox start` and returns the milliseconds to its first response. The sandbox is stopped afterwards. */
+export const firstResponse = (program: string, env: NodeJS.ProcessEnv): Effect.Effect<number, NoResponse> =>
   Effect.scoped(Effect.gen(function*() {
     const before = yield* Clock.currentTimeNanos
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
         spawn(process.execPath, [program, "sandbox", "start", "--port", "0", "--json"], { env, stdio: ["ignore", "pipe", "ignore"] })
       ),
-      // The next one is measured when this one is gone.
+      // Waits for the exit, so that this process does not disturb the next measurement.
       (child) =>
         Effect.async<void>((resume) => {
           if (child.exitCode !== null) return resume(Effect.void)
@@ -29,12 +29,12 @@ export const firstAnswer = (program: string, env: NodeJS.ProcessEnv): Effect.Eff
           child.kill("SIGTERM")
         })
     )
-    const line = yield* Effect.async<string, NoAnswer>((resume) => {
+    const line = yield* Effect.async<string, NoResponse>((resume) => {
       let written = ""
       child.once("close", () =>
         resume(
-          new NoAnswer({
-            message: `plaza sandbox start ended before it listened; build the programs with \`pnpm build\` first\n${written}`
+          new NoResponse({
+            message: `plaza sandbox start exited before it listened; build the programs with \`pnpm build\` first\n${written}`
           })
         ))
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -44,11 +44,11 @@ export const firstAnswer = (program: string, env: NodeJS.ProcessEnv): Effect.Eff
       })
     })
     const address: unknown = JSON.parse(line)
-    if (!isAddress(address)) return yield* new NoAnswer({ message: `plaza sandbox start printed no address: ${line}` })
+    if (!isAddress(address)) return yield* new NoResponse({ message: `plaza sandbox start printed no address: ${line}` })
     const { status } = yield* Effect.tryPromise({
       try: () => fetch(`${address.baseUrl}/me`, { headers: { authorization: `Bearer ${address.apiKey}`, connection: "close" } }),
-      catch: (cause) => new NoAnswer({ message: `the sandbox doesn't answer: ${String(cause)}` })
+      catch: (cause) => new NoResponse({ message: `no response from the sandbox: ${String(cause)}` })
     })
     const after = yield* Clock.currentTimeNanos
-    return status === 200 ? Number(after - before) / 1e6 : yield* new NoAnswer({ message: `the sandbox answered ${status}` })
+    return status === 200 ? Number(after - before) / 1e6 : yield* new NoResponse({ message: `the sandbox responded with ${status}` })
   }))

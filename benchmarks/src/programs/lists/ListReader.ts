@@ -1,29 +1,29 @@
 /**
- * What all readers of a list share: read it to the end and measure time and process size, or do some work for each
- * page and measure the time.
+ * The common part of all list readers: reads a list to its end and measures time and memory, or reads it with a pause per page and
+ * measures the time.
  */
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
 export interface Task {
   readonly baseUrl: string
-  /** Pause for each page; undefined to go through the items as fast as can be. */
+  /** Pause for each page, in milliseconds. If undefined, the items are read without a pause. */
   readonly workMillis?: number
 }
 
 export interface Reader {
-  /** Calls back for each item. */
+  /** Reads the list and calls `onItem` for each item. */
   readonly items: (baseUrl: string, onItem: (item: { readonly id: string; readonly createdAt?: unknown }) => void) => Promise<void>
-  /** Waits so long for each page before the next is asked for by the one who reads. */
+  /** Reads the list and pauses after each page. */
   readonly pages: (baseUrl: string, workMillis: number) => Promise<void>
 }
 
-// The list is as long as its address says; where it begins to count is when the process has warmed up.
+// Memory is compared with that after so many items, when the process has warmed up.
 const warmItems = 100_000
 
 export const serve = ({ items, pages }: Reader): void =>
-  answering(async (question) => {
-    // The process that asks is ours and asks by this type.
-    const { baseUrl, workMillis } = question as Task
+  onRequest(async (request) => {
+    // The cast is true: only our parent process sends requests, and of this type.
+    const { baseUrl, workMillis } = request as Task
     const before = process.hrtime.bigint()
     const seconds = () => Number(process.hrtime.bigint() - before) / 1e9
     if (workMillis !== undefined) {

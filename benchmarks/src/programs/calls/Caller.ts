@@ -1,14 +1,13 @@
 /**
- * What all callers share: make a number of calls with a concurrency, and measure the cost of this process or take a
- * CPU profile.
+ * The common part of all callers: makes calls and measures the CPU of this process, or takes a CPU profile.
  */
 import { Session } from "node:inspector/promises"
-import { answering } from "../answering.js"
-import { attribute } from "./attribute.js"
+import { onRequest } from "../ChildProtocol.js"
+import { attribute } from "./ProfileShares.js"
 
 export type CallName = "me" | "setStock"
 
-/** Makes calls, so many of them at a time. */
+/** Makes a number of calls with a concurrency. */
 export type Run = (call: CallName, calls: number, concurrency: number) => Promise<void>
 
 /** The task of a caller. */
@@ -20,10 +19,10 @@ export interface Task {
   readonly concurrency: number
 }
 
-/** What a product's stock is set to. */
+/** The product and the stock that the calls send. */
 export const stock = { id: "sku_1", stock: 12 }
 
-/** Makes calls with promises, by as many loops as there are calls at a time. */
+/** Makes calls of promises in as many concurrent loops as the concurrency. */
 export const inLoops = (once: Readonly<Record<CallName, () => Promise<unknown>>>): Run => async (call, calls, concurrency) => {
   let left = calls
   const loop = async () => {
@@ -37,9 +36,9 @@ export const inLoops = (once: Readonly<Record<CallName, () => Promise<unknown>>>
 
 export const serve = (make: (baseUrl: string) => Run): void => {
   let run: Run | undefined
-  answering(async (question) => {
-    // The process that asks is ours and asks by this type.
-    const { address, call, calls, concurrency, kind } = question as Task
+  onRequest(async (request) => {
+    // The cast is true: only our parent process sends requests, and of this type.
+    const { address, call, calls, concurrency, kind } = request as Task
     run ??= make(`${address}/open/v1`)
     if (kind === "profile") {
       const session = new Session()

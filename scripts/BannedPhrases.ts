@@ -1,4 +1,4 @@
-/** Phrases and conflict markers that no text of this repository has, each with what to write instead. docs/glossary.md explains them. */
+/** Phrases that are banned in all texts of this repository, with replacements. docs/glossary.md has the terms to use. Conflict markers are banned too. */
 import { readdirSync, readFileSync } from "node:fs"
 import * as Path from "node:path"
 
@@ -16,7 +16,7 @@ const banned: ReadonlyArray<readonly [phrase: string, instead: string]> = [
   ["is told", "reports, returns, receives"]
 ]
 
-// A phrase may be wrapped, also between two lines of a comment or of a quotation.
+// A phrase may be wrapped over two lines, also in a comment or a quotation.
 const gap = String.raw`(?:[ \t]|\r?\n[ \t]*(?:\*|//|#|>)?)+`
 const patterns = banned.map(([phrase, instead]) => ({
   phrase,
@@ -24,7 +24,7 @@ const patterns = banned.map(([phrase, instead]) => ({
   pattern: new RegExp(String.raw`\b${phrase.split(" ").join(gap)}\b`, "gi")
 }))
 
-// A conflict inside a comment compiles.
+// The compiler accepts a conflict marker inside a comment.
 const markers = [{ phrase: "conflict marker", instead: "one of the two sides", pattern: /^(?:<{7}|>{7})(?= |$)/gm }]
 
 /** Finds the banned phrases and the conflict markers of one text. */
@@ -35,7 +35,7 @@ export const hitsOf = (file: string, text: string): ReadonlyArray<Hit> =>
 
 const skippedFolders = new Set(["node_modules", "dist", "build", "results"])
 // These files list the phrases.
-const skippedFiles = new Set(["docs/glossary.md", "scripts/phrases.ts", "scripts/test/Phrases.test.ts"])
+const skippedFiles = new Set(["docs/glossary.md", "scripts/BannedPhrases.ts", "scripts/test/BannedPhrases.test.ts"])
 const isText = (name: string) => /\.(?:[cm]?[jt]sx?|md|json|ya?ml|html|css|txt|csv|service)$/.test(name) && name !== "pnpm-lock.yaml"
 
 const textFiles = (root: string, folder: string): ReadonlyArray<string> =>

@@ -1,6 +1,6 @@
 /**
- * Makes a bundled program start fast: a launcher that answers help and version itself, the manual as JSON, and the
- * program's code as compiled by V8.
+ * Writes the files that make a bundled program start fast: a launcher for help and version, the manual as JSON, and the program's code
+ * as compiled by V8. Why: docs/decisions/015-launcher.md.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -22,13 +22,13 @@ const write = async (input, output) => {
 }
 
 /**
- * `manual.json` for the launcher, and the page of the manual for man, from what `src/manual.ts` of the app exports.
+ * Writes `manual.json` for the launcher and the manual page, from the exports of `src/manual.ts` of the app.
  * @param {{ readonly app: string, readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeManual = async ({ app, dist, input, name }) => {
   const file = Path.join(dist, "manual.mjs")
   await write({ ...input, input: Path.join(app, "src/manual.ts") }, { file, format: "esm", codeSplitting: false })
-  // A module of ours: the types of what it exports are those of `src/manual.ts`.
+  // The cast is true: this file is the bundle of `src/manual.ts`, which exports these.
   const { manPage, manual } = /** @type {{ readonly manPage: string, readonly manual: unknown }} */ (await import(pathToFileURL(file).href))
   rmSync(file)
   writeFileSync(Path.join(dist, "manual.json"), JSON.stringify(manual))
@@ -36,7 +36,7 @@ export const writeManual = async ({ app, dist, input, name }) => {
 }
 
 /**
- * The launcher, and the file that is run.
+ * Writes the launcher and the executable file that starts it.
  * @param {{ readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
  */
 export const writeLauncher = async ({ dist, input, name }) => {
@@ -50,6 +50,7 @@ export const writeLauncher = async ({ dist, input, name }) => {
   )
 }
 
+/** A script that runs the program and, at its exit, writes the code that V8 has compiled. */
 const recorder = `
 const { mkdirSync, writeFileSync } = require("node:fs")
 const { dirname } = require("node:path")
@@ -67,7 +68,7 @@ load(dist, "program.cjs", (file, script) => scripts.push([file, script]))
 `
 
 /**
- * Runs the program once and keeps what V8 has compiled by its end. Compiled before it runs, it would be only the outermost of it.
+ * Runs the program once and writes the code that V8 has compiled by its end. Before a run, V8 would compile the outermost code only.
  * @param {{ readonly dist: string, readonly words: ReadonlyArray<string>, readonly stdin?: string | undefined,
  *   readonly input: Partial<import("rolldown").InputOptions> }} program
  */
@@ -85,9 +86,9 @@ export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
       encoding: "utf8",
       timeout: 60_000
     })
-    // What has run until then is compiled all the same; a test asks for the whole.
+    // Not an error: the code that ran until then is compiled. A test requires a complete run.
     if (status !== 0)
-      process.stderr.write(`"${words.join(" ")}" ended with ${status ?? signal}, so that the program will start slower:\n${stderr}`)
+      process.stderr.write(`"${words.join(" ")}" exited with ${status ?? signal}, so the program will start slower:\n${stderr}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

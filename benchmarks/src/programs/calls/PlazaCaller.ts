@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
-import { apiKey } from "../apiKey.js"
-import { serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { serve, stock } from "./Caller.js"
 
 const id = ProductId.make(stock.id)
 
@@ -18,7 +18,7 @@ const calls = {
 
 export const onLayer = (http: Layer.Layer<HttpClient.HttpClient>): void =>
   serve((baseUrl) => {
-    // Every slot is taken and accounted for, but none is waited for.
+    // The limiter counts every slot, but no call waits for one.
     const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey), rateLimit: 10_000_000 })
     const runtime = ManagedRuntime.make(Layer.provide(client, http))
     return (call, times, concurrency) =>

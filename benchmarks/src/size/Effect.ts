@@ -1,4 +1,4 @@
-/** Platform's HTTP client with a schema and without Plaza: what a page that uses Effect has anyway. */
+/** One call of the platform's HTTP client with a schema, without Plaza: the size of Effect itself. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"

@@ -1,6 +1,6 @@
-/** Attributes the samples of a CPU profile to packages. */
+/** Sums up the samples of a CPU profile by package and by function. */
 
-/** The part of a profile of V8 that is read here. */
+/** The fields of a V8 profile that are read here. */
 export interface Profile {
   readonly nodes: ReadonlyArray<{
     readonly id: number
@@ -10,7 +10,7 @@ export interface Profile {
   readonly timeDeltas?: ReadonlyArray<number> | undefined
 }
 
-/** Shares of the time in which something ran, largest first. */
+/** Shares of the time in which code ran, largest first. */
 export interface Shares {
   readonly parts: ReadonlyArray<readonly [part: string, share: number]>
   readonly functions: ReadonlyArray<readonly [name: string, share: number]>
@@ -23,16 +23,16 @@ const packageOf = (url: string): string | undefined => {
   return first.startsWith("@") ? `${first}/${second}` : first
 }
 
-// The two halves of effect that a client can do something about: fewer steps, or less to decode.
-const halfOfEffect = (url: string) =>
+// Schemas are counted apart, because another decoder would change only their share.
+const partOfEffect = (url: string) =>
   /\/(ParseResult|Schema|SchemaAST|schema\/[^/]*)\.js$/.test(url) ? "effect, schemas" : "effect, fibers and the rest"
 
-/** The part that a frame belongs to. */
+/** The package, or the part of Node, that a frame belongs to. */
 export const partOf = ({ functionName, url }: Profile["nodes"][number]["callFrame"]): string => {
   if (url.startsWith("node:")) return "node itself"
   if (url === "") return functionName === "(garbage collector)" ? "garbage collector" : "system and natives"
   const name = packageOf(url)
-  return name === "effect" ? halfOfEffect(url) : name ?? "plaza"
+  return name === "effect" ? partOfEffect(url) : name ?? "plaza"
 }
 
 const nameOf = ({ functionName, lineNumber, url }: Profile["nodes"][number]["callFrame"]): string => {

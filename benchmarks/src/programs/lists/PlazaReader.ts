@@ -4,7 +4,7 @@ import * as NodeClient from "@plaza/client/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { apiKey } from "../apiKey.js"
+import { apiKey } from "../ApiKey.js"
 
 export const run = <A, E>(baseUrl: string, program: Effect.Effect<A, E, Posts>): Promise<A> => {
   const client = Plaza.layer({ baseUrl, apiKey: Redacted.make(apiKey), rateLimit: 10_000_000 })

@@ -1,6 +1,6 @@
 /**
- * A snapshot of a million products against a ledger of a million: time and memory with no changes and with a
- * thousand, in SQLite and Postgres. Rows are generated on demand, unordered.
+ * Benchmark `ledger`: time and memory to compare a snapshot of a million products with a ledger of as many, without changes and with a
+ * thousand, in SQLite and Postgres. Rows are generated on demand and not sorted.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -31,18 +31,18 @@ export const report = (
     const files = yield* FileSystem.FileSystem
     const folder = yield* files.makeTempDirectoryScoped()
     const { url } = yield* Postgres.scoped
-    // Each in a new process, which is as large as its own snapshot made it.
+    // A new process for each run, so that its largest memory is that of this run.
     const receive = (task: Task) => Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask(task, Received)))
     const sizes = new Map<string, number | string>()
     const measured = yield* Effect.forEach([["SQLite", `${folder}/ledger.sqlite`], ["Postgres", url]] as const, ([name, place]) =>
       Effect.gen(function*() {
         const first = yield* receive({ place, products, changes: 0, settle: true })
         const none = yield* Effect.forEach(Array.from({ length: runs }), () => receive({ place, products, changes: 0, settle: false }))
-        // Back and forth, so that each run finds as many changes.
+        // Alternates between two snapshots, so that each run finds the same number of changes.
         const some = yield* Effect.forEach(Array.from({ length: runs }, (_, index) => index % 2 === 0 ? changes : 0), (other) =>
           receive({ place, products, changes: other, settle: false }))
         sizes.set(name, name === "SQLite" ? Math.round(Number((yield* files.stat(place)).size) / 1_048_576) : "-")
-        return [[name, "the first", [first], undefined], [name, "nothing changed", none, budgets.none], [
+        return [[name, "first", [first], undefined], [name, "no changes", none, budgets.none], [
           name,
           "some changed",
           some,
@@ -51,8 +51,7 @@ export const report = (
       }))
     return {
       name: "ledger",
-      about:
-        `a snapshot of ${products} products, medians of ${runs} runs in new processes; of a Postgres the server's memory is not counted`,
+      about: `a snapshot of ${products} products, medians of ${runs} runs in new processes; without the memory of the Postgres server`,
       columns: ["ledger", "snapshot", "changes", "s", "most", "budget", "peak MiB", "budget", "opening, s", "reading, s", "file, MiB"],
       rows: measured.flat().map(([name, snapshot, samples, budget]) => [
         name,

@@ -1,6 +1,6 @@
 /**
- * The engine of `plaza-stock-sync` in simulated time: which slot a sold-out product gets behind a long backlog,
- * compared with a FIFO queue, and the cost of an hour without changes.
+ * Benchmarks `urgency` and `idle`, with the worker of `plaza-stock-sync` in simulated time: how soon a sold-out product goes out behind a
+ * long backlog, compared with a FIFO queue, and the cost of an hour without changes.
  */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -15,8 +15,8 @@ const Hour = Schema.Struct({ requests: Schema.Number, seconds: Schema.Number, gr
 
 const mebi = (bytes: number) => round(bytes / 1_048_576, 1)
 
-/** A ledger's place for each, in a folder that is gone afterwards. */
-const places = Effect.map(
+/** Makes paths of ledgers in a temporary folder. */
+const ledgerPaths = Effect.map(
   Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()),
   (folder) => (name: string) => `${folder}/${name}.sqlite`
 )
@@ -24,9 +24,9 @@ const places = Effect.map(
 export const urgency = (products: number, changes: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const path = (yield* bundle(["loop/Urgency"]))("loop/Urgency")
-    const placeOf = yield* places
+    const pathFor = yield* ledgerPaths
     const measure = (kind: UrgencyTask["kind"]) => {
-      const task: UrgencyTask = { kind, place: placeOf(kind), products, changes }
+      const task: UrgencyTask = { kind, place: pathFor(kind), products, changes }
       return Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask({ ...task }, Changes)))
     }
     const row = (name: string, all: typeof Changes.Type) => {
@@ -36,12 +36,11 @@ export const urgency = (products: number, changes: number): Effect.Effect<Report
     }
     return {
       name: "urgency",
-      about:
-        `products that sell out while ${products} others wait for 120 requests a minute, in simulated time, each answered after 20 to 400 ms`,
-      columns: ["sent by", "changes", "sent before it, median", "most", "s, median", "most"],
+      about: `products that sell out while ${products} others wait; 120 requests a minute, responses after 20 to 400 ms, in simulated time`,
+      columns: ["sent by", "changes", "requests before it, median", "most", "s, median", "most"],
       rows: [
-        row("plaza-stock-sync", yield* measure("loop")),
-        row("8 workers, first come first sent", yield* measure("fifo"))
+        row("plaza-stock-sync", yield* measure("worker")),
+        row("8 concurrent senders, FIFO", yield* measure("fifo"))
       ]
     }
   }).pipe(Effect.scoped)
@@ -49,9 +48,9 @@ export const urgency = (products: number, changes: number): Effect.Effect<Report
 export const idle = (products: number): Effect.Effect<Report, ProgramFailed | PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const path = (yield* bundle(["loop/Idle"]))("loop/Idle")
-    const placeOf = yield* places
+    const pathFor = yield* ledgerPaths
     const rows = yield* Effect.forEach([0, 0.1], (share) => {
-      const task: IdleTask = { place: placeOf(`idle-${share * 100}`), products, share }
+      const task: IdleTask = { place: pathFor(`idle-${share * 100}`), products, share }
       return Effect.map(Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask({ ...task }, Hour))), (hour) => [
         `${share * 100}%`,
         hour.requests,
@@ -63,8 +62,8 @@ export const idle = (products: number): Effect.Effect<Report, ProgramFailed | Pl
     })
     return {
       name: "idle",
-      about: `an hour in simulated time, the third of a process, in which nothing of ${products} products changes`,
-      columns: ["for assertions", "requests", "CPU s", "of a core", "heap growth, MiB", "RSS, MiB"],
+      about: `the third hour of a process in simulated time, with ${products} products and no change`,
+      columns: ["share for re-sending", "requests", "CPU s", "of a core", "heap growth, MiB", "RSS, MiB"],
       rows
     }
   }).pipe(Effect.scoped)

@@ -1,4 +1,4 @@
-/** Copies a package with a native part, which can't be bundled, and its dependencies into a folder. */
+/** Copies a package with native code, which can't be bundled, and its dependencies into a folder. */
 import { cpSync, existsSync, readFileSync, realpathSync } from "node:fs"
 import * as Path from "node:path"
 
@@ -9,7 +9,7 @@ import * as Path from "node:path"
  */
 
 /**
- * The cast stands because every package that was installed has been read as a manifest by the package manager.
+ * The cast is true because the package manager has read the same file as a manifest.
  * @param {string} folder
  */
 export const readManifest = (
@@ -17,7 +17,7 @@ export const readManifest = (
 ) => /** @type {Manifest} */ (/** @type {unknown} */ (JSON.parse(readFileSync(Path.join(folder, "package.json"), "utf8"))))
 
 /**
- * Where an installed package really lies, as node would find it from a folder; undefined if it isn't installed.
+ * Finds the real folder of an installed package as Node resolves it from a folder; undefined if it isn't installed.
  * @param {string} name
  * @param {string} from
  */
@@ -30,12 +30,12 @@ const locate = (name, from) => {
 }
 
 /**
- * Copies a package and all that it depends on, flat, into a `node_modules` folder. Optional dependencies are the builds for other
- * platforms: the one that is installed is the one for this machine. False if the package isn't installed.
+ * Copies a package and its dependencies, flat, into a `node_modules` folder. The optional dependencies are builds for single platforms,
+ * of which only that of this machine is installed. Returns false if the package isn't installed.
  * @param {string} name
  * @param {string} from
  * @param {string} into
- * @param {Map<string, string>} copied where each package that was copied came from
+ * @param {Map<string, string>} copied the source folder of each copied package
  * @returns {boolean}
  */
 export const copyPackage = (name, from, into, copied = new Map()) => {
@@ -43,22 +43,22 @@ export const copyPackage = (name, from, into, copied = new Map()) => {
   if (source === undefined) return false
   const earlier = copied.get(name)
   if (earlier !== undefined) {
-    if (earlier !== source) throw new Error(`${name} is needed in two versions (${earlier}, ${source}): a flat copy can't hold both`)
+    if (earlier !== source) throw new Error(`two versions of ${name} are required (${earlier}, ${source}), and a flat copy can hold one`)
     return true
   }
   copied.set(name, source)
-  // A nested node_modules would carry pnpm's links with it; what is needed from there is copied below.
+  // Without nested node_modules, which contain pnpm's links. The loop below copies the dependencies.
   cpSync(source, Path.join(into, name), { recursive: true, dereference: true, filter: (path) => Path.basename(path) !== "node_modules" })
   const manifest = readManifest(source)
   for (const dependency of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
     const found = copyPackage(dependency, source, into, copied)
     if (!found && manifest.optionalDependencies?.[dependency] === undefined) {
-      throw new Error(`${name} needs ${dependency}, which is not installed: run the install again`)
+      throw new Error(`${name} requires ${dependency}, which is not installed: run the installation again`)
     }
   }
   const platforms = Object.keys(manifest.optionalDependencies ?? {})
   if (platforms.length > 0 && !platforms.some((platform) => copied.has(platform))) {
-    throw new Error(`${name} has no build for ${process.platform} ${process.arch}: install with optional dependencies`)
+    throw new Error(`no build of ${name} for ${process.platform} ${process.arch} is installed: install with optional dependencies`)
   }
   return true
 }

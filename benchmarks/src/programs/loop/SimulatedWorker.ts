@@ -1,6 +1,5 @@
 /**
- * The engine of `plaza-stock-sync` in simulated time, with a real ledger and a service that accepts everything after
- * a delay.
+ * The worker of `plaza-stock-sync` in simulated time, with a real ledger and a service that accepts every request after a delay.
  */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
@@ -13,15 +12,15 @@ import * as WorkerState from "@plaza/stock-sync/sync/SyncStatus"
 import * as SyncWorker from "@plaza/stock-sync/sync/SyncWorker"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Clock, Context, Duration, Effect, Layer, Option, Queue, Random, Redacted, Ref, Stream } from "effect"
-import { apiKey } from "../apiKey.js"
+import { apiKey } from "../ApiKey.js"
 
 export interface Request {
   readonly productId: string
-  /** In milliseconds. */
+  /** Simulated time in milliseconds. */
   readonly sentAt: number
 }
 
-/** A service that answers after 20 to 400 ms, and notes what was asked of it. */
+/** A service that responds after 20 to 400 ms and records the requests. */
 export const service = () => {
   const requests: Array<Request> = []
   const client = HttpClient.make((request, url) =>
@@ -43,7 +42,7 @@ export const idOf = (product: number): ProductId => ProductId.make(`SKU-${String
 
 export const rowsOf = (stocks: ReadonlyArray<number>): Stream.Stream<Row> =>
   Stream.fromChunk(
-    Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Good", line: product + 2, productId: idOf(product), stock })))
+    Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Valid", line: product + 2, productId: idOf(product), stock })))
   )
 
 /** A source with the current stocks. It reports a change when the benchmark signals one. */
@@ -67,14 +66,14 @@ const rateLimit = 120
 const rateWindow = Duration.minutes(1)
 const ledgerOptions: LedgerOptions = { rateWindow, lateWrites: Duration.minutes(1), historyLimit: 100_000 }
 
-/** Opened before the clock runs, which would go on while somebody looks for the file. */
+/** Opens a ledger. Call it outside of the simulated time, which would pass while the file is opened. */
 export const opened = (place: string) =>
   Effect.map(Layer.build(Layer.provide(Open.layer(place, ledgerOptions), NodeContext.layer)), (context): Ledger["Type"] => ({
     ...Context.get(context, Ledger),
     check: Effect.void
   }))
 
-/** The defaults of the program. */
+/** The defaults of `plaza-stock-sync`. */
 export const policy: SnapshotPolicy = {
   gone: "leave",
   duplicates: "reject",
@@ -83,8 +82,8 @@ export const policy: SnapshotPolicy = {
 }
 export const concurrency = 8
 
-/** The engine with the defaults of the program, which sends confirmed stock again with a share of the allowance. */
-export const loop = (ledger: Ledger["Type"], from: Source["Type"], share: number) =>
+/** Runs the worker with the defaults of `plaza-stock-sync` and a share of the rate limit for re-sending confirmed stock. */
+export const run = (ledger: Ledger["Type"], from: Source["Type"], share: number) =>
   SyncWorker.run({
     account: { baseUrl: "https://service/open/v1", keyFingerprint: "" },
     ledger: Layer.succeed(Ledger, ledger),

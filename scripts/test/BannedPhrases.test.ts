@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { check, hitsOf } from "../phrases.js"
+import { check, hitsOf } from "../BannedPhrases.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

@@ -1,6 +1,6 @@
 /**
- * Rules on which folder may import what: `apps -> cli-kit -> client -> domain` and `apps -> sandbox -> domain`.
- * Reads imports from the syntax tree, so `import type`, `export from`, `import()`, `import("x").T` and `require` all count.
+ * Rules for imports between folders: `apps -> cli-kit -> client -> domain`, `apps -> sandbox -> domain` and `apps -> tabular -> domain`.
+ * They hold for every form of import: `import type`, `export from`, `import()`, `import("x").T` and `require`.
  * Why this is not a linter rule: docs/decisions/010-own-import-rules.md.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -8,7 +8,7 @@ import { isBuiltin } from "node:module"
 import * as Path from "node:path"
 import { parseSync } from "rolldown/utils"
 
-/** One forbidden import: the file, the module it names and the rule it breaks. */
+/** One forbidden import: the file, the imported module and the broken rule. */
 export interface Violation {
   readonly file: string
   readonly specifier: string
@@ -16,7 +16,7 @@ export interface Violation {
 }
 
 interface Rule {
-  /** The files that the rule applies to, as paths from the root with forward slashes. */
+  /** Matches the files that the rule applies to: paths from the root with forward slashes. */
   readonly files: RegExp
   readonly except?: RegExp
   readonly forbids: (specifier: string) => boolean
@@ -26,26 +26,26 @@ interface Rule {
 const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
   names.some((name) => specifier === name || specifier.startsWith(`${name}/`))
 const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
-const domainMayUse = within("effect", "@effect/platform")
+const isAllowedInDomain = within("effect", "@effect/platform")
 
-const nodeSide = /^packages\/client\/src\/(?:node\.ts$|internal\/transport\/node\/)/
+const nodeModules = /^packages\/client\/src\/(?:node\.ts$|internal\/transport\/node\/)/
 
 const rules: ReadonlyArray<Rule> = [
   {
     files: /^packages\/domain\/src\//,
-    forbids: (specifier) => !isRelative(specifier) && !domainMayUse(specifier),
+    forbids: (specifier) => !isRelative(specifier) && !isAllowedInDomain(specifier),
     rule: "domain imports only effect and @effect/platform"
   },
   { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not import sandbox" },
   {
     files: /^packages\/client\/src\//,
-    except: nodeSide,
+    except: nodeModules,
     forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
     rule: "client imports Node only in src/node.ts and src/internal/transport/node"
   },
   {
     files: /^packages\/client\/src\//,
-    except: nodeSide,
+    except: nodeModules,
     forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
     rule: "no other client module imports src/node.ts or src/internal/transport/node"
   },
@@ -83,7 +83,7 @@ const rules: ReadonlyArray<Rule> = [
   }
 ]
 
-/** A node of the syntax tree. Only the parts that can name a module are read. */
+/** A node of the syntax tree, of which only the fields that can contain a module name are read. */
 type Node = Readonly<Record<string, unknown>>
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
 
