@@ -110,8 +110,8 @@ const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
       total.requests++
       const product = params["id"] ?? ""
       if (isPoisoned(product)) poisoned[product] = (poisoned[product] ?? 0) + 1
-      if (rule === "gate.rate") total.overRate++
-      if (rule === "gate.quota") total.overQuota++
+      if (rule === "admission.rate") total.overRate++
+      if (rule === "admission.quota") total.overQuota++
     }
   })
   return { look, total, poisoned }

@@ -24,7 +24,7 @@ const wanted = products(60, () => 5)
 const next = products(60, () => 6)
 const soldOut = products(60, (index) => index < 40 ? 0 : 5)
 const ids = Object.keys(wanted)
-const gone = new SourceUnreachable({ source: "memory", message: "memory: no answer for 30 seconds; nothing of it was taken" })
+const gone = new SourceUnreachable({ source: "memory", message: "memory: no answer for 30 seconds; no row of it was used" })
 const refused = new SourceError({ source: "memory", line: 7, message: "memory, line 7: broken quotes" })
 
 describe("a source that", () => {
@@ -120,12 +120,12 @@ describe("a source that", () => {
 describe("an accepted value that waits", () => {
   const waiting = { ...wanted, P0000: 0 }
   const { P0000: _, ...omitted } = wanted
-  const bad = (id: string) => ({ _tag: "Bad", line: 70, productId: id, reason: "the stock is empty" } as const)
+  const bad = (id: string) => ({ _tag: "Rejected", line: 70, productId: id, reason: "the stock is empty" } as const)
   type Feed = Effect.Effect.Success<ReturnType<typeof source>>
   const nextSnapshots = [
     ["omits the product", (feed: Feed) => feed.set(omitted)],
     ["has a bad row for it", (feed: Feed) => feed.set(omitted, bad("P0000"))],
-    ["has it twice", (feed: Feed) => feed.set(wanted, { _tag: "Good", line: 71, productId: ProductId.make("P0000"), stock: 3 })]
+    ["has it twice", (feed: Feed) => feed.set(wanted, { _tag: "Valid", line: 71, productId: ProductId.make("P0000"), stock: 3 })]
   ] as const
 
   for (const [name, change] of nextSnapshots) {

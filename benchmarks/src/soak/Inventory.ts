@@ -34,7 +34,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
 
     const publish = Effect.suspend(() => {
       version++
-      published = ids.map((productId, index): Row => ({ _tag: "Good", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
+      published = ids.map((productId, index): Row => ({ _tag: "Valid", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
       return Queue.offer(changes, undefined)
     })
     yield* publish

@@ -26,7 +26,7 @@ type Kind = "good" | "negative" | "excluded" | "bad"
 
 const cells = (row: Row): Cells => {
   const id = kept(row.productId)
-  if (row._tag === "Bad") return [row.line, id, null, "bad", keepable(row.reason)]
+  if (row._tag === "Rejected") return [row.line, id, null, "bad", keepable(row.reason)]
   if (id === null)
     return [
       row.line,

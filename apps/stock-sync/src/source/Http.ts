@@ -42,7 +42,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
     const name = SourceUri.shown(options.source)
     const refused = (what: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${what}` })
     const unreachable = (what: string, retryAt?: DateTime.Utc) =>
-      new SourceUnreachable({ source: name, message: `${name}: ${what}; nothing of it was taken`, retryAt })
+      new SourceUnreachable({ source: name, message: `${name}: ${what}; no row of it was used`, retryAt })
     if (!URL.canParse(options.source)) return yield* refused("this is no address: correct --source or STOCK_SYNC_SOURCE")
     const address = new URL(options.source)
     if (address.username !== "" || address.password !== "") {
@@ -131,7 +131,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
           }))
           const end = Stream.suspend(() => {
             if (!isFirst && format === "json" && !empty.isPage())
-              return Stream.fail(refused("one of its pages holds no array of items; nothing of it was taken"))
+              return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
             if (target !== undefined)
               upcoming = Effect.flatMap(nextPage(url, target), go)
             else if (cursor !== undefined && cursor !== "") upcoming = go(NextPage.withCursor(url, cursor))

@@ -43,7 +43,7 @@ export const received = (wanted: Readonly<Record<string, number>>, reasons: Read
     const good = Object.entries(wanted).map(([productId, stock], index) => row(productId, stock, index + 2))
     const rows = [
       ...good,
-      ...reasons.map((reason, index) => ({ _tag: "Bad", line: good.length + 2 + index, productId: undefined, reason } as const))
+      ...reasons.map((reason, index) => ({ _tag: "Rejected", line: good.length + 2 + index, productId: undefined, reason } as const))
     ]
     const received = yield* Effect.flatMap(Ledger,
       (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows: Stream.fromIterable(rows) }, policy))

@@ -32,7 +32,7 @@ const rows = ({ changes, products }: Task) =>
       Chunk.makeBy(Math.min(chunk, products - from), (offset): Row => {
         const product = ((from + offset) * step) % products
         return {
-          _tag: "Good",
+          _tag: "Valid",
           line: from + offset + 2,
           productId: ProductId.make(`SKU-${product}`),
           stock: (product % 97) + (product < changes ? 100 : 1)

@@ -42,7 +42,7 @@ export const idOf = (product: number): ProductId => ProductId.make(`SKU-${String
 
 export const rowsOf = (stocks: ReadonlyArray<number>): Stream.Stream<Row> =>
   Stream.fromChunk(
-    Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Good", line: product + 2, productId: idOf(product), stock })))
+    Chunk.unsafeFromArray(stocks.map((stock, product): Row => ({ _tag: "Valid", line: product + 2, productId: idOf(product), stock })))
   )
 
 /** A source with the current stocks. It reports a change when the benchmark signals one. */

@@ -17,7 +17,7 @@ const read = (task: Task) =>
     let good = 0
     yield* Stream.runForEachChunk(rows, (chunk) =>
       Effect.sync(() => {
-        for (const row of chunk) if (row._tag === "Good") good++
+        for (const row of chunk) if (row._tag === "Valid") good++
       }))
     const seconds = Number(process.hrtime.bigint() - before) / 1e9
     return { good, seconds, peak: process.resourceUsage().maxRSS * 1_024 }

@@ -2,7 +2,7 @@
  * The result of a query as a source, for every kind of database. The query must be one SELECT and can't change the database.
  */
 import type { SqlError } from "@effect/sql/SqlError"
-import { readFields } from "@plaza/tabular/Fields"
+import { decodeFields } from "@plaza/tabular/Fields"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -60,11 +60,11 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
         () =>
           new SourceUnreachable({
             source: name,
-            message: `${name}: no response for ${Duration.format(options.timeout)}; nothing of it was taken`
+            message: `${name}: no response for ${Duration.format(options.timeout)}; no row of it was used`
           }),
         options.timeout
       ),
-      Stream.map((row) => readFields(shape, ++number, row)),
+      Stream.map((row) => decodeFields(shape, ++number, row)),
       Stream.concat(
         Stream.suspend(() =>
           number > 0
@@ -90,7 +90,7 @@ const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
   const said = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
   return mistaken.test(stateOf(cause) ?? "")
     ? SourceError.content(name, `the database refuses: ${said}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
-    : new SourceUnreachable({ source: name, message: `${name}: ${said}; nothing of it was taken` })
+    : new SourceUnreachable({ source: name, message: `${name}: ${said}; no row of it was used` })
 }
 
 /** The SQLSTATE of Postgres and MySQL, or the code of SQLite or the system. */
