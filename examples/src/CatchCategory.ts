@@ -1,4 +1,4 @@
-/** Handles failures by category, whatever their code. */
+/** Handles failures by category, independent of their code. */
 import { ClientError, Posts } from "@plaza/client"
 import { Effect, Option } from "effect"
 

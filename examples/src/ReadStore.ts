@@ -1,6 +1,6 @@
 /**
- * Reads what the interface names without showing, as the sandbox assumes it: orders that wait for shipment, and the
- * stock of each product. The service may use other paths; then change these two lines.
+ * Reads orders that wait for shipment, and the stock of a product. The interface mentions both without paths; these are the paths that the
+ * sandbox assumes. Change them if the service uses others.
  */
 import { Plaza } from "@plaza/client"
 import { Order, PathSegment, Product, type ProductId } from "@plaza/domain"

@@ -1,6 +1,6 @@
 /**
- * Sends many stocks with one key, the most urgent first. One that is refused stops no other, and while none would be accepted, one is
- * tried at a time.
+ * Sends many stocks with one key, the most urgent first. A refused item does not stop the others. While the service accepts no item, the
+ * circuit breaker tries one at a time.
  */
 import { CircuitBreaker, FailureScope, Profiles, StockPriority, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain"

@@ -1,6 +1,6 @@
 /**
- * Sets the stock of several products at once. Reports products that the store doesn't have; every other failure stays
- * a failure.
+ * Sets the stock of several products at once. Reports products that the store doesn't have, and fails with every other
+ * failure.
  */
 import { Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"

@@ -73,7 +73,7 @@ const withFifo = (task: Task) =>
     return yield* Effect.gen(function*() {
       const store = yield* Store
       const queue = Array.from({ length: task.products }, (_, product) => product)
-      // The products that sell out are not in the queue at first. In many queues they would be, and would keep their place.
+      // The products that sell out are not in the queue at first. A queue that contained them would not move them forward.
       queue.splice(task.products - task.changes)
       const work = Effect.forever(Effect.suspend(() => {
         const product = queue.shift()
