@@ -165,7 +165,7 @@ layer(layerInProcess())("the Developers page", (it) => {
         assert.include(reply.text, `aria-invalid="true"`)
         assert.include(reply.text, "useCase" in change ? "Bot" : "Kept input")
       }
-      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=asked`)
+      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=requested`)
       assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
     }))
 

@@ -56,7 +56,7 @@ export const routes = Effect.gen(function*() {
       botName: text(form, "botName"),
       ...(website === "" ? {} : { website })
     }).pipe(
-      Effect.as(Page.seeOther(`${Page.paths.developers}?done=asked`)),
+      Effect.as(Page.seeOther(`${Page.paths.developers}?done=requested`)),
       Effect.catchAll((error) => show(account, { request: { values: form, error } }))
     )
   })
