@@ -142,6 +142,24 @@ describe("the key", () => {
     expect(left.length).toBeLessThan(encoded.length - key.length + "<redacted>".length)
   })
 
+  it.prop("is removed from base64 in lines of any length, as text and as a JSON value", [
+    key,
+    fc.nat({ max: 100 }),
+    fc.integer({ min: 1, max: 80 }),
+    fc.constantFrom("\n", "\r\n"),
+    fc.boolean()
+  ], ([key, shift, width, lineEnd, url]) => {
+    const { text } = Redaction.make(key)
+    const encoded = Buffer.from(`${"x".repeat(shift)} ${key} y`).toString(url ? "base64url" : "base64")
+    const lines = encoded.replace(new RegExp(`.{${width}}(?=.)`, "g"), `$&${lineEnd}`)
+    const parsed: unknown = JSON.parse(text(JSON.stringify({ echo: lines })))
+    expect(parsed).toEqual({ echo: text(lines) })
+    const left = text(lines).replaceAll(lineEnd, "")
+    expect(left).toContain("<redacted>")
+    // The characters at the ends also encode the text around the key.
+    expect(left.length).toBeLessThan(encoded.length - key.length + "<redacted>".length)
+  })
+
   it.prop("is removed from what an HTTP client failed with, at any depth, and code and message stay", [key, choices], ([key, choices]) => {
     const { cause } = Redaction.make(key)
     const request = { method: "GET", headers: { authorization: `Bearer ${key}` } }
@@ -190,7 +208,9 @@ describe("a text without the key", () => {
 
   it("of nothing but escapes is read in steps that grow with its length alone", () => {
     const { text } = Redaction.make(Fake.key)
-    for (const unit of ["\\", "%25", "&amp;", "&amp", "&#0", "0", "k", "key_", "\\u006b", "%6b"]) {
+    for (
+      const unit of ["\\", "\n", "k\n", "k\\n", "\\r\\n", "\\r", "\r", "%25", "&amp;", "&amp", "&#0", "0", "k", "key_", "\\u006b", "%6b"]
+    ) {
       const given = unit.repeat(20_000)
       expect(text(given)).toBe(given)
     }
