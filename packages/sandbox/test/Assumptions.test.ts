@@ -1,5 +1,5 @@
 /**
- * What is assumed: where it stands, how it is changed, and that the documentation has all of it.
+ * Assumptions: their defaults, how they are changed, and their tables in the documentation.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -7,11 +7,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { allScopes, decode, defaults, fixedAssumptions, meanings, merge, tables } from "../src/Assumptions.js"
+import { path, render } from "../scripts/assumptions.js"
+import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.js"
 import { openApi } from "../src/OpenApiDocument.js"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
 
-const documentation = readFileSync(new URL("../../../docs/sandbox.md", import.meta.url), "utf8")
 const document = [
   "What the service does",
   "Resources and their fields",
@@ -23,13 +23,19 @@ const document = [
 ]
 
 describe("the documentation", () => {
-  it("has the table of every value with its default", () => {
-    assert.include(documentation, tables().values)
+  it("has the current tables of values, scopes and built-in assumptions", () => {
+    const documentation = readFileSync(path, "utf8")
+    for (const name of ["values", "scopes", "fixed"]) {
+      assert.match(documentation, new RegExp(`<!-- ${name} -->[^]*<!-- end of ${name} -->`))
+    }
+    assert.strictEqual(documentation, render(documentation), "run `pnpm --filter @plaza/sandbox assumptions`")
+  })
+
+  it("explains every value", () => {
     assert.deepStrictEqual(Object.keys(meanings), Object.keys(defaults))
   })
 
-  it("has the table of everything that is built in", () => {
-    assert.include(documentation, tables().fixed)
+  it("names the section of the document for every built-in assumption, and each id once", () => {
     assert.strictEqual(new Set(fixedAssumptions.map(({ id }) => id)).size, fixedAssumptions.length)
     for (const { id, section } of fixedAssumptions) {
       assert.include(document, section, id)
@@ -63,13 +69,13 @@ describe("assumptions in JSON", () => {
   it("that are wrong are refused in one sentence that names the field", () => {
     for (
       const [data, problem] of [
-        [{ maxStok: 5 }, /^"maxStok" is no assumption that the sandbox knows$/],
-        [{ maxStock: "many" }, /^"maxStock" has a wrong value: /],
-        [{ maxStock: -1 }, /^"maxStock" has a wrong value: /],
-        [{ countRefused: 1 }, /^"countRefused" has a wrong value: /],
-        [{ defaultPageSize: 101 }, /^"defaultPageSize" has a wrong value: /],
-        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is no assumption/],
-        [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has a wrong value: /],
+        [{ maxStok: 5 }, /^"maxStok" is not a known assumption$/],
+        [{ maxStock: "many" }, /^"maxStock" has an invalid value: /],
+        [{ maxStock: -1 }, /^"maxStock" has an invalid value: /],
+        [{ countRefused: 1 }, /^"countRefused" has an invalid value: /],
+        [{ defaultPageSize: 101 }, /^"defaultPageSize" has an invalid value: /],
+        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is not a known assumption/],
+        [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has an invalid value: /],
         [[], /./],
         [null, /./],
         ["text", /./]
@@ -99,7 +105,7 @@ describe("a file of assumptions", () => {
         assert.strictEqual((yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })).status, 200)
       }).pipe(Effect.provide(layerInProcess({ assumptionsFile, assumptions: { maxStock: 9 } })))))
 
-  for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is no assumption`]] as const) {
+  for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption`]] as const) {
     it.effect(`keeps the sandbox from starting when it is wrong: ${text}`, () =>
       withFile(text, (assumptionsFile) =>
         Effect.gen(function*() {

@@ -69,7 +69,7 @@ layer(layerInProcess())("the control interface", (it) => {
         status: 200,
         rule: "store.setStock",
         reason: "accepted",
-        delivered: "answered",
+        delivered: "complete",
         deliveredStatus: 200,
         faults: [],
         truncated: false

@@ -75,7 +75,7 @@ describe("a data file", () => {
             [`${data}/none/x.db`, /can't be opened or created there/],
             [data.slice(0, data.lastIndexOf("/")), /can't be opened or created there/],
             [`${data}.txt`, /not a SQLite file, or a damaged one/],
-            [`${data}.other`, /holds something else than a sandbox/]
+            [`${data}.other`, /is not a data file of a sandbox/]
           ] as const
         ) {
           const error = yield* refused({ data: path })

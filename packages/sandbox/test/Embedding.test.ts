@@ -173,8 +173,8 @@ describe("on a socket", () => {
       )
       const refused = (options: Sandbox.ServerOptions) => Effect.flip(Effect.scoped(Layer.build(Sandbox.layerServer(options))))
       assert.strictEqual((yield* refused({ port: port.port })).message,
-        `port ${port.port} is in use: name another one, or 0 for any that is free`)
-      assert.match((yield* refused({ host: "203.0.113.1" })).message, /203\.0\.113\.1 is no address of this machine/)
+        `port ${port.port} is in use: choose another port, or 0 for any free port`)
+      assert.match((yield* refused({ host: "203.0.113.1" })).message, /203\.0\.113\.1 is not an address of this machine/)
     }).pipe(Effect.scoped))
 
   it.live("its end doesn't wait for callers who hold their connections", () =>

@@ -135,7 +135,7 @@ describe("a slow body", () => {
       assert.deepInclude(yield* last, { status: null, delivered: "replaced", deliveredStatus: 503 })
       yield* add({ kind: "slow", when: "after", millis: 50 })
       assert.strictEqual((yield* call("POST", "/users/1002/follow")).status, 204)
-      assert.deepInclude(yield* last, { status: 204, delivered: "answered", deliveredStatus: 204 })
+      assert.deepInclude(yield* last, { status: 204, delivered: "complete", deliveredStatus: 204 })
     }).pipe(Effect.provide(layerInProcess())))
 
   it.live("over a socket: begins before it ends, and leaves the service well when the caller goes away", () =>

@@ -56,7 +56,7 @@ describe("bound to this machine, a sandbox", () => {
           const received = yield* statusOf(path, host)
           assert.strictEqual(Sockets.statusOf(received), "403", `${path} for ${host}`)
           assert.strictEqual(Sockets.errorOf(received)?.[0], "FORBIDDEN")
-          assert.match(received, /answers for its own names, such as localhost and 127\.0\.0\.1/)
+          assert.match(received, /the Host of this request is not allowed: use localhost or 127\.0\.0\.1/)
         }
       }
       const proxied = yield* statusOf("/open/v1/me", "localhost", "http://evil.example/open/v1/me")

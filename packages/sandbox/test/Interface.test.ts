@@ -80,7 +80,7 @@ describe("a defect", () => {
     Effect.gen(function*() {
       const result = yield* respond
       assertInternalError(result, "take failed")
-      assert.deepInclude(result.entry, { status: 500, rule: "defect", delivered: "answered", deliveredStatus: 500 })
+      assert.deepInclude(result.entry, { status: 500, rule: "defect", delivered: "complete", deliveredStatus: 500 })
     }).pipe(Effect.provide(stubbed({ take: () => Effect.dieMessage("take failed") }))))
 
   it.effect("after the service has decided is logged too, and leaves the decision in the request log", () =>
@@ -104,7 +104,7 @@ describe("a defect", () => {
       const { entry, logged, response } = yield* respond
       assert.strictEqual(response.status, 404)
       assert.deepStrictEqual(logged, [])
-      assert.deepInclude(entry, { status: 404, delivered: "answered", deliveredStatus: 404 })
+      assert.deepInclude(entry, { status: 404, delivered: "complete", deliveredStatus: 404 })
     }).pipe(Effect.provide(stubbed({}))))
 })
 

@@ -223,7 +223,7 @@ describe("the files of uploads", () => {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ data }))))
         assert.strictEqual(
           error.message,
-          `${data}-media is not a folder, and uploads are kept in one beside the data file: move it away or name another data file`
+          `${data}-media is not a folder, and uploads are stored in a folder beside the data file: move it away or name another data file`
         )
       })
     ))

@@ -156,7 +156,7 @@ layer(layerInProcess())("the Developers page", (it) => {
         const [change, said] of [
           [{ useCase: " " }, "Use case must not be empty"],
           [{ botName: "" }, "Bot name must not be empty"],
-          [{ website: "ftp://shop.example" }, "Website has to be an address that begins with http:// or https://"]
+          [{ website: "ftp://shop.example" }, "Website must start with http:// or https://"]
         ] as const
       ) {
         const reply = yield* submit(developers, { ...form, useCase: "Kept input", ...change }, as(id))
@@ -174,15 +174,15 @@ layer(layerInProcess())("the Developers page", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none" })
       const key = { do: "create", name: "k", scopes: "posts:write" }
-      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, key, as(id))).status, 409)
       yield* sandbox.setAccess(id, "grant")
-      assert.include((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.include((yield* ask("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, { ...key, scopes: "posts:burn" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, key, as(id))).status, 200)
       yield* sandbox.setAccess(id, "suspend")
-      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Create a key")
       const made = (yield* sandbox.state).keys.find(({ accountId }) => accountId === id)
       assert.deepInclude(made, { name: "k", scopes: ["posts:write"] })
       const revoked = yield* submit(developers, { do: "revoke", key: made?.id ?? "" }, as(id))
@@ -204,7 +204,7 @@ layer(layerInProcess())("the Developers page", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
       yield* Effect.replicateEffect(sandbox.createKey(id), 5)
-      assert.include((yield* ask("GET", developers, as(id))).text, "5 of at most 5 active")
+      assert.include((yield* ask("GET", developers, as(id))).text, "5 of at most 5 keys are active")
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k", scopes: "posts:write" }, as(id))).status, 409)
       assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1" }, as(id))).status, 404)
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
@@ -279,7 +279,7 @@ layer(layerInProcess())("the console", (it) => {
       yield* call("GET", "/users/nobody")
       yield* call("GET", "/me", { key: null })
       const { text } = yield* ask("GET", "/console")
-      for (const shown of ["/users/nobody", "profiles.unknown", "404", "gate.key", "401"]) {
+      for (const shown of ["/users/nobody", "profiles.unknown", "404", "admission.key", "401"]) {
         assert.include(text, shown)
       }
     }))
@@ -319,7 +319,7 @@ layer(layerInProcess())("the console", (it) => {
       }
       for (
         const [inputs, said] of [
-          [{ kind: "delay" }, "Milliseconds is missing or invalid"],
+          [{ kind: "delay" }, "Duration is missing or invalid"],
           [{ kind: "status", status: "99" }, "Status is missing or invalid"],
           [{ kind: "drop", times: "x" }, "Times is missing or invalid"],
           [{ kind: "toString" }, "Kind is unknown"]

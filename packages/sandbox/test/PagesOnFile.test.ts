@@ -61,7 +61,7 @@ describe("the pages of a data file", () => {
           Logger.withMinimumLogLevel(LogLevel.All)
         )
         assert.strictEqual(reply.status, 500)
-        assert.include(reply.text, "The sandbox failed on its own side.")
+        assert.include(reply.text, "The sandbox failed. Its log has the reason.")
         assert.notInclude(reply.text, "no longer a list")
         assert.notInclude(reply.text, "scopes")
         assert.lengthOf(logged, 1)

@@ -26,7 +26,7 @@ describe("the log of requests", () => {
       const log = yield* RequestLog.RequestLog
       for (let index = 0; index < requests; index++) {
         log.noteDecision(log.open("GET", `/${"p".repeat(length)}`, "q".repeat(length), 0), {
-          rule: "gate.route",
+          rule: "admission.route",
           reason: "r".repeat(length)
         })
       }

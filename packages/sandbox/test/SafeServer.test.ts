@@ -153,7 +153,7 @@ describe("a stop", () => {
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const scope = yield* Scope.make()
-        const context = yield* Layer.buildWithScope(layerSocket({ data, patience: { stop: Duration.minutes(10) } }), scope)
+        const context = yield* Layer.buildWithScope(layerSocket({ data, timeouts: { stop: Duration.minutes(10) } }), scope)
         yield* Effect.gen(function*() {
           const { baseUrl, requests, state } = yield* Sandbox.Sandbox
           const { media } = yield* state
@@ -199,8 +199,8 @@ describe("a stop", () => {
     it.live(what, () =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()
-        const patience = { answer: Duration.minutes(10), stop }
-        const context = yield* Layer.buildWithScope(layerSocket({ patience, assumptions: { maxTextLength: text.length } }), scope)
+        const timeouts = { response: Duration.minutes(10), stop }
+        const context = yield* Layer.buildWithScope(layerSocket({ timeouts, assumptions: { maxTextLength: text.length } }), scope)
         yield* Effect.gen(function*() {
           yield* Effect.replicateEffect(call("POST", "/posts", { json: { text } }), 40, { discard: true })
           const { closed, socket } = yield* Sockets.open

@@ -9,7 +9,7 @@ import { call, layerSocket } from "./support.js"
 
 const short = Duration.millis(100)
 const long = Duration.minutes(10)
-const patience = { headers: long, request: long, answer: long, idle: long, stop: long }
+const timeouts = { headers: long, request: long, response: long, idle: long, stop: long }
 
 describe("a caller who is slow", () => {
   it.scopedLive("to send the headers, or to send anything, gets an error and a closed connection", () =>
@@ -22,7 +22,7 @@ describe("a caller who is slow", () => {
         assert.strictEqual(Sockets.statusOf(received), "400")
         assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
       }
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short } }))))
 
   it.scopedLive("to send a body gets an error and a closed connection, and nothing has happened", () =>
     Effect.gen(function*() {
@@ -38,7 +38,7 @@ describe("a caller who is slow", () => {
         assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
       }
       assert.deepStrictEqual(yield* (yield* Sandbox.Sandbox).state, before)
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short, request: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short, request: short } }))))
 
   it.scopedLive("to send the rest of what was refused gets one answer, not two", () =>
     Effect.gen(function*() {
@@ -50,7 +50,7 @@ describe("a caller who is slow", () => {
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "413")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short, request: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short, request: short } }))))
 
   it.scopedLive("to ask for more is hung up on without a word", () =>
     Effect.gen(function*() {
@@ -59,13 +59,13 @@ describe("a caller who is slow", () => {
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "401")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, idle: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, idle: short } }))))
 
   it.live("to read what they asked for is hung up on", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(
-        layerSocket({ patience: { ...patience, answer: short }, assumptions: { maxTextLength: 500_000 } }),
+        layerSocket({ timeouts: { ...timeouts, response: short }, assumptions: { maxTextLength: 500_000 } }),
         scope
       )
       yield* Effect.gen(function*() {

@@ -127,7 +127,7 @@ describe("a foreign SQLite file", () => {
         other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE notes (text); PRAGMA user_version = 2`)
         other.close()
         const before = contents(path)
-        assert.match((yield* refused({ data })).message, /holds something else than a sandbox/)
+        assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
         assert.deepStrictEqual(contents(path), before)
       })))
   }
@@ -139,7 +139,7 @@ describe("a foreign SQLite file", () => {
       const other = yield* Effect.acquireRelease(Effect.sync(() => new Sqlite(data)), (open) => Effect.sync(() => open.close()))
       other.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (text)")
       const before = contents(path)
-      assert.match((yield* refused({ data })).message, /holds something else than a sandbox/)
+      assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
       assert.deepStrictEqual(contents(path), before)
     })))
 })

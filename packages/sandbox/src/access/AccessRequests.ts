@@ -90,7 +90,7 @@ const check = (
     if (website !== undefined) {
       yield* checkText("website", website, maxWebsiteLength)
       if (!isWebAddress(website)) {
-        return yield* Envelope.invalidField("website", "has to be an address that begins with http:// or https://")
+        return yield* Envelope.invalidField("website", "must start with http:// or https://")
       }
     }
     return { useCase, website: website ?? null, botName }
@@ -124,7 +124,7 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo 
           const account = yield* findAccount(accountId)
           if (account.access !== "none") {
             return yield* new Conflict({
-              message: `developer access of this account is ${account.access}: there is nothing to ask for`
+              message: `developer access of this account is already ${account.access}`
             })
           }
           if ((yield* repo.ofAccount(accountId)).some(({ status }) => status === "pending")) {
