@@ -1,5 +1,5 @@
 /**
- * The interface with stubs for what it runs on: a defect outside of the decision of the service.
+ * The interface with stubs for its dependencies: a defect outside of the decision of the service.
  */
 import { HttpApiBuilder, HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
@@ -99,7 +99,7 @@ describe("a defect", () => {
       }
     }))))
 
-  it.effect("is none of a known failure: its response is as ever", () =>
+  it.effect("is not logged for a known failure, whose response is unchanged", () =>
     Effect.gen(function*() {
       const { entry, logged, response } = yield* respond
       assert.strictEqual(response.status, 404)
