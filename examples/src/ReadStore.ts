@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
- * Reads orders that wait for shipment, and the stock of a product. The interface mentions both without paths; these are the paths that the
- * sandbox assumes. Change them if the service uses others.
-=======
  * Reads resources that the interface names but doesn't document: unshipped orders and the stock of a product. The paths are those of
  * the sandbox. If the service uses other paths, change these two lines.
->>>>>>> main
  */
 import { Plaza } from "@plaza/client"
 import { Order, PathSegment, Product, type ProductId } from "@plaza/domain"

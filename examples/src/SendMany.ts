@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
- * Sends many stocks with one key, the most urgent first. A refused item does not stop the others. While the service accepts no item, the
- * circuit breaker tries one at a time.
-=======
  * Sends many stock values with one key, the most urgent first. A refused product doesn't stop the others. While the service accepts
  * none, the circuit breaker permits one at a time.
->>>>>>> main
  */
 import { CircuitBreaker, FailureScope, Profiles, StockPriority, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain"
