@@ -11,7 +11,7 @@ const printable = (length: FastCheck.StringConstraints) =>
   FastCheck.string({ unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), ...length })
 const prefix = printable({ minLength: 1, maxLength: 12 })
 const secret = printable({ minLength: 40, maxLength: 40 })
-/** All the ways in which a value can reach a log. */
+/** The forms of a value that can reach a log. */
 const shown = (value: unknown) => `${String(value)} ${JSON.stringify({ value })} ${inspect(value, { depth: null, showHidden: true })}`
 
 describe("an API key", () => {
