@@ -3,19 +3,17 @@
  *
  * @since 0.1.0
  */
-import * as Etag from "@effect/platform/Etag"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
-import * as HttpPlatform from "@effect/platform/HttpPlatform"
 import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServer from "@effect/platform/HttpServer"
 import { RouteNotFound } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import * as Path from "@effect/platform/Path"
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { ServerRequest } from "./ServerRequest.js"
 
 /**
@@ -55,34 +53,51 @@ const unknown = (method: string, path: string) =>
   new Unroutable({ error: new NotFound({ message: `there is no endpoint ${method} ${path}` }) })
 
 /**
- * Gives a function that runs the operation which a request and its path mean. Its failures are the operation's, beside
- * {@link Unroutable}.
+ * Runs the operation that a request means. Its failures are the operation's, beside `RouteNotFound`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type App = (request: ServerRequest) => Effect.Effect<HttpServerResponse, unknown>
+
+/**
+ * Routes as an app.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.gen(function*() {
-  // Nothing else of the surroundings: the context is copied several times for every request.
-  const services = Context.pick(HttpPlatform.HttpPlatform, FileSystem.FileSystem, Path.Path, Etag.Generator)(
-    yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
+export const make = (routes: ReadonlyArray<Layer.Layer<never, never, HttpApiBuilder.Router>>): App =>
+  Effect.gen(function*() {
+    const services = yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
+    const app = yield* HttpRouter.withRouterConfig(Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp), config)
+    return (request: ServerRequest): ReturnType<App> => Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request))
+  }).pipe(
+    // One after the other, so that nothing waits for another fiber.
+    Effect.provide(routes.reduce<Layer.Layer<HttpApiBuilder.Router | HttpRouter.HttpRouter.DefaultServices>>(
+      (all, more) => Layer.provideMerge(more, all),
+      Layer.merge(HttpApiBuilder.Router.Live, HttpServer.layerContext)
+    )),
+    Effect.runSync
   )
-  const app = yield* HttpRouter.withRouterConfig(
-    Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp),
-    config
-  )
-  return (request: ServerRequest, path: string): Effect.Effect<HttpServerResponse, unknown> => {
-    if (path.includes("%") && !isWellFormed(path)) {
-      return new Unroutable({
-        error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
-      })
-    }
-    // The router answers HEAD as GET, and takes an empty segment for a parameter.
-    if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
-      return unknown(request.method, path)
-    }
-    return Effect.mapError(
-      Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request)),
-      (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
-    )
+
+/**
+ * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}.
+ *
+ * @since 0.1.0
+ * @category routing
+ */
+export const run = (app: App, request: ServerRequest, path: string): Effect.Effect<HttpServerResponse, unknown> => {
+  if (path.includes("%") && !isWellFormed(path)) {
+    return new Unroutable({
+      error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
+    })
   }
-})
+  // The router answers HEAD as GET, and takes an empty segment for a parameter.
+  if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
+    return unknown(request.method, path)
+  }
+  return Effect.mapError(
+    app(request),
+    (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
+  )
+}
