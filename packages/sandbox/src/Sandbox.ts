@@ -215,7 +215,7 @@ const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, Sandbox
 
 /** The endpoints of the document. */
 const documented = Endpoints.make(
-  Admission.layerMiddleware,
+  Admission.middleware,
   Profiles.group,
   Media.group,
   Posts.group,
@@ -226,7 +226,7 @@ const documented = Endpoints.make(
 
 /** Those of the document, and those that it names without showing them. */
 const all = Endpoints.make(
-  Admission.layerMiddleware,
+  Admission.middleware,
   Profiles.group,
   Media.group,
   Posts.group,

@@ -45,6 +45,8 @@ export type Relation = typeof Relation.Type
 
 const noRelation: Relation = { follows: false, blocks: false, hasWritten: false, blocksFromStore: false }
 
+const RelationOfTwo = Schema.Struct({ from: ProfileId, to: ProfileId, ...Relation.fields })
+
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => {
   const findRelation = SqlSchema.findOne({
@@ -93,7 +95,7 @@ export const make = Effect.map(Sql, (sql) => {
     /** What the first account does to the second. */
     relation: (from: string, to: string) => Effect.map(findRelation(from, to), Option.getOrElse(() => noRelation)),
     allRelations: SqlSchema.findAll({
-      Result: Schema.Struct({ from: ProfileId, to: ProfileId, ...Relation.fields }),
+      Result: RelationOfTwo,
       execute: () =>
         sql`SELECT from_id AS "from", to_id AS "to", follows, blocks, has_written AS hasWritten,
             blocks_from_store AS blocksFromStore

@@ -22,6 +22,8 @@ export const Arrival = Schema.Struct({
 /** @since 0.1.0 @category rows */
 export type Arrival = typeof Arrival.Type
 
+const Count = Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count"))
+
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => {
   const newestOfQuotas = sql.literal("SELECT max(seq) FROM arrivals GROUP BY account_id")
@@ -43,7 +45,7 @@ export const make = Effect.map(Sql, (sql) => {
     /** Deletes the arrivals up to a moment, except the newest of each quota. */
     deleteUntil: (at: number) => Effect.asVoid(sql`DELETE FROM arrivals WHERE at <= ${at} AND seq NOT IN (${newestOfQuotas})`),
     count: SqlSchema.single({
-      Result: Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count")),
+      Result: Count,
       execute: () => sql.first`SELECT count(*) AS count FROM arrivals`
     })
   }

@@ -27,7 +27,7 @@ import type { Seeding } from "../seeding/Seeding.js"
 import type { VirtualClock } from "../VirtualClock.js"
 import * as ControlHandlers from "./ControlHandlers.js"
 import * as SeedingHandlers from "./SeedingHandlers.js"
-import { ControlRequest, layerReadsBody } from "./ServedControlApi.js"
+import { ControlRequest, middleware } from "./ServedControlApi.js"
 
 /**
  * The path prefix of the control API.
@@ -46,7 +46,7 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
-const endpoints = Endpoints.make(layerReadsBody, ControlHandlers.group, SeedingHandlers.group)
+const endpoints = Endpoints.make(middleware, ControlHandlers.group, SeedingHandlers.group)
 
 /** The only operation whose response contains a key. */
 const creatingKeys = "createKey"

@@ -12,7 +12,6 @@ import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import { onWire } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { byRoute, operationsOf } from "../http/Operation.js"
 import { served } from "../http/ServedApi.js"
@@ -53,8 +52,8 @@ export class ServedControlApi extends HttpApi.make("sandbox")
 
 const operationOf = byRoute(operationsOf(ServedControlApi))
 
-/** @since 0.1.0 @category layers */
-export const layerReadsBody: Layer.Layer<ReadsBody> = Layer.succeed(
+/** @since 0.1.0 @category middleware */
+export const middleware: Context.Context<ReadsBody> = Context.make(
   ReadsBody,
   Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
     const request = Context.get(context, HttpServerRequest)

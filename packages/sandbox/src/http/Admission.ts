@@ -26,7 +26,6 @@ import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomp
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { Caller } from "../access/Callers.js"
 import { Keys } from "../access/Keys.js"
 import { RateWindow } from "../access/RateWindow.js"
@@ -145,9 +144,9 @@ export const make: Effect.Effect<
  * Puts the {@link Admission} of the sandbox that a request is for before the operations.
  *
  * @since 0.1.0
- * @category layers
+ * @category middleware
  */
-export const layerMiddleware: Layer.Layer<RequiresAdmission> = Layer.succeed(
+export const middleware: Context.Context<RequiresAdmission> = Context.make(
   RequiresAdmission,
   Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
     const request = Context.get(context, HttpServerRequest)

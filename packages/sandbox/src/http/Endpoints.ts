@@ -7,8 +7,9 @@
 import type * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import type { CurrentCaller } from "./RequiresAdmission.js"
 import * as Router from "./Router.js"
 import { type Handler, type Handlers, ServerRequest } from "./ServerRequest.js"
@@ -99,12 +100,12 @@ export interface Endpoints<R> {
  * @category constructors
  */
 export const make = <Groups extends ReadonlyArray<Group<unknown, Middleware>>, Middleware>(
-  middleware: Layer.Layer<Middleware>,
+  middleware: Context.Context<Middleware>,
   ...groups: Groups
 ): Endpoints<Requirements<Groups[number]>> => {
   let app: Router.App | undefined
   return {
-    app: () => app ??= Router.make(groups.map(({ routes }) => Layer.provide(routes, middleware))),
+    app: () => app ??= Router.make(middleware, groups.map(({ routes }) => routes)),
     // The types of a list lose what each of its items requires.
     handlers: Effect.map(
       Effect.forEach(groups as ReadonlyArray<Group<Requirements<Groups[number]>, Middleware>>, ({ handlers }) => handlers),

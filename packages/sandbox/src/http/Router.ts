@@ -61,24 +61,29 @@ const unknown = (method: string, path: string) =>
 export type App = (request: ServerRequest) => Effect.Effect<HttpServerResponse, unknown>
 
 /**
- * Routes as an app.
+ * Routes behind their middleware, as an app.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (routes: ReadonlyArray<Layer.Layer<never, never, HttpApiBuilder.Router>>): App =>
+export const make = <Middleware>(
+  middleware: Context.Context<Middleware>,
+  routes: ReadonlyArray<Layer.Layer<never, never, HttpApiBuilder.Router | Middleware>>
+): App =>
   Effect.gen(function*() {
-    const services = yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
-    const app = yield* HttpRouter.withRouterConfig(Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp), config)
+    const scope = yield* Effect.scope
+    // Routes find the router by it. Layers that merge or provide these would take most of the time of this.
+    const memoMap = yield* Layer.makeMemoMap
+    const build = <A, R>(layer: Layer.Layer<A, never, R>) => Layer.buildWithMemoMap(layer, memoMap, scope)
+    const services = yield* build(HttpServer.layerContext)
+    const router = yield* build(HttpApiBuilder.Router.Live)
+    yield* Effect.provide(Effect.forEach(routes, build), Context.merge(middleware, router))
+    const app = yield* Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp).pipe(
+      HttpRouter.withRouterConfig(config),
+      Effect.provide(router)
+    )
     return (request: ServerRequest): ReturnType<App> => Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request))
-  }).pipe(
-    // One after the other, so that nothing waits for another fiber.
-    Effect.provide(routes.reduce<Layer.Layer<HttpApiBuilder.Router | HttpRouter.HttpRouter.DefaultServices>>(
-      (all, more) => Layer.provideMerge(more, all),
-      Layer.merge(HttpApiBuilder.Router.Live, HttpServer.layerContext)
-    )),
-    Effect.runSync
-  )
+  }).pipe(Effect.scoped, Effect.runSync)
 
 /**
  * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}.

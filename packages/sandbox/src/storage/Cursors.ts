@@ -107,8 +107,6 @@ export const make = (seed: number): Effect.Effect<Cursors["Type"], never, Curren
   Effect.map(CurrentLatitude, (latitude) => {
     const sign = (content: Buffer) =>
       createHmac("sha256", `cursors of sandbox ${seed}`).update(content).digest().subarray(0, signatureLength)
-    const unknown = Either.left(invalidField("cursor", "is not a cursor that this list gave out"))
-    const expired = Either.left(invalidField("cursor", "has expired: begin the list again"))
     return {
       seal: (list, account, start, now) => {
         const { cursorExpiresAfterMillis, cursorForm } = latitude.value
@@ -125,9 +123,9 @@ export const make = (seed: number): Effect.Effect<Cursors["Type"], never, Curren
           timingSafeEqual(sign(content), bytes.subarray(0, signatureLength))
         const start = isValid ? decodeContent(content.toString("utf8")) : Option.none()
         return Option.isNone(start) || start.value.list !== list || start.value.account !== account
-          ? unknown
+          ? Either.left(invalidField("cursor", "is not a cursor that this list gave out"))
           : cursorExpiresAfterMillis > 0 && now - (start.value.at ?? 0) > cursorExpiresAfterMillis
-          ? expired
+          ? Either.left(invalidField("cursor", "has expired: begin the list again"))
           : Either.right(start.value)
       }
     }

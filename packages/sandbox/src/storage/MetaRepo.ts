@@ -9,10 +9,12 @@ import * as Schema from "effect/Schema"
 import { Sql } from "./Sql.js"
 import * as SqlSchema from "./SqlSchema.js"
 
+const Value = Schema.Struct({ value: Schema.String }).pipe(Schema.pluck("value"))
+
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => ({
   find: SqlSchema.findOne({
-    Result: Schema.Struct({ value: Schema.String }).pipe(Schema.pluck("value")),
+    Result: Value,
     execute: (key: string) => sql.first`SELECT value FROM meta WHERE key = ${key}`
   }),
   set: (key: string, value: string) =>

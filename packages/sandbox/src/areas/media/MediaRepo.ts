@@ -24,16 +24,20 @@ export const Media = Schema.Struct({
 /** @since 0.1.0 @category rows */
 export type Media = typeof Media.Type
 
+const FolderId = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
+
+const File = Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file"))
+
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => ({
   /** Part of the name of every file: it tells the files of this database from those of others. */
   folderId: SqlSchema.single({
-    Result: Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")),
+    Result: FolderId,
     execute: () => sql.first`SELECT id FROM media_folder`
   }),
   /** Names of all files. */
   files: SqlSchema.findAll({
-    Result: Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file")),
+    Result: File,
     execute: () => sql`SELECT file FROM media`
   }),
   /** Whether an account has uploaded this media. */
