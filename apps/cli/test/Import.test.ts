@@ -37,7 +37,7 @@ describe("a file", () => {
       expect(failureOf(text)).toEqual(explained("4 of its 5 rows can't be used, and nothing was sent"))
       expect(text).toMatchObject({ stdout: "" })
       expect(text.stderr.split("\n").map((line) => line.replace(file, "stock.csv"))).toEqual([
-        "stock.csv, line 3: stock is empty, which is not taken for zero",
+        "stock.csv, line 3: stock is empty, which does not count as zero",
         `stock.csv, line 4: stock "many" is not a number`,
         `stock.csv, line 5: productId "A" occurs on line 2 already, so it is unclear which row is right`,
         "stock.csv, line 6: productId is empty",

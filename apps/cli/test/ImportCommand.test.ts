@@ -42,7 +42,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         [["--concurrency", "0"], `plaza: --concurrency has to be a whole number of at least 1, and "0" is none\n`],
         [
           ["--format", "json"],
-          "plaza: standard input: it begins with neither [ nor {: this is no JSON document with rows in it; nothing of it was taken\n"
+          "plaza: standard input: it starts with neither [ nor {: this is not a JSON document with rows; no row of it was used\n"
         ],
         [
           [],

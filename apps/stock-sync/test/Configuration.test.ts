@@ -202,7 +202,7 @@ describe("a misspelt variable", () => {
       ).toBe("accepted")
     }), NodeContext.layer))
 
-  it("is looked for in one list, which has every variable that the help names", () => {
+  it("is expected in one list, which has every variable that the help names", () => {
     const pages = Help.manual(Cli.root, Cli.options).page.commands
     const named = pages.flatMap(({ options }) => options.flatMap(({ said }) => said.match(/STOCK_SYNC_[A-Z_]+/g) ?? []))
     expect(named.length).toBeGreaterThan(20)

@@ -9,9 +9,9 @@ import * as Cli from "../src/Cli.js"
 import { variables } from "../src/config/Configuration.js"
 import * as Gauges from "../src/observability/Gauges.js"
 import * as Metrics from "../src/observability/Metrics.js"
-import type { Figures } from "../src/observability/Monitor.js"
 import * as Prometheus from "../src/observability/Prometheus.js"
-import { layer as layerState, outcomes, Standing } from "../src/sync/WorkerState.js"
+import type { Figures } from "../src/observability/StatusSampler.js"
+import { layer as layerState, outcomes, SyncStatus } from "../src/sync/SyncStatus.js"
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
 const guide = read("docs/stock-sync.md")
@@ -128,7 +128,7 @@ const exported = Effect.gen(function*() {
     unit: "line",
     heldChanges: []
   }
-  const state = yield* Effect.flatMap(Standing, ({ state }) => state)
+  const state = yield* Effect.flatMap(SyncStatus, ({ state }) => state)
   const failure = { at: 0, about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
   const source = { ...state.source, readAt: 0, rows: 0, failing: { since: 0, failure } }
   const look = { now: 0, state: { ...state, source }, reasons: [], figures, rateInUse: 0, history: [] }

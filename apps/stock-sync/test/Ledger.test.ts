@@ -9,11 +9,11 @@ import { SqlError } from "@effect/sql/SqlError"
 import { describe, expect, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Duration, Effect, Either, Layer, Option, Stream, TestClock } from "effect"
-import * as Access from "../src/ledger/Access.js"
 import { Ledger, type LedgerFault } from "../src/ledger/Ledger.js"
+import * as LedgerConnection from "../src/ledger/LedgerConnection.js"
+import * as LedgerSql from "../src/ledger/LedgerSql.js"
 import * as LedgerSqlite from "../src/ledger/Sqlite.js"
 import { faultOf } from "../src/ledger/SqliteErrors.js"
-import * as Statements from "../src/ledger/Statements.js"
 import { guard } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
 import { model } from "./support/ledger/model.js"
@@ -227,7 +227,7 @@ describe("statements around a request", () => {
             compiler: Statement.makeCompilerSqlite(),
             spanAttributes: []
           })
-          const ledger = Statements.make(Access.make(sql, path, faultOf(path)), options)
+          const ledger = LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)
           const products = Array.from({ length: 30 }, (_, index) => row(`P${index}`, index))
           yield* receive(ledger, ...products)
           statements.clear()
@@ -271,7 +271,7 @@ describe("a file that can't be written for a while", () => {
         yield* using(path, (ledger) => Effect.zipRight(ledger.receive(snapshot(2_000), policy), settle(ledger, "P7")))
         yield* Effect.gen(function*() {
           const sql = yield* SqliteClient.make({ filename: path })
-          const ledger = Statements.make(Access.make(sql, path, faultOf(path)), options)
+          const ledger = LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)
           const [pages] = yield* sql<{ page_count: number }>`PRAGMA page_count`
           yield* sql`PRAGMA max_page_count = ${sql.literal(String((pages?.page_count ?? 0) + 2))}`
           const full = yield* Effect.flip(ledger.receive(snapshot(20_000), policy))
@@ -302,7 +302,7 @@ describe("a file that can't be written for a while", () => {
           yield* Effect.gen(function*() {
             const sql = yield* SqliteClient.make({ filename: path })
             yield* sql`PRAGMA busy_timeout = 0`
-            const refused = yield* Effect.flip(write(Statements.make(Access.make(sql, path, faultOf(path)), options)))
+            const refused = yield* Effect.flip(write(LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)))
             expect(refused.message).toContain("is being written by another program")
           }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
         }
@@ -338,7 +338,7 @@ describe("a file that can't be written for a while", () => {
     Effect.gen(function*() {
       const failed = new SqlError({ cause: Object.assign(new Error("database or disk is full"), { rawCode: 13 }) })
       const sql = yield* SqliteClient.make({ filename: ":memory:" })
-      const { run } = Access.make(sql, "a.sqlite", faultOf("a.sqlite"))
+      const { run } = LedgerConnection.make(sql, "a.sqlite", faultOf("a.sqlite"))
       expect((yield* Effect.flip(run(Effect.die(failed)))).message).toContain("the disk is full")
     }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
 })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import * as Notification from "../src/observability/Notification.js"
-import type { Happening, Told } from "../src/sync/WorkerState.js"
+import type { StampedEvent, SyncEvent } from "../src/sync/SyncStatus.js"
 import { failure, id } from "./support/events.js"
 
 const owner = { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" }
 const missing = failure({ about: "product", tag: "NotFound", code: "NOT_FOUND", message: "no such product" })
 
-const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuarantined = false): Happening => ({
+const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuarantined = false): SyncEvent => ({
   _tag: "Sent",
   productId: id(product),
   priority: "rest",
@@ -18,35 +18,35 @@ const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuaranti
   failure: outcome === "confirmed" ? undefined : missing
 })
 const figures = { soldOut: 60, fell: 0, rose: 0, missing: 1, catalogue: 100, zeroed: 0 }
-const held = (number: number): Happening => ({
+const held = (number: number): SyncEvent => ({
   _tag: "SourceHeld",
   rows: 100,
   held: { number, figures, since: 0, at: 0, confirmed: false },
   failure: failure()
 })
-const taken: Happening = {
+const taken: SyncEvent = {
   _tag: "SourceTaken",
   rows: 100,
   received: { rows: 100, changed: 2, rejected: 0, negative: 0, figures, goneSpared: false }
 }
-const paused = (nextProbe: number): Happening => ({
+const paused = (nextProbe: number): SyncEvent => ({
   _tag: "AccountIs",
   account: { _tag: "Paused", since: 0, failure: failure(), nextProbe }
 })
-const running: Happening = { _tag: "AccountIs", account: { _tag: "Running", since: 0 } }
+const running: SyncEvent = { _tag: "AccountIs", account: { _tag: "Running", since: 0 } }
 
 /** What is notified of these events, one a second. */
-const notified = (...happenings: ReadonlyArray<Happening>) => {
+const notified = (...events: ReadonlyArray<SyncEvent>) => {
   let before: Notification.Before = { ...Notification.initial, account: owner }
-  return happenings.flatMap((happening, index) => {
-    const event: Told = { ...happening, at: index * 1_000 }
+  return events.flatMap((each, index) => {
+    const event: StampedEvent = { ...each, at: index * 1_000 }
     const notification = Notification.notificationOf(event, before)
     before = Notification.after(before, event, notification)
     return notification === undefined ? [] : [notification]
   })
 }
 
-const typesOf = (...happenings: ReadonlyArray<Happening>) => notified(...happenings).map(({ type }) => type)
+const typesOf = (...events: ReadonlyArray<SyncEvent>) => notified(...events).map(({ type }) => type)
 
 describe("a notification", () => {
   it("is of a product when it is quarantined, and when it is accepted again", () => {

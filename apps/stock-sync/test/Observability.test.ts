@@ -1,16 +1,28 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option, Schema, TestClock } from "effect"
 import { Ledger, LedgerFault } from "../src/ledger/Ledger.js"
-import { Lookout } from "../src/observability/Monitor.js"
-import type { Standing } from "../src/sync/WorkerState.js"
-import { failure, happens, held, heldInLedger, layer, ledgerOpens, metric, ready, received, request, sent } from "./support/monitored.js"
+import { StatusSampler } from "../src/observability/StatusSampler.js"
+import type { SyncStatus } from "../src/sync/SyncStatus.js"
 import { ledgerPath } from "./support/sandbox.js"
+import {
+  failure,
+  happens,
+  held,
+  heldInLedger,
+  layer,
+  ledgerOpens,
+  metric,
+  ready,
+  received,
+  request,
+  sent
+} from "./support/statusSampler.js"
 import { settable } from "./support/wallClock.js"
 
 /** The monitor samples again. */
 const later = TestClock.adjust("10 seconds")
 
-const monitored = <A, E>(test: Effect.Effect<A, E, Ledger | Lookout | Standing>, lines?: Array<string>) =>
+const monitored = <A, E>(test: Effect.Effect<A, E, Ledger | StatusSampler | SyncStatus>, lines?: Array<string>) =>
   Effect.scoped(Effect.flatMap(ledgerPath, (path) => Effect.provide(test, layer(path, lines))))
 
 const readiness = Schema.decodeUnknownSync(Schema.parseJson(Schema.Struct({
@@ -218,7 +230,7 @@ describe("the page", () => {
       yield* ready(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`P-${index}`, 0])))
       yield* Effect.replicateEffect(Effect.zipRight(TestClock.adjust("1 minute"), sent("confirmed")), 10)
       yield* later
-      const { history } = yield* Effect.flatMap(Lookout, ({ look }) => look)
+      const { history } = yield* Effect.flatMap(StatusSampler, ({ look }) => look)
       expect(history).toHaveLength(1 + 10 * 6 + 1)
       expect(history.at(-1)).toMatchObject({ backlog: 31, sends: 10 })
       const { body } = yield* request("/")
@@ -253,7 +265,7 @@ describe("a ledger that takes long to count", () => {
       yield* sent("confirmed")
       yield* TestClock.adjust("1 minute")
       expect(asked).toBe(1)
-      const { figures, history } = yield* Effect.flatMap(Lookout, ({ look }) => look)
+      const { figures, history } = yield* Effect.flatMap(StatusSampler, ({ look }) => look)
       expect(history.at(-1)).toMatchObject({ sends: 1 })
       expect(figures?.at).toBeLessThan(60_000)
       expect((yield* request("/")).body).toContain(", the ledger's figures as of ")
@@ -275,7 +287,7 @@ describe("a wall clock that is set", () => {
             clock.shift(by)
             yield* sent("confirmed")
             yield* hands.adjust("10 seconds")
-            const { figures, history, now } = yield* Effect.flatMap(Lookout, ({ look }) => look)
+            const { figures, history, now } = yield* Effect.flatMap(StatusSampler, ({ look }) => look)
             expect(figures?.at).toBe(now)
             expect(history.every(({ at }) => at <= now)).toBe(true)
             expect(yield* metric("plaza_stock_sync_backlog{priority=\"soldOut\"}")).toBe(1)

@@ -6,9 +6,9 @@ import { Config, ConfigProvider, Effect, Either, LogLevel, Option, Redacted, Sch
 import * as Http from "node:http"
 import * as OtlpSettings from "../src/observability/OtlpSettings.js"
 import { version } from "../src/version.js"
-import { failure, happens } from "./support/monitored.js"
-import { observed } from "./support/observed.js"
+import { observed } from "./support/observability.js"
 import { sandboxAndClient } from "./support/sandbox.js"
+import { failure, happens } from "./support/statusSampler.js"
 
 interface Received {
   readonly path: string | undefined

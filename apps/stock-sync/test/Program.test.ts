@@ -475,7 +475,7 @@ describe("wrong input", () => {
     { name: "a file that isn't there", args: ["once", "--source", "none.csv"], status: 2, says: ["none.csv", "--source"] },
     { name: "a folder for a file", args: ["once", "--source", "."], status: 2, says: ["folder", "--source"] },
     { name: "an empty file", file: "", status: 2, says: ["stock.csv", "it is empty"] },
-    { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no row below it"] },
+    { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no rows"] },
     { name: "a file without the column", file: "sku,stock\nA,1\n", status: 2, says: ["\"productId\"", "\"sku\"", "--id-column"] },
     { name: "a file with broken quoting", file: "productId,stock\n007,1\n\"A,2\nB,3\n", status: 2, says: ["line 3", "quote"] },
     {

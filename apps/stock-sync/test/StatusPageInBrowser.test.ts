@@ -7,8 +7,8 @@ import * as Browser from "@plaza/testing/Browser"
 import { Effect, TestClock } from "effect"
 import type { Page } from "playwright-core"
 import * as Server from "../src/observability/Server.js"
-import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/monitored.js"
 import { ledgerPath } from "./support/sandbox.js"
+import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/statusSampler.js"
 
 /** The checker reads every element of a page several times, which a busy machine takes its time for. */
 const patience = 120_000

@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import * as Metrics from "../src/observability/Metrics.js"
 import * as Webhook from "../src/observability/Webhook.js"
-import { type Happening, layer as layerState, Standing } from "../src/sync/WorkerState.js"
+import { layer as layerState, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.js"
 import { failure, id } from "./support/events.js"
 
 const secret = Buffer.from("an example secret of 24 b.")
@@ -60,12 +60,12 @@ const until = (isSo: () => boolean, step: Duration.DurationInput = "100 millis")
     isSo() ? Effect.void : Effect.zipRight(Effect.repeatN(io, 20), Effect.zipRight(TestClock.adjust(step), until(isSo, step)))
   )
 
-const tell = (happening: Happening) => Effect.flatMap(Standing, (state) => state.tell(happening))
+const publish = (event: SyncEvent) => Effect.flatMap(SyncStatus, (state) => state.publish(event))
 
-const paused = tell({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 1 } })
-const running = tell({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+const paused = publish({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 1 } })
+const running = publish({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
 const quarantined = (product: string) =>
-  tell({
+  publish({
     _tag: "Sent",
     productId: id(product),
     priority: "rest",
@@ -89,7 +89,7 @@ const hooked = <A, E>(
       readonly lines: Array<string>
       readonly close: () => void
     }
-  ) => Effect.Effect<A, E, Standing>
+  ) => Effect.Effect<A, E, SyncStatus>
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const lines: Array<string> = []
@@ -122,7 +122,7 @@ describe("the webhook", () => {
     hooked(status(204), ({ received }) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1_700_000_000_000)
-        yield* tell({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" } })
+        yield* publish({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" } })
         yield* paused
         yield* until(() => received.length === 1)
         const body = received[0]?.body ?? ""

@@ -1,5 +1,5 @@
 /**
- * Services for the areas of the interface. Calls are rate limited, and retried by the rules of each operation's delivery class.
+ * Services for the areas of the interface. The client limits the rate of requests and retries each operation by its delivery class.
  *
  * @since 0.1.0
  */

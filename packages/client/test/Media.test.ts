@@ -121,7 +121,7 @@ describe("an upload", () => {
         const onProgress = () => Effect.orDie(fs.writeFile(path, new Uint8Array(length)))
         const failure = yield* Effect.flip(uploadFile(path, { onProgress }))
         expect(failure._tag).toBe("InvalidInput")
-        expect(failure.message).toBe(`path must name a file that nobody writes to meanwhile; the length of ${path} changed`)
+        expect(failure.message).toBe(`path must be a file that doesn't change during the upload; the length of ${path} changed`)
         expect((yield* sandbox.state).media.length).toBe(before)
       }
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

@@ -212,7 +212,7 @@ describe("a list", () => {
       expect(seen).toEqual(["0", "1", "2"])
       expect(failure).toMatchObject({ _tag: "UnreadableItem", operation: "listPosts", page: 2, position: 2, cursor: "b", nextCursor: "c" })
       expect(failure.message).toMatch(
-        /^listPosts: item 2 of page 2 can't be read \(createdAt: .+\); to continue with the page after it, start from cursor "c"$/
+        /^listPosts: item 2 of page 2 can't be decoded \(createdAt: .+\); to continue with the next page, start from cursor "c"$/
       )
       expect(calls).toHaveLength(2)
     }))

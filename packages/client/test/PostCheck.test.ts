@@ -4,7 +4,7 @@ import { MediaId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Duration, Effect, Either, FastCheck as fc, Fiber } from "effect"
-import { resemblance } from "../src/internal/delivery/PostText.js"
+import { compare } from "../src/internal/delivery/PostText.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 
 const after: Record<string, Fault> = {
@@ -244,7 +244,7 @@ describe("texts of one post", () => {
 
   it.prop("are the same however a service changes them", [anyText, fc.subarray([...changed.keys()])], ([text, which]) => {
     const stored = which.reduce((text, index) => changed[index]?.(text) ?? text, text)
-    expect(resemblance({ text, mediaIds: [] }, { text: stored })).toBe("same")
+    expect(compare({ text, mediaIds: [] }, { text: stored })).toBe("same")
   })
 
   it.prop("are never taken for different ones when they are cut too", [
@@ -254,7 +254,7 @@ describe("texts of one post", () => {
     fc.constantFrom("", "\u2026", "...")
   ], ([text, which, length, ending]) => {
     const stored = which.reduce((text, index) => changed[index]?.(text) ?? text, text)
-    expect(resemblance({ text, mediaIds: [] }, { text: Array.from(stored).slice(0, length).join("") + ending })).not.toBe("different")
+    expect(compare({ text, mediaIds: [] }, { text: Array.from(stored).slice(0, length).join("") + ending })).not.toBe("different")
   })
 
   it("may be the same where characters are named, of which nobody knows all names", () => {
@@ -264,14 +264,14 @@ describe("texts of one post", () => {
         "&amp;uuml;"
       ]] as const
     ) {
-      expect(resemblance({ text: sent }, { text: listed })).toBe("possible")
+      expect(compare({ text: sent }, { text: listed })).toBe("possible")
     }
   })
 
   it("are compared in a time that grows with their length alone, however often they were escaped", () => {
     const text = `&${"amp;".repeat(100_000)}`
-    expect(resemblance({ text }, { text })).toBe("same")
-    expect(resemblance({ text }, { text: text.replace("&", "&amp;") })).not.toBe("different")
+    expect(compare({ text }, { text })).toBe("same")
+    expect(compare({ text }, { text: text.replace("&", "&amp;") })).not.toBe("different")
   })
 
   it("may be the same where most of their words are", () => {
@@ -281,13 +281,13 @@ describe("texts of one post", () => {
         "Big sale :tada: today"
       ], ["a bad word here", "a **** word here"]] as const
     ) {
-      expect(resemblance({ text: sent }, { text: listed })).not.toBe("different")
+      expect(compare({ text: sent }, { text: listed })).not.toBe("different")
     }
   })
 
   it("are different where their letters are", () => {
     for (const other of ["good evening", "good mornings", "ood morning"]) {
-      expect(resemblance({ text: "good morning", mediaIds: [] }, { text: other })).toBe("different")
+      expect(compare({ text: "good morning", mediaIds: [] }, { text: other })).toBe("different")
     }
   })
 })

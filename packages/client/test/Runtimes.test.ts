@@ -43,7 +43,7 @@ for (const [client, http] of runtimes) {
         const { baseUrl } = yield* Effect.scoped(RawServer.make(() => {}))
         const failure = yield* Effect.flip(Effect.provide(comment, RawServer.layerPlaza(baseUrl, http, once)))
         expect(failure).toMatchObject({ _tag: "ConnectionFailed", reason: "ECONNREFUSED" })
-        expect(failure.message).toContain("check the base address")
+        expect(failure.message).toContain("check the base URL")
       }))
 
     it.scopedLive("a certificate that nobody vouches for is refused before the key leaves", () =>
@@ -199,7 +199,9 @@ for (const [client, http] of runtimes) {
           const upload = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", content }))
           const failure = yield* Effect.flip(against(server, upload))
           expect(failure._tag).toBe("ConnectionLost")
-          expect(failure.message).toMatch(/^the connection to 127\.0\.0\.1:\d+ broke .* too large may hang up like this$/)
+          expect(failure.message).toMatch(
+            /^the connection to 127\.0\.0\.1:\d+ broke .* while the client sent the file; the file may be too large for the service$/
+          )
         }
         yield* RawServer.until("nothing is left open", () => server.sockets() === 0)
       }))

@@ -97,7 +97,7 @@ describe("where a waiter is resumed at once", () => {
       const deadlines = yield* Deadlines.make(yield* Shutdown.make)
       const limited = (limit: Duration.DurationInput) =>
         Effect.suspend(() =>
-          deadlines.limit(Effect.never, { movedAt: 0, limit: Duration.decode(limit) }, {
+          deadlines.limit(Effect.never, { lastProgressAt: 0, timeout: Duration.decode(limit) }, {
             onTimeout: () => "timeout" as const,
             onShutdown: () => "shutdown" as const
           })

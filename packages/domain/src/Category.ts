@@ -37,8 +37,8 @@ const byStatus: Readonly<Record<number, Category>> = {
 }
 
 /**
- * Returns the category of a status that isn't a success. Any other status below 500 is `InvalidRequest`, redirects
- * included: they mean that the base URL is wrong.
+ * Returns the category of a status that isn't a success. An undocumented status below 500 is `InvalidRequest`. That includes
+ * redirects, which show that the base URL is wrong.
  *
  * @since 0.1.0
  * @category models

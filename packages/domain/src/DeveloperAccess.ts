@@ -1,8 +1,8 @@
 /**
- * State machines of an access request and of an account's developer access, as pure functions.
+ * The state machines of an access request and of an account's developer access, as pure functions.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions". The document names the states but
- * not every transition. A transition that it doesn't state is marked as assumed.
+ * not every transition. Comments mark the assumed transitions.
  *
  * @since 0.1.0
  */

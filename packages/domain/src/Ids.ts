@@ -1,6 +1,5 @@
 /**
- * Ids as branded strings. They are opaque and never numbers: "007" stays "007". `PathSegment` encodes them for a
- * path.
+ * Ids as branded strings. They are opaque and never numbers: "007" stays "007". `PathSegment` encodes an id for a path.
  *
  * Source: interface v1, "Resources and their fields", conventions.
  *
@@ -19,7 +18,7 @@ export const ProfileId = Schema.String.pipe(Schema.brand("ProfileId"))
 export type ProfileId = typeof ProfileId.Type
 
 /**
- * The username of a profile, as `GET /users/by-username/{username}` takes it.
+ * The username of a profile: the parameter of `GET /users/by-username/{username}`.
  *
  * @since 0.1.0
  * @category ids

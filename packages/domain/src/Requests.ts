@@ -28,7 +28,7 @@ export const PageSize = Schema.Number.pipe(
   })
 )
 
-// A number's text may have a sign, spaces, an exponent or a base; an integer in a query is digits.
+// `NumberFromString` also accepts signs, spaces, exponents and other bases. An integer in a query has digits only.
 const Digits = Schema.String.pipe(Schema.pattern(/^\d+$/, { message: pageSizeProblem }))
 
 const PageSizeFromString = Digits.pipe(
@@ -137,8 +137,8 @@ export const NewStory = Schema.Record({ key: Schema.String, value: Schema.Unknow
 export type NewStory = typeof NewStory.Type
 
 /**
- * The multipart body of an upload: one part named `file`, with a file name and a content type. The client and the
- * sandbox stream it.
+ * The multipart body of an upload: one part named `file`, with a file name and a content type. The client and the sandbox
+ * stream the file.
  * Source: interface v1, "Endpoints", POST /media.
  *
  * @since 0.1.0

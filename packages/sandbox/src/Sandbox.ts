@@ -1,6 +1,6 @@
 /**
- * The service of the document, local and stateful, with faults on request: in process for tests, on a socket for people
- * and other programs. Composes the layers.
+ * The sandbox: the service of the document, local and stateful, with faults on request. It runs in process for tests, or on a
+ * socket for people and other programs. This module composes its layers.
  *
  * @since 0.1.0
  */
@@ -42,10 +42,10 @@ import * as Endpoints from "./http/Endpoints.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
 import { Fault } from "./http/Fault.js"
 import * as Faults from "./http/Faults.js"
-import { apart, makeClient, origin as originInProcess } from "./http/InProcess.js"
+import { makeClient, origin as originInProcess, withoutCallerContext } from "./http/InProcess.js"
 import * as Interface from "./http/Interface.js"
 import * as LocalOnly from "./http/LocalOnly.js"
-import type { Patience } from "./http/NodeServer.js"
+import type { ServerTimeouts } from "./http/NodeServer.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
 import { basePath } from "./http/ServedApi.js"
@@ -70,7 +70,7 @@ import * as VirtualClock from "./VirtualClock.js"
 import * as Web from "./web/Web.js"
 
 /**
- * A running sandbox, seen from the side of whoever runs it.
+ * A running sandbox: its addresses, its key, and the operations that inspect and control it.
  *
  * @since 0.1.0
  * @category services
@@ -78,38 +78,37 @@ import * as Web from "./web/Web.js"
 export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
   Sandbox,
   SeedingOperations & {
-    /** The base address of the interface; ends with `/open/v1`. */
+    /** The base URL of the interface; ends with `/open/v1`. */
     readonly baseUrl: string
-    /** Where the pages are; ends with a slash. */
+    /** The address of the web pages; ends with a slash. */
     readonly webUrl: string
-    /** The base address of the control interface; ends with `/sandbox`. */
+    /** The base URL of the control API; ends with `/sandbox`. */
     readonly controlUrl: string
     /**
-     * A ready key of the seeded shop, with all scopes. It follows from the seed, so it is public: whoever knows the seed can
-     * compute it.
+     * The seeded key of the shop, with all scopes. It is derived from the seed, so it is public.
      */
     readonly apiKey: Redacted.Redacted
     /** The seed of the data. */
     readonly seed: number
-    /** Everything the sandbox holds. */
+    /** A snapshot of the whole state. */
     readonly state: Effect.Effect<StateSnapshot>
-    /** What was asked of the interface lately, oldest first. */
+    /** The request log, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
-    /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
+    /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
-    /** What time it is in the sandbox, and how far that is ahead of the clock outside. */
+    /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
     readonly clock: Effect.Effect<ClockState>
-    /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
+    /** Advances the sandbox's clock by whole milliseconds, in addition to the caller's Clock. */
     readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
-    /** The writes that were carried out, as they were sent, oldest first; bounded as `Commits.capacity` says, and cleared by a reset. */
+    /** The writes that were carried out, as they were sent, oldest first. At most `Commits.capacity`; a reset clears them. */
     readonly commits: Effect.Effect<ReadonlyArray<Commit>>
-    /** How the service uses what the document leaves to it. */
+    /** The current latitude. */
     readonly latitude: Effect.Effect<Latitude.Latitude>
-    /** Changes the fields that are given, or draws a whole latitude from a seed; a reset takes it back. */
+    /** Sets fields of the latitude, or draws a whole latitude from a seed. A reset restores the latitude of the start. */
     readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
-    /** Asks for a fault; it hits the next calls that match. */
+    /** Adds a fault, which hits the next matching calls. */
     readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
-    /** The faults that may still hit something. */
+    /** The active faults. */
     readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
     readonly clearFaults: Effect.Effect<void>
   }
@@ -117,30 +116,29 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
 
 /** @since 0.1.0 @category models */
 export interface Options {
-  /** The file that keeps the data (default: `:memory:`, which keeps nothing). */
+  /** The data file (default: `:memory:`, without a file). */
   readonly data?: string
-  /** The seed of new data (default: 1). A file with data keeps its own. */
+  /** The seed of new data (default: 1). An existing data file keeps its seed. */
   readonly seed?: number
   /**
-   * What new data holds beside what the seed gives: fixtures, or the path of a JSON or YAML file of them. A file that has
-   * data keeps its own.
+   * Fixtures in addition to the seeded data, or the path of a JSON or YAML file of fixtures. An existing data file keeps its
+   * fixtures.
    */
   readonly fixtures?: string | Fixtures
   /**
-   * What is assumed other than by default. With `false` there is nothing that the document doesn't show: assumed paths
-   * are unknown, and answers have the contract's fields alone.
+   * Assumptions that differ from the defaults. With `false` the sandbox serves only what the document shows: assumed paths are
+   * unknown, and responses have only fields of the contract.
    */
   readonly assumptions?: Partial<Assumptions> | false
   /**
-   * How the service uses what the document leaves to it: fields that differ from the kind and exact service, which is the
-   * default, or the seed of a latitude.
+   * Fields of the latitude that differ from the default, a lenient and exact service, or the seed of a latitude.
    */
   readonly latitude?: Latitude.Change | number
-  /** The path of a JSON file of assumptions, over the defaults and below `assumptions`; see `Assumptions.decode`. */
+  /** The path of a JSON file of assumptions. `assumptions` takes precedence over it. See `Assumptions.decode`. */
   readonly assumptionsFile?: string
   /**
-   * Who may call the control interface and open the pages over a socket: programs and pages of this machine, or anyone
-   * (default: `loopback`). Pages of another origin may not in either case.
+   * Who may call the control API and open the web pages over a socket (default: `loopback`, only this machine). Pages of
+   * another origin are refused in either case.
    */
   readonly control?: "loopback" | "anyone"
 }
@@ -148,19 +146,18 @@ export interface Options {
 /** @since 0.1.0 @category models */
 export interface ServerOptions extends Options {
   /**
-   * The address to listen to (default: `127.0.0.1`). Only requests whose `Host` is this machine (`localhost`, a loopback
-   * address), this address or one of `allowedHosts` are answered.
+   * The address to listen on (default: `127.0.0.1`). A request is refused unless its `Host` is this machine (`localhost`, a
+   * loopback address), this address or one of `allowedHosts`.
    */
   readonly host?: string
   /**
-   * Further hosts that requests may name, without a port, such as the name of a container; `*` allows every host (default:
-   * none).
+   * Further allowed hosts without a port, such as the name of a container. `*` allows every host (default: none).
    */
   readonly allowedHosts?: ReadonlyArray<string>
-  /** Default: 0, which takes one that is free. */
+  /** The port (default: 0, any free port). */
   readonly port?: number
-  /** How long callers are waited for, where other than by default. */
-  readonly patience?: Partial<Patience>
+  /** Timeouts that differ from the defaults. */
+  readonly timeouts?: Partial<ServerTimeouts>
 }
 
 const defaultHost = "127.0.0.1"
@@ -169,7 +166,7 @@ const validFault = Schema.validate(Fault)
 
 const validLatitude = Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change))
 
-/** The latitude to start with. */
+/** The latitude of the start. */
 const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
   Effect.mapBoth(
     Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
@@ -181,10 +178,10 @@ const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitu
 
 const validFixtures = Schema.validate(FixturesSchema)
 
-/** Fixtures as they are given, or from the file that is named. */
+/** Returns fixtures, or reads them from a file. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
   typeof fixtures === "string"
-    // Files are read by few, and what reads them takes a while to load.
+    // Imported only for files, because it takes a while to load.
     ? Effect.flatMap(Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
       ({ layer }) => Effect.provide(FixturesFile.read(fixtures), layer))
     : Effect.succeed(fixtures)
@@ -198,19 +195,21 @@ type Parts =
   | RequestLog.RequestLog
   | VirtualClock.VirtualClock
 
-/** The assumptions of a file. */
+/** Reads the assumptions of a file, if there is one. */
 const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assumptions>, SandboxError> =>
   path === undefined ? Effect.succeed({}) : Effect.flatMap(
     Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
     ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
   )
 
-/** A name that can't be one would be a rule that never applies. */
+/** Rejects invalid hosts, which would never match. */
 const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, SandboxError> => {
   const wrong = allowed.find((host) => !LocalOnly.isHost(host))
   return wrong === undefined
     ? Effect.void
-    : new SandboxError({ message: `the allowed host "${wrong}" is no host name or address without a port, and not *` })
+    : new SandboxError({
+      message: `the allowed host "${wrong}" is invalid: give a host name or an address without a port, or * for every host`
+    })
 }
 
 /** The endpoints of the document. */
@@ -245,7 +244,7 @@ const makeInterface = Effect.gen(function*() {
 })
 
 /**
- * Everything behind the two ways in. Services are made one after the other, each with those before it (from the last line
+ * The services of a sandbox, in process and on a socket. Services are made one after the other, each with those before it (from the last line
  * to the first): a layer for each of them would take most of the time of a start.
  */
 const parts = (
@@ -292,7 +291,7 @@ const parts = (
       Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
       Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
       (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
-      // The folder is looked at first: where it is refused, no data file is created.
+      // The folder is checked first, so that no data file is created if it is refused.
       Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
       Effect.provideServiceEffect(Assumed, assumed)
     )
@@ -308,7 +307,7 @@ const make = (origin: string) =>
     const { operations } = seeding
     const latitude = yield* CurrentLatitude.CurrentLatitude
     const commits = yield* Commits.Commits
-    const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
+    const inside = <A, E>(effect: Effect.Effect<A, E>) => withoutCallerContext(clock.within(effect))
     return Sandbox.of({
       baseUrl: `${origin}${basePath}`,
       webUrl: `${origin}${Web.basePath}`,
@@ -324,9 +323,9 @@ const make = (origin: string) =>
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
       commits: commits.all,
       latitude: Effect.sync(() => latitude.value),
-      // As with a fault, a wrong value is a mistake in the test.
+      // An invalid value is a mistake in the test, as for a fault.
       setLatitude: (change) => Effect.flatMap(Effect.orDie(validLatitude(change)), latitude.change),
-      // The type can't tell a share of 2 or a status of 99 from a right one; asking for that is a mistake in the test.
+      // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
       clearFaults: faults.clear,
@@ -347,7 +346,7 @@ const make = (origin: string) =>
   })
 
 /**
- * An HttpClient that the sandbox answers in process, without a port, under the caller's Clock.
+ * An HttpClient of a sandbox in process, without a port, with the caller's Clock.
  *
  * @since 0.1.0
  * @category layers
@@ -362,13 +361,13 @@ export const layerHttpClient = (
   )
 
 /**
- * The sandbox on a socket of Node, until its scope closes.
+ * A sandbox on a socket, until its scope closes.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerServer = (
-  { host = defaultHost, patience, port = 0, ...options }: ServerOptions = {}
+  { host = defaultHost, port = 0, timeouts, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
   Layer.scoped(
     Sandbox,
@@ -376,8 +375,8 @@ export const layerServer = (
       const context = yield* parts({ ...options, host })
       const { listen } = yield* Effect.promise(() => import("./http/NodeServer.js"))
       const { within } = Context.get(context, VirtualClock.VirtualClock)
-      // Around all that is answered, so that the clock isn't changed for every request anew.
-      const { origin } = yield* within(listen(Context.get(context, Service.Service), { host, port, patience }))
+      // Sets the clock once and not for each request.
+      const { origin } = yield* within(listen(Context.get(context, Service.Service), { host, port, timeouts }))
       return yield* Effect.provide(make(origin), context)
     })
   )

@@ -1,6 +1,6 @@
 /**
- * The sandbox's clock: the caller's Clock, advanced on request. Timestamps, rate windows and daily quotas use it;
- * delays last as long as they do by the caller's Clock.
+ * The sandbox's clock: the caller's Clock, advanced on request. Timestamps, rate windows and daily quotas use it. Delays of
+ * faults use the caller's Clock.
  *
  * @since 0.1.0
  */
@@ -29,7 +29,7 @@ export interface ClockState extends Schema.Schema.Type<typeof ClockState> {}
 export class VirtualClock extends Context.Tag("@plaza/sandbox/VirtualClock")<VirtualClock, {
   /** Runs an effect with the sandbox's clock. Nested calls have no further effect. */
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The time. Run it inside `within`, as every effect here. */
+  /** The time. Run it inside `within`, like every effect of this service. */
   readonly read: Effect.Effect<ClockState>
   /** Advances the clock by whole milliseconds. Only a reset sets it back. */
   readonly advance: (millis: number) => Effect.Effect<ClockState, ValidationError>
@@ -79,7 +79,7 @@ export const make: Effect.Effect<VirtualClock["Type"], never, MetaRepo> = Effect
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         if (!Number.isInteger(millis) || millis <= 0 || now + millis >= end) {
-          return yield* invalidField("millis", "has to be a whole number above 0 that leads to no year after 9999")
+          return yield* invalidField("millis", "must be a whole number above 0, and the new time must be before the year 10000")
         }
         yield* meta.set(key, String(ahead + millis))
         ahead += millis

@@ -1,5 +1,5 @@
 /**
- * The interface with stubs for what it runs on: a defect outside of the decision of the service.
+ * The interface with stubs for its dependencies: a defect outside of the decision of the service.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
@@ -80,7 +80,7 @@ describe("a defect", () => {
     Effect.gen(function*() {
       const result = yield* respond
       assertInternalError(result, "take failed")
-      assert.deepInclude(result.entry, { status: 500, rule: "defect", delivered: "answered", deliveredStatus: 500 })
+      assert.deepInclude(result.entry, { status: 500, rule: "defect", delivered: "complete", deliveredStatus: 500 })
     }).pipe(Effect.provide(stubbed({ take: () => Effect.dieMessage("take failed") }))))
 
   it.effect("after the service has decided is logged too, and leaves the decision in the request log", () =>
@@ -99,12 +99,12 @@ describe("a defect", () => {
       }
     }))))
 
-  it.effect("is none of a known failure: its response is as ever", () =>
+  it.effect("is not logged for a known failure, whose response is unchanged", () =>
     Effect.gen(function*() {
       const { entry, logged, response } = yield* respond
       assert.strictEqual(response.status, 404)
       assert.deepStrictEqual(logged, [])
-      assert.deepInclude(entry, { status: 404, delivered: "answered", deliveredStatus: 404 })
+      assert.deepInclude(entry, { status: 404, delivered: "complete", deliveredStatus: 404 })
     }).pipe(Effect.provide(stubbed({}))))
 })
 

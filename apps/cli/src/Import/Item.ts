@@ -13,7 +13,7 @@ export type Failure = FailureOf<"setStock"> | FailureOf<"shipOrder">
 
 /** A row that can be sent. */
 export interface Item {
-  readonly _tag: "Good"
+  readonly _tag: "Valid"
   readonly line: number
   /** No two items of an import have the same. */
   readonly id: string
@@ -25,7 +25,7 @@ export interface Item {
 }
 
 export interface BadItem {
-  readonly _tag: "Bad"
+  readonly _tag: "Rejected"
   readonly line: number
   readonly reason: string
 }
@@ -33,7 +33,7 @@ export interface BadItem {
 export interface Kind {
   readonly name: "stock" | "orders"
   readonly columns: readonly [id: string, ...rest: ReadonlyArray<string>]
-  readonly read: (format: Format.Format, options: Format.FormatOptions) => StreamingParser.Read<Item | BadItem>
+  readonly read: (format: Format.Format, options: Format.FormatOptions) => StreamingParser.Decoder<Item | BadItem>
   /**
    * Whether a later import of other rows takes back what an earlier one did: then the earlier one is not in place any more, whatever its
    * journal says.
@@ -42,10 +42,10 @@ export interface Kind {
 }
 
 const stockItem = (row: Stock.Row): Item | BadItem => {
-  if (row._tag === "Bad") return row
+  if (row._tag === "Rejected") return row
   const { line, productId, stock } = row
   return {
-    _tag: "Good",
+    _tag: "Valid",
     line,
     id: productId,
     cells: [productId, String(stock)],
@@ -63,15 +63,15 @@ export const stock: Kind = {
   name: "stock",
   columns: ["productId", "stock"],
   read: (format, options) => (bytes) =>
-    Stream.map(Format.rows(format, Stock.shape({ idColumn: "productId", stockColumn: "stock" }), options)(bytes), stockItem),
+    Stream.map(Format.rows(format, Stock.schema({ idColumn: "productId", stockColumn: "stock" }), options)(bytes), stockItem),
   overwrites: true
 }
 
 const orderItem = (row: Orders.Row): Item | BadItem => {
-  if (row._tag === "Bad") return row
+  if (row._tag === "Rejected") return row
   const { carrier, line, orderId, trackingNumber } = row
   return {
-    _tag: "Good",
+    _tag: "Valid",
     line,
     id: orderId,
     cells: [orderId, carrier, trackingNumber],
@@ -83,6 +83,6 @@ const orderItem = (row: Orders.Row): Item | BadItem => {
 export const orders: Kind = {
   name: "orders",
   columns: ["orderId", "carrier", "trackingNumber"],
-  read: (format, options) => (bytes) => Stream.map(Format.rows(format, Orders.shape, options)(bytes), orderItem),
+  read: (format, options) => (bytes) => Stream.map(Format.rows(format, Orders.schema, options)(bytes), orderItem),
   overwrites: false
 }

@@ -35,14 +35,14 @@ const bytesOf = (file: string): Stream.Stream<Uint8Array, PlatformError, FileSys
 const complaints = (rows: ReadonlyArray<Item | BadItem>, column: string): ReadonlyArray<BadItem> => {
   const first = new Map<string, number>()
   return rows.flatMap((row) => {
-    if (row._tag === "Bad") return [row]
+    if (row._tag === "Rejected") return [row]
     const earlier = first.get(row.id)
     if (earlier === undefined) {
       first.set(row.id, row.line)
       return []
     }
     return [{
-      _tag: "Bad" as const,
+      _tag: "Rejected" as const,
       line: row.line,
       reason: `${column} ${quoted(row.id)} occurs on line ${earlier} already, so it is unclear which row is right`
     }]
@@ -76,5 +76,5 @@ export const items = (
       (row) => Effect.sync(() => rows.push(row))
     )
     const bad = complaints(rows, kind.columns[0])
-    return bad.length === 0 ? rows.filter((row) => row._tag === "Good") : yield* refuse(options, rows.length, bad)
+    return bad.length === 0 ? rows.filter((row) => row._tag === "Valid") : yield* refuse(options, rows.length, bad)
   })

@@ -2,9 +2,9 @@
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import { forReading } from "../config/LedgerSettings.js"
+import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
 import { Ledger } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
-import * as Receive from "../ledger/Receive.js"
 
 export interface Options {
   readonly ledger: string
@@ -19,7 +19,7 @@ export const run = ({ ledger: place, number }: Options) =>
     yield* output.done(
       { confirmed: number, ...figures },
       `snapshot ${number} is confirmed (${
-        Receive.heldText(figures)
+        ApplySnapshot.heldText(figures)
       }): a running worker takes it within seconds, \`once\` when it runs next, if the ` +
         "source still has no other implausible changes."
     )

@@ -5,9 +5,9 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
 import type { Entry, Refusal } from "../ledger/Entry.js"
 import type { Held, HeldChange, Ledger, RowIssue } from "../ledger/Ledger.js"
-import * as Receive from "../ledger/Receive.js"
 import type { Unit } from "../source/Source.js"
 
 export const moment = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
@@ -64,7 +64,7 @@ export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
 
 /** What to know of a held snapshot, in a line. */
 export const heldText = ({ confirmed, figures, number, since }: Held): string =>
-  `snapshot ${number}, since ${moment(since)}: ${Receive.heldText(figures)}${
+  `snapshot ${number}, since ${moment(since)}: ${ApplySnapshot.heldText(figures)}${
     confirmed ? " (confirmed: taken when the source is read next)" : ""
   }`
 

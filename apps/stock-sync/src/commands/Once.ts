@@ -14,8 +14,8 @@ import * as LedgerSettings from "../config/LedgerSettings.js"
 import { type Counts, Ledger, type SnapshotPolicy } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
 import * as Open from "../source/Open.js"
-import * as Engine from "../sync/Engine.js"
-import { layer as layerState, Standing, type Told as StampedEvent } from "../sync/WorkerState.js"
+import { layer as layerState, type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
+import * as SyncWorker from "../sync/SyncWorker.js"
 import { name, version } from "../version.js"
 import * as Account from "./Account.js"
 import * as Format from "./Format.js"
@@ -54,7 +54,7 @@ export const run = (options: Options) =>
     const client = Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), NodeClient.layer)
     const ledger = OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings))
     yield* Effect.gen(function*() {
-      const result = yield* withProgress(Engine.once({
+      const result = yield* withProgress(SyncWorker.once({
         ...options,
         account: Account.of(settings),
         reassert: { ...noReassertion, ...settings }
@@ -63,7 +63,7 @@ export const run = (options: Options) =>
         Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: the next run goes on from here"))
       )
       const opened = yield* Ledger
-      const { sends } = yield* (yield* Standing).state
+      const { sends } = yield* (yield* SyncStatus).state
       // A source that is refused, with nothing waiting from an earlier one, needs no figures.
       const isNews = result.source !== undefined && (Either.isRight(result.source) || Object.values(sends).some(({ count }) => count > 0))
       if (isNews) yield* show(opened, result)
@@ -71,7 +71,7 @@ export const run = (options: Options) =>
     }).pipe(Effect.provide(Layer.mergeAll(client, ledger, Open.layerWaiting(options), layerState)))
   }).pipe(Effect.scoped)
 
-const show = (ledger: Ledger["Type"], { ended, source, unchanged }: Engine.Result) =>
+const show = (ledger: Ledger["Type"], { ended, source, unchanged }: SyncWorker.Result) =>
   Effect.gen(function*() {
     const output = yield* Output
     const counts = yield* ledger.counts
@@ -117,7 +117,7 @@ const show = (ledger: Ledger["Type"], { ended, source, unchanged }: Engine.Resul
     yield* Format.quarantineTable(quarantined)
   })
 
-const ending = ({ ended, source }: Engine.Result, counts: Counts) =>
+const ending = ({ ended, source }: SyncWorker.Result, counts: Counts) =>
   Effect.gen(function*() {
     const left = counts.pending + counts.doubtful + counts.sending
     const rest = source === undefined
@@ -149,9 +149,9 @@ const ending = ({ ended, source }: Engine.Result, counts: Counts) =>
 /** Shows a bar beside an effect, and removes it at the end. */
 const withProgress = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.gen(function*() {
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     // Before the first event.
-    const events = yield* standing.subscribe
+    const events = yield* status.subscribe
     yield* Effect.forkScoped(progress(events))
     return yield* effect
   }))

@@ -3,9 +3,9 @@ import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { forReading } from "../config/LedgerSettings.js"
+import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
 import { Ledger, type SnapshotPolicy } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
-import * as Receive from "../ledger/Receive.js"
 import * as Open from "../source/Open.js"
 import { Source } from "../source/Source.js"
 import * as Reason from "../sync/Reason.js"
@@ -64,7 +64,7 @@ export const run = (options: Options) =>
         ? [
           [
             isHeldAlready ? "held" : "would be held",
-            isHeldAlready ? Format.heldText(held.value) : Receive.heldText(held.value.figures)
+            isHeldAlready ? Format.heldText(held.value) : ApplySnapshot.heldText(held.value.figures)
           ] as const
         ]
         : []),

@@ -11,10 +11,10 @@ import type { SyncSettings } from "../config/SyncSettings.js"
 import type { SnapshotPolicy } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
 import * as Observability from "../observability/Observability.js"
-import * as Address from "../source/Address.js"
 import * as Open from "../source/Open.js"
-import * as Engine from "../sync/Engine.js"
-import * as WorkerState from "../sync/WorkerState.js"
+import * as SourceUri from "../source/SourceUri.js"
+import * as SyncStatus from "../sync/SyncStatus.js"
+import * as SyncWorker from "../sync/SyncWorker.js"
 import { name, version } from "../version.js"
 import * as Account from "./Account.js"
 
@@ -26,12 +26,12 @@ export interface Options extends Open.SourceOptions, SyncSettings {
   readonly retryRefusedAfter: Duration.Duration
   readonly stopWithin: Duration.Duration
   readonly poll: Duration.Duration
-  readonly seen: Observability.Told
+  readonly seen: Observability.ObservabilitySettings
 }
 
 export const run = (options: Options) =>
   Effect.gen(function*() {
-    if (Address.kindOf(options.source) === "stdin") {
+    if (SourceUri.kindOf(options.source) === "stdin") {
       return yield* new UsageError({
         message:
           "standard input can be read only once, and run reads the source again and again: use once, or name a file or an address with --source or STOCK_SYNC_SOURCE"
@@ -42,10 +42,10 @@ export const run = (options: Options) =>
     const { rateLimit, rateWindow } = settings
     const around = Layer.merge(Layer.provide(Plaza.layerConfigFor(`${name}/${version}`), NodeClient.layer), Open.layer(options)).pipe(
       Layer.provideMerge(Observability.layer({ ...options.seen, poll: options.poll, rateLimit, rateWindow })),
-      Layer.provideMerge(WorkerState.layer)
+      Layer.provideMerge(SyncStatus.layer)
     )
     yield* Program.untilStopped
-    return yield* Engine.run({
+    return yield* SyncWorker.run({
       ...options,
       account: Account.of(settings),
       ledger: OpenLedger.layer(options.ledger, LedgerSettings.forClient(options.ledgerSettings, settings)),

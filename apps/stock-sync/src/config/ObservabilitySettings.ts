@@ -9,7 +9,7 @@ import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Logs from "../observability/Logs.js"
-import type { Told } from "../observability/Observability.js"
+import type { ObservabilitySettings } from "../observability/Observability.js"
 import * as OtlpSettings from "../observability/OtlpSettings.js"
 import type { WebhookSettings } from "../observability/Webhook.js"
 import { checked, type Given, given, resolve, withDefault } from "./Settings.js"
@@ -98,7 +98,7 @@ const resolveWebhook = (option: Given): Effect.Effect<Option.Option<WebhookSetti
 
 export const resolveSeen = (
   chosen: Readonly<Record<keyof typeof options, Given>>
-): Effect.Effect<Told, UsageError | ConfigError, FileSystem.FileSystem> =>
+): Effect.Effect<ObservabilitySettings, UsageError | ConfigError, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const port = yield* checked(resolve(chosen.port, "STOCK_SYNC_PORT"), portOf, "is not a port, 0 to 65535", "port")
     const host = yield* withDefault(chosen.host, "STOCK_SYNC_HOST", "127.0.0.1")

@@ -9,9 +9,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type { RuleOptions } from "../source/ApplyRules.js"
 import * as RequestHeaders from "../source/http/RequestHeaders.js"
 import type { SourceOptions } from "../source/Open.js"
-import type { RuleOptions } from "../source/Ruled.js"
 import { checked, durationOf, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
 
 /** The options of every command that reads a source. */

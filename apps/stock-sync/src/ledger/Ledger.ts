@@ -204,7 +204,7 @@ export interface Backlog {
 }
 
 /** A product as a list of the store shows it. */
-export interface Seen {
+export interface ObservedStock {
   readonly productId: ProductId
   readonly stock: number
 }
@@ -286,7 +286,7 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/Ledger")<Ledger, {
    * Compares with a list of the store that was begun at a moment. Passes over products that were sent or changed since, or
    * are not settled. Returns how many differ; these are sent again if `resend` is set.
    */
-  readonly observe: (seen: ReadonlyArray<Seen>, begunAt: number, resend: boolean) => Effect.Effect<number, LedgerFault>
+  readonly observe: (seen: ReadonlyArray<ObservedStock>, begunAt: number, resend: boolean) => Effect.Effect<number, LedgerFault>
   /** Counts a request of the key that concerns no product. */
   readonly noteRequest: Effect.Effect<void, LedgerFault>
   /** How long ago requests of the key ended, within the rate window. */

@@ -12,13 +12,13 @@ import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Access from "./Access.js"
+import * as DispatchQueries from "./DispatchQueries.js"
 import { Ledger, LedgerFault, type LedgerInUse, type LedgerOptions } from "./Ledger.js"
+import * as LedgerConnection from "./LedgerConnection.js"
+import * as LedgerSql from "./LedgerSql.js"
 import * as LockOwner from "./LockOwner.js"
 import * as PostgresAddress from "./PostgresAddress.js"
 import { faultOf } from "./PostgresErrors.js"
-import * as Sends from "./Sends.js"
-import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
 
 const postgres: Tables.Dialect = {
@@ -46,8 +46,8 @@ export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledg
       if (found === 0) yield* run(sql.withTransaction(inOrder(sql, create)))
       else if (found < Tables.version) yield* run(sql.withTransaction(inOrder(sql, upgrade)))
       const isOwner = yield* run(LockOwner.enter(sql))
-      yield* run(Sends.cutOff(sql, options))
-      return Statements.make(access, options, Effect.flatMap(run(isOwner), (owns) =>
+      yield* run(DispatchQueries.cutOff(sql, options))
+      return LedgerSql.make(access, options, Effect.flatMap(run(isOwner), (owns) =>
         owns
           ? Effect.void
           : new LedgerFault({ path, message: `the ledger ${path} was taken over by another plaza-stock-sync: let only one of them run` })))
@@ -55,14 +55,14 @@ export const layer = (address: string, options: LedgerOptions): Layer.Layer<Ledg
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if there is none. */
 export const layerBeside = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
-  opened(address, ({ path, schema }, access) => Effect.as(existing(path, schema, access.sql), Statements.make(access, options)))
+  opened(address, ({ path, schema }, access) => Effect.as(existing(path, schema, access.sql), LedgerSql.make(access, options)))
 
 /** Opens the ledger for reading, beside a running worker. Fails if there is none. */
 export const layerReader = (address: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault> =>
   opened(address, ({ path, schema }, access) =>
     existing(path, schema, access.sql).pipe(
       Effect.zipRight(access.run(access.sql`SET default_transaction_read_only TO on`)),
-      Effect.as(Statements.make(access, options))
+      Effect.as(LedgerSql.make(access, options))
     ))
 
 /** A copy of the ledger for a preview, which leaves no trace. It begins empty if there is no ledger. */
@@ -72,17 +72,17 @@ export const layerCopy = (address: string, options: LedgerOptions): Layer.Layer<
       const found = yield* versionOf(path, schema, access.sql)
       if (found !== 0 && found < Tables.version) yield* outdated(path)
       yield* access.run(inOrder(access.sql, [...Tables.shadow(postgres, found === 0 ? undefined : schema), "ANALYZE product"]))
-      return Statements.make(access, options)
+      return LedgerSql.make(access, options)
     }))
 
 const opened = <E>(
   address: string,
-  make: (address: PostgresAddress.Place, access: Access.Access) => Effect.Effect<Ledger["Type"], E>
+  make: (address: PostgresAddress.Place, access: LedgerConnection.LedgerConnection) => Effect.Effect<Ledger["Type"], E>
 ): Layer.Layer<Ledger, E | LedgerFault> =>
   Layer.scoped(Ledger, Effect.gen(function*() {
     const place = yield* PostgresAddress.of(address)
     const sql = yield* Effect.mapError(session(place), faultOf(place.path))
-    return yield* make(place, Access.make(sql, place.path, faultOf(place.path)))
+    return yield* make(place, LedgerConnection.make(sql, place.path, faultOf(place.path)))
   })).pipe(Layer.provide(Reactivity.layer))
 
 // The tables hold only text and integers that JavaScript represents exactly. By default the driver returns integers as text.

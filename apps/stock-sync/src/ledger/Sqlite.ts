@@ -13,14 +13,14 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as MonotonicTime from "../sync/MonotonicTime.js"
-import * as Access from "./Access.js"
+import * as MonotonicClock from "../sync/MonotonicClock.js"
+import * as DispatchQueries from "./DispatchQueries.js"
 import { Ledger, LedgerFault, type LedgerInUse, type LedgerOptions } from "./Ledger.js"
+import * as LedgerConnection from "./LedgerConnection.js"
+import * as LedgerSql from "./LedgerSql.js"
 import * as LockOwner from "./LockOwner.js"
-import * as Sends from "./Sends.js"
 import { codeOf, faultOf, sqliteBusy } from "./SqliteErrors.js"
 import * as Schema from "./SqliteSchema.js"
-import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
 
 type Files = FileSystem.FileSystem | Path.Path
@@ -42,17 +42,17 @@ export const layer = (path: string, options: LedgerOptions): Layer.Layer<Ledger,
     // So that the file alone, copied while no worker runs, is the whole ledger.
     yield* Effect.addFinalizer(() => Effect.ignore(sql`PRAGMA wal_checkpoint(TRUNCATE)`))
     yield* Effect.mapError(Schema.migrate(sql, found), fault)
-    const access = Access.make(sql, path, fault)
+    const access = LedgerConnection.make(sql, path, fault)
     const isOwner = yield* access.run(LockOwner.enter(sql))
-    yield* access.run(Sends.cutOff(sql, options))
-    return Statements.make(access, options, yield* ownership(path, lockPath, access.run(isOwner)))
+    yield* access.run(DispatchQueries.cutOff(sql, options))
+    return LedgerSql.make(access, options, yield* ownership(path, lockPath, access.run(isOwner)))
   })).pipe(Layer.provide(Reactivity.layer))
 
 /** Opens the ledger beside a running worker, for `retry` and `confirm`. Fails if there is none. */
 export const layerBeside = (path: string, options: LedgerOptions): Layer.Layer<Ledger, LedgerFault, Files> =>
   Layer.scoped(Ledger, Effect.gen(function*() {
     const sql = (yield* existing(path)) ?? (yield* none(path))
-    return Statements.make(Access.make(sql, path, faultOf(path)), options)
+    return LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)
   })).pipe(Layer.provide(Reactivity.layer))
 
 /** Opens the ledger for reading, beside a running worker. Fails if there is none. */
@@ -60,7 +60,7 @@ export const layerReader = (path: string, options: LedgerOptions): Layer.Layer<L
   Layer.scoped(Ledger, Effect.gen(function*() {
     const sql = (yield* existing(path)) ?? (yield* none(path))
     yield* Effect.mapError(sql`PRAGMA query_only = ON`, faultOf(path))
-    return Statements.make(Access.make(sql, path, faultOf(path)), options)
+    return LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)
   })).pipe(Layer.provide(Reactivity.layer))
 
 /** A copy of the ledger for a preview, which leaves no trace. It begins empty if there is no ledger. */
@@ -70,7 +70,7 @@ export const layerCopy = (path: string, options: LedgerOptions): Layer.Layer<Led
     const sql = found ?? (yield* connect(path, ":memory:"))
     yield* Effect.mapError(makeRoom(sql), faultOf(path))
     yield* Effect.mapError(Schema.shadow(sql, found === undefined), faultOf(path))
-    return Statements.make(Access.make(sql, path, faultOf(path)), options)
+    return LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)
   })).pipe(Layer.provide(Reactivity.layer))
 
 // Looking at the files costs less than a request, and more than nothing.
@@ -89,7 +89,7 @@ const ownership = (path: string, lockPath: string, isOwner: Effect.Effect<boolea
     const before = yield* identities
     let next = 0
     return Effect.gen(function*() {
-      const now = yield* MonotonicTime.now
+      const now = yield* MonotonicClock.now
       if (now < next) return
       const after = yield* identities
       const same = after.every((found, index) => Option.isSome(found) && Equal.equals(found, before[index]))

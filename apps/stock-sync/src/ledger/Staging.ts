@@ -7,8 +7,8 @@ import type { SqlError } from "@effect/sql/SqlError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import { isKeepable, keepable, texts } from "./Access.js"
 import type { SnapshotPolicy } from "./Ledger.js"
+import { isKeepable, keepable, texts } from "./LedgerConnection.js"
 
 /** Rows a statement: enough that the statement's own cost vanishes, few enough to stay in a page of memory. */
 export const batch = 2_000
@@ -26,7 +26,7 @@ type Kind = "good" | "negative" | "excluded" | "bad"
 
 const cells = (row: Row): Cells => {
   const id = kept(row.productId)
-  if (row._tag === "Bad") return [row.line, id, null, "bad", keepable(row.reason)]
+  if (row._tag === "Rejected") return [row.line, id, null, "bad", keepable(row.reason)]
   if (id === null)
     return [
       row.line,

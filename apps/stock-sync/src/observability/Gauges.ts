@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { Counts } from "../ledger/Ledger.js"
-import { type AccountState, outcomes } from "../sync/WorkerState.js"
+import { type AccountState, outcomes } from "../sync/SyncStatus.js"
 import { version } from "../version.js"
 import * as Measures from "./Metrics.js"
-import type { Figures, Look, Options } from "./Monitor.js"
+import type { Figures, Look, Options } from "./StatusSampler.js"
 
 const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]> = [
   ["Starting", "starting"],

@@ -2,7 +2,7 @@
 import type { ProductId } from "@plaza/domain/Ids"
 import type { Account } from "../ledger/Ledger.js"
 import type * as DropGuard from "../sync/DropGuard.js"
-import type { Told } from "../sync/WorkerState.js"
+import type { StampedEvent } from "../sync/SyncStatus.js"
 
 export interface Product {
   readonly productId: ProductId
@@ -43,7 +43,7 @@ export const initial: Before = { account: undefined, held: undefined, paused: fa
 
 const longestMessage = 300
 
-const factsOf = (event: Told, before: Before): Facts | undefined => {
+const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
   switch (event._tag) {
     case "Sent": {
       const { failure, outcome, productId, value, wasQuarantined } = event
@@ -82,13 +82,13 @@ const factsOf = (event: Told, before: Before): Facts | undefined => {
 }
 
 /** The notification of an event, or undefined where it is not worth one or repeats an earlier one. */
-export const notificationOf = (event: Told, before: Before): Notification | undefined => {
+export const notificationOf = (event: StampedEvent, before: Before): Notification | undefined => {
   const facts = factsOf(event, before)
   return facts === undefined ? undefined : { ...facts, at: event.at, account: before.account }
 }
 
 /** What stands after an event and its notification. */
-export const after = (before: Before, event: Told, notification: Notification | undefined): Before => {
+export const after = (before: Before, event: StampedEvent, notification: Notification | undefined): Before => {
   const bound = event._tag === "Bound" ? { ...before, account: event.owner } : before
   switch (notification?.type) {
     case undefined:

@@ -8,13 +8,13 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type { Standing } from "../sync/WorkerState.js"
-import * as Journal from "./EventLog.js"
+import type { SyncStatus } from "../sync/SyncStatus.js"
+import * as EventLogger from "./EventLogger.js"
 import * as Logs from "./Logs.js"
 import type { OtlpSettings } from "./OtlpSettings.js"
 import type { WebhookSettings } from "./Webhook.js"
 
-export interface Told {
+export interface ObservabilitySettings {
   readonly logs: Logs.Options
   /** Where the page listens; none: no page. */
   readonly server: Option.Option<{ readonly host: string; readonly port: number }>
@@ -22,7 +22,7 @@ export interface Told {
   readonly otlp: Option.Option<OtlpSettings>
 }
 
-export interface Options extends Told {
+export interface Options extends ObservabilitySettings {
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
   /** How often the source is looked at; undefined where it is read once. */
@@ -43,10 +43,10 @@ const server = (options: Options) =>
 const watched = (options: Options) =>
   Option.isNone(options.server) && Option.isNone(options.otlp) ? Layer.empty : Layer.unwrapEffect(
     Effect.gen(function*() {
-      const Lookout = yield* Effect.promise(() => import("./Monitor.js"))
+      const StatusSampler = yield* Effect.promise(() => import("./StatusSampler.js"))
       const { patienceWith } = yield* Effect.promise(() => import("./Readiness.js"))
       const sourcePatience = options.poll === undefined ? undefined : patienceWith(options.poll)
-      return Layer.provide(server(options), Lookout.layer({ ...options, sourcePatience }))
+      return Layer.provide(server(options), StatusSampler.layer({ ...options, sourcePatience }))
     })
   )
 
@@ -56,7 +56,7 @@ const otlp = (settings: Option.Option<OtlpSettings>): Layer.Layer<never> =>
     onSome: (told) => Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Otlp.js")), ({ layer }) => layer(told)))
   })
 
-const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, never, Standing> =>
+const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, never, SyncStatus> =>
   Option.match(settings, {
     onNone: () => Layer.empty,
     onSome: (chosen) =>
@@ -67,10 +67,10 @@ const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, n
   })
 
 /** Around everything that is to be seen: the log and the spans are those of what runs inside. */
-export const layer = (options: Options): Layer.Layer<never, UsageError, Standing | Streams> =>
+export const layer = (options: Options): Layer.Layer<never, UsageError, SyncStatus | Streams> =>
   watched(options).pipe(
     Layer.provideMerge(webhook(options.webhook)),
-    Layer.provideMerge(Layer.scopedDiscard(Journal.keep)),
+    Layer.provideMerge(Layer.scopedDiscard(EventLogger.keep)),
     Layer.provideMerge(otlp(options.otlp)),
     Layer.provideMerge(Logs.layer(options.logs))
   )

@@ -1,7 +1,7 @@
 /** Decides whether a running worker is ready, and gives the reasons if not. Pure. */
 import * as Duration from "effect/Duration"
-import type { State } from "../sync/WorkerState.js"
-import * as Words from "./Texts.js"
+import type { State } from "../sync/SyncStatus.js"
+import * as StatusText from "./StatusText.js"
 
 export interface Reason {
   readonly reason:
@@ -34,14 +34,14 @@ const account = ({ account }: State): ReadonlyArray<Reason> => {
     case "Starting":
       return [{ reason: "starting", message: "the service has not yet said whose key it is" }]
     case "Paused":
-      return [{ reason: "accountPaused", message: `the service refuses everything: ${Words.told(account.failure)}` }]
+      return [{ reason: "accountPaused", message: `the service refuses everything: ${StatusText.told(account.failure)}` }]
     case "Quota":
       return [{
         reason: "accountQuota",
-        message: `nothing may be sent until ${Words.moment(account.until)}: ${Words.told(account.failure)}`
+        message: `nothing may be sent until ${StatusText.moment(account.until)}: ${StatusText.told(account.failure)}`
       }]
     case "Trouble":
-      return [{ reason: "accountTrouble", message: `the service is in trouble: ${Words.told(account.failure)}` }]
+      return [{ reason: "accountTrouble", message: `the service is in trouble: ${StatusText.told(account.failure)}` }]
   }
 }
 
@@ -67,14 +67,14 @@ const source = ({ source }: State, now: number, patience: Duration.Duration | un
       ? [
         {
           reason: "sourceFailing",
-          message: `the source can't be read since ${Words.moment(failing.since)}: ${failing.failure.message}`
+          message: `the source can't be read since ${StatusText.moment(failing.since)}: ${failing.failure.message}`
         } as const
       ]
       : []),
     ...(failing === undefined && stale
-      ? [{ reason: "sourceStale", message: `the source was last read ${Words.moment(readAt)}` } as const]
+      ? [{ reason: "sourceStale", message: `the source was last read ${StatusText.moment(readAt)}` } as const]
       : []),
-    ...(held === undefined ? [] : [{ reason: "snapshotHeld", message: Words.held(held) } as const])
+    ...(held === undefined ? [] : [{ reason: "snapshotHeld", message: StatusText.held(held) } as const])
   ]
 }
 

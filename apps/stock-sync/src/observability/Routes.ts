@@ -4,9 +4,9 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { Lookout } from "./Monitor.js"
-import * as Page from "./Page.js"
 import * as Prometheus from "./Prometheus.js"
+import * as StatusPage from "./StatusPage.js"
+import { StatusSampler } from "./StatusSampler.js"
 import { icon, script, style } from "./Style.js"
 
 export interface Options {
@@ -39,24 +39,25 @@ export const isLoopback = (host: string): boolean => {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 
-const answerTo = (path: string, options: Options): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Lookout> => {
+const answerTo = (path: string, options: Options): Effect.Effect<HttpServerResponse.HttpServerResponse, never, StatusSampler> => {
   switch (path) {
     case "/healthz":
       return Effect.succeed(text("ok\n"))
     case "/readyz":
-      return Effect.map(Effect.flatMap(Lookout, ({ look }) => look), ({ reasons }) => {
+      return Effect.map(Effect.flatMap(StatusSampler, ({ look }) => look), ({ reasons }) => {
         const ready = reasons.length === 0
         return text(`${JSON.stringify({ ready, reasons })}\n`, "application/json", ready ? 200 : 503)
       })
     case "/metrics":
       return Effect.map(Metric.snapshot, (snapshot) => text(Prometheus.text(snapshot), Prometheus.contentType))
-    case Page.paths.page:
-      return Effect.map(Effect.flatMap(Lookout, ({ look }) => look), (look) => text(Page.page(look, options), "text/html; charset=utf-8"))
-    case Page.paths.style:
+    case StatusPage.paths.page:
+      return Effect.map(Effect.flatMap(StatusSampler, ({ look }) => look),
+        (look) => text(StatusPage.page(look, options), "text/html; charset=utf-8"))
+    case StatusPage.paths.style:
       return Effect.succeed(text(style, "text/css; charset=utf-8"))
-    case Page.paths.script:
+    case StatusPage.paths.script:
       return Effect.succeed(text(script, "text/javascript; charset=utf-8"))
-    case Page.paths.icon:
+    case StatusPage.paths.icon:
       return Effect.succeed(text(icon, "image/svg+xml"))
     default:
       return Effect.succeed(text("there is nothing at this address; the status page is at /\n", undefined, 404))
@@ -66,7 +67,7 @@ const answerTo = (path: string, options: Options): Effect.Effect<HttpServerRespo
 /** The answer to the request at hand. */
 export const handle = (
   options: Options
-): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Lookout> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | StatusSampler> =>
   Effect.gen(function*() {
     const { headers: { host }, method, url } = yield* HttpServerRequest.HttpServerRequest
     if (options.loopback && host !== undefined && !isLoopback(host)) {

@@ -8,8 +8,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
-import type { Lookout } from "./Monitor.js"
 import * as Answers from "./Routes.js"
+import type { StatusSampler } from "./StatusSampler.js"
 
 export interface Options extends Omit<Answers.Options, "loopback"> {
   readonly host: string
@@ -52,7 +52,7 @@ const reasonOf = ({ cause }: ServeError, { host, port }: Options): string => {
 }
 
 /** Answers until the scope closes. Gives the address to ask. */
-export const listen = (options: Options): Effect.Effect<string, UsageError, Lookout | Scope.Scope> =>
+export const listen = (options: Options): Effect.Effect<string, UsageError, StatusSampler | Scope.Scope> =>
   Effect.gen(function*() {
     const server = makeServer()
     const http = yield* NodeHttpServer.make(() => server, { host: options.host, port: options.port }).pipe(

@@ -19,7 +19,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { createHmac } from "node:crypto"
-import { Standing, type Told } from "../sync/WorkerState.js"
+import { type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
 import { name, version } from "../version.js"
 import * as Metrics from "./Metrics.js"
 import * as Notification from "./Notification.js"
@@ -102,19 +102,19 @@ const log = (level: LogLevel.LogLevel, event: string, fields: Readonly<Record<st
   Effect.annotateLogs(Effect.logWithLevel(level, event), fields)
 
 /** Delivers until the scope closes; then what waits gets one attempt each, and a few seconds in all. */
-export const layer = (settings: WebhookSettings): Layer.Layer<never, never, HttpClient.HttpClient | Standing> =>
+export const layer = (settings: WebhookSettings): Layer.Layer<never, never, HttpClient.HttpClient | SyncStatus> =>
   Layer.scopedDiscard(Effect.gen(function*() {
-    const standing = yield* Standing
+    const status = yield* SyncStatus
     // Spans and trace headers would show the address to others.
     const client = HttpClient.withTracerDisabledWhen(HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false), () => true)
-    const events = yield* standing.subscribe
+    const events = yield* status.subscribe
     const wakes = yield* Queue.sliding<void>(1)
-    let before: Notification.Before = { ...Notification.initial, account: (yield* standing.state).owner }
+    let before: Notification.Before = { ...Notification.initial, account: (yield* status.state).owner }
     let waiting: ReadonlyArray<Notification.Notification> = []
     let current: Delivery | undefined
     let failing = false
 
-    const receive = (event: Told) =>
+    const receive = (event: StampedEvent) =>
       Effect.suspend(() => {
         const notification = Notification.notificationOf(event, before)
         before = Notification.after(before, event, notification)

@@ -16,14 +16,14 @@ import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createGunzip } from "node:zlib"
-import * as Address from "./Address.js"
 import * as EmptyPage from "./http/EmptyPage.js"
 import * as NextPage from "./http/NextPage.js"
 import * as Requests from "./http/Requests.js"
 import * as Validators from "./http/Validators.js"
-import * as Poll from "./Poll.js"
+import * as PollInterval from "./PollInterval.js"
 import * as Rows from "./Rows.js"
 import { type Source, type SourceFailure, SourceUnreachable } from "./Source.js"
+import * as SourceUri from "./SourceUri.js"
 
 export interface HttpOptions extends Rows.RowOptions {
   readonly source: string
@@ -39,10 +39,10 @@ const mostPages = 20_000
 
 export const make = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
-    const name = Address.shown(options.source)
+    const name = SourceUri.shown(options.source)
     const refused = (what: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${what}` })
     const unreachable = (what: string, retryAt?: DateTime.Utc) =>
-      new SourceUnreachable({ source: name, message: `${name}: ${what}; nothing of it was taken`, retryAt })
+      new SourceUnreachable({ source: name, message: `${name}: ${what}; no row of it was used`, retryAt })
     if (!URL.canParse(options.source)) return yield* refused("this is no address: correct --source or STOCK_SYNC_SOURCE")
     const address = new URL(options.source)
     if (address.username !== "" || address.password !== "") {
@@ -131,7 +131,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
           }))
           const end = Stream.suspend(() => {
             if (!isFirst && format === "json" && !empty.isPage())
-              return Stream.fail(refused("one of its pages holds no array of items; nothing of it was taken"))
+              return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
             if (target !== undefined)
               upcoming = Effect.flatMap(nextPage(url, target), go)
             else if (cursor !== undefined && cursor !== "") upcoming = go(NextPage.withCursor(url, cursor))
@@ -153,7 +153,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
 
     return {
       name,
-      changes: Poll.every(options.poll),
+      changes: PollInterval.every(options.poll),
       open: (taken) =>
         Effect.gen(function*() {
           const conditions = Option.isSome(taken) && Option.contains(unpaged, taken.value) ? Validators.headers(taken.value) : {}

@@ -14,11 +14,11 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as Address from "./Address.js"
+import * as ApplyRules from "./ApplyRules.js"
 import * as File from "./File.js"
 import * as Rows from "./Rows.js"
-import * as Ruled from "./Ruled.js"
 import { Source, type SourceFailure } from "./Source.js"
+import * as SourceUri from "./SourceUri.js"
 
 export interface SourceOptions extends Rows.RowOptions {
   /** A path, `-`, or an address that begins with `http:`, `https:`, `postgres:`, `mysql:` or `sqlite:`. */
@@ -39,7 +39,7 @@ export interface SourceOptions extends Rows.RowOptions {
   readonly unfinishedWait?: Duration.Duration | undefined
   /** A file that the writer creates or touches after the source file. */
   readonly doneMarker?: string | undefined
-  readonly rules?: Ruled.RuleOptions | undefined
+  readonly rules?: ApplyRules.RuleOptions | undefined
 }
 
 type Files = FileSystem.FileSystem | Path.Path
@@ -56,7 +56,7 @@ const finished = (options: SourceOptions) => ({
 /** The source of the options, until the scope ends. */
 export const make = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
   Effect.flatMap(origin(options), (source) =>
-    options.rules === undefined ? Effect.succeed(source) : Ruled.make(source, { ...options.rules, ...finished(options) }))
+    options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) }))
 
 export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, make(options))
 
@@ -68,7 +68,7 @@ export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"
   Effect.map(make(options), (source) => {
     const longest = Duration.toMillis(finished(options).unfinishedWait)
     // A change of the file ends the wait. A server has said when to come back.
-    const changed = Address.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
+    const changed = SourceUri.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
     const open: Source["Type"]["open"] = (taken) =>
       Effect.catchTag(source.open(taken), "SourceUnreachable", (failure) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -93,7 +93,7 @@ export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, 
 const origin = (given: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> => {
   const options = { ...given, ...finished(given), poll: given.poll ?? defaultPoll }
   const { source } = options
-  switch (Address.kindOf(source)) {
+  switch (SourceUri.kindOf(source)) {
     case "stdin":
       return Effect.succeed(stdin(options))
     case "file":

@@ -2,7 +2,7 @@
  * Rules that change rows between the source and the ledger: safety stock, caps, the mapping of ids, excluded products. Pure.
  */
 import type { ProductId } from "@plaza/domain/Ids"
-import type { BadRow, GoodRow, Row } from "@plaza/tabular/Stock"
+import type { RejectedRow, Row, ValidRow } from "@plaza/tabular/Stock"
 
 /** How a stock value is reduced. */
 export interface Adjustment {
@@ -34,10 +34,10 @@ export const adjust = (stock: number, { buffer = 0, max = Infinity }: Adjustment
 export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): Row | undefined => {
   const rule = row.productId === undefined ? undefined : products.get(row.productId)
   if (rule === undefined) {
-    return row._tag === "Bad" ? row : unmapped === "reject" ? rejected(row) : { ...row, stock: adjust(row.stock, all) }
+    return row._tag === "Rejected" ? row : unmapped === "reject" ? rejected(row) : { ...row, stock: adjust(row.stock, all) }
   }
   if (rule.exclude) return undefined
-  if (row._tag === "Bad") return { ...row, productId: rule.productId ?? row.productId }
+  if (row._tag === "Rejected") return { ...row, productId: rule.productId ?? row.productId }
   return {
     ...row,
     productId: rule.productId ?? row.productId,
@@ -46,8 +46,8 @@ export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): 
 }
 
 // Without an id at the service nobody can say which product it is: with its own id it could pass for another one.
-const rejected = ({ line, productId }: GoodRow): BadRow => ({
-  _tag: "Bad",
+const rejected = ({ line, productId }: ValidRow): RejectedRow => ({
+  _tag: "Rejected",
   line,
   productId: undefined,
   reason: `${JSON.stringify(productId)} is not in the rules: add it there, or set --unmapped (STOCK_SYNC_UNMAPPED) to pass`

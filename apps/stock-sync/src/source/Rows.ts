@@ -26,12 +26,12 @@ export interface ReadOptions extends RowOptions, Pick<JsonOptions, "onNextCursor
 }
 
 export const shape = (options: ShapeOptions): RowSchema<Stock.Row> =>
-  Stock.shape(options, { id: "--id-column", stock: "--stock-column" }, { negative: options.negative ?? "reject" })
+  Stock.schema(options, { id: "--id-column", stock: "--stock-column" }, { negative: options.negative ?? "reject" })
 
 export const unitOf = (format: Format.Format): Unit => format === "json" ? "item" : "line"
 
 /** The rows of bytes in a format. */
-export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Read<Stock.Row> =>
+export const rows = (format: Format.Format, options: ReadOptions): StreamingParser.Decoder<Stock.Row> =>
   Format.rows(format, options.mayBeEmpty === true ? { ...shape(options), empty: undefined } : shape(options), {
     ...options,
     itemsOption: "--items or STOCK_SYNC_ITEMS",

@@ -17,7 +17,7 @@ type Line =
   | { readonly _tag: "Rule"; readonly line: number; readonly id: string; readonly rule: ProductRule }
   | { readonly _tag: "Wrong"; readonly line: number; readonly reason: string }
 
-const readId = Identity.reader(ProductId)
+const readId = Identity.decoder(ProductId)
 
 const countOf = (column: Column, text: string): Either.Either<number | undefined, string> =>
   text === ""
@@ -41,8 +41,8 @@ const shapeOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
   return {
     columns: [{ name: "id" }, ...rest.map((name) => ({ name }))],
     empty: undefined,
-    bad: (line, _, reason) => wrong(line, reason),
-    read: (line, values) => {
+    reject: (line, _, reason) => wrong(line, reason),
+    decode: (line, values) => {
       const text = (column: Column) => {
         const value = values[order.indexOf(column)]
         return typeof value === "string" ? value.trim() : ""

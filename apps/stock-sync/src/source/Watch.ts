@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import * as Poll from "./Poll.js"
+import * as PollInterval from "./PollInterval.js"
 
 export interface WatchOptions<E> {
   /** The version of the file; none where there is no file. */
@@ -40,7 +40,7 @@ export const changes = <E>({ poll, signals, version }: WatchOptions<E>): Stream.
     })
     return Stream.merge(
       Stream.filterEffect(heard, () => differs),
-      Stream.mapEffect(Poll.every(poll), () => differs)
+      Stream.mapEffect(PollInterval.every(poll), () => differs)
     ).pipe(Stream.as(undefined))
   }))
 }

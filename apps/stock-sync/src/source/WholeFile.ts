@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { type SourceFailure, SourceUnreachable } from "./Source.js"
-import { isMissing, unreadable } from "./Unreadable.js"
+import { isMissing, unreadable } from "./UnreadableFile.js"
 
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */
@@ -100,7 +100,7 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         if (replaced && last.now - writtenInPlace >= watchReplaced) return last
         if (last.now - start >= Math.max(unfinishedWait + settle, watchReplaced)) {
           return yield* unfinished(
-            `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; nothing of it was taken`
+            `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; no row of it was used`
           )
         }
         yield* Effect.sleep(Math.min(settle - (last.now - last.since), Duration.toMillis(step)))
@@ -120,7 +120,7 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         if (Option.exists(found, ({ mtime }) => millis(mtime) >= millis(info.mtime))) return Effect.void
         if (unmarked?.version !== version) unmarked = { version, until: now + unfinishedWait }
         const what = Option.isNone(found) ? "is not there" : "is older than it"
-        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; nothing of it was taken`,
+        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; no row of it was used`,
           now < unmarked.until ? unmarked.until : undefined)
       })
 
@@ -133,7 +133,7 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         return yield* unfinished(
           `its last line has no line end, so it may be unfinished. It is read as it is after ${
             new Date(until).toISOString()
-          }; nothing of it was taken`,
+          }; no row of it was used`,
           until
         )
       })
@@ -143,7 +143,7 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         Option.exists(after, (info) => versionOf(info) === version)
           ? Stream.empty
           : Stream.fail(
-            new SourceUnreachable({ source: path, message: `${path} was changed while it was read; nothing of it was taken` })
+            new SourceUnreachable({ source: path, message: `${path} was changed while it was read; no row of it was used` })
           )))
 
     const failed = unreadable(path, options.advice)

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as MonotonicTime from "./MonotonicTime.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 
 export interface Options {
   /** Share of the allowance, 0 to 1. */
@@ -30,10 +30,10 @@ export const make = ({ after, rateLimit, rateWindow, share }: Options): Reassert
   const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
   let next = share > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   return {
-    before: Effect.flatMap(MonotonicTime.now,
+    before: Effect.flatMap(MonotonicClock.now,
       (moment) =>
         moment < next ? Effect.succeedNone : Effect.map(Clock.currentTimeMillis, (now) => Option.some(now - Duration.toMillis(after)))),
-    spend: Effect.map(MonotonicTime.now, (moment) => {
+    spend: Effect.map(MonotonicClock.now, (moment) => {
       next = moment + interval
     }),
     next: () => next

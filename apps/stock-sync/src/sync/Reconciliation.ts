@@ -15,10 +15,10 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import { type Ledger, LedgerFault } from "../ledger/Ledger.js"
-import * as FailureReport from "./FailureReport.js"
-import * as MonotonicTime from "./MonotonicTime.js"
+import * as FailureEvent from "./FailureEvent.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 import type { Reassertion } from "./Reassertion.js"
-import { Standing } from "./WorkerState.js"
+import { SyncStatus } from "./SyncStatus.js"
 
 export interface Options {
   readonly ledger: Ledger["Type"]
@@ -38,12 +38,12 @@ const lookAgain = Duration.seconds(5)
 /**
  * Reads again and again, until the ledger fails. While a product waits for its turn, nothing is read.
  */
-export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effect.Effect<never, LedgerFault, Operations | Standing> =>
+export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effect.Effect<never, LedgerFault, Operations | SyncStatus> =>
   Effect.gen(function*() {
-    const standing = yield* Standing
+    const status = yield* SyncStatus
 
     // What is to be sent first is known when the source was looked at.
-    const lookedAt = Effect.map(standing.state, ({ source }) => source.readAt !== undefined || source.failing !== undefined)
+    const lookedAt = Effect.map(status.state, ({ source }) => source.readAt !== undefined || source.failing !== undefined)
     const nothingWaits: Effect.Effect<void, LedgerFault> = Effect.gen(function*() {
       const isKnown = yield* lookedAt
       // What waits for a moment is retried then, and one product may do so for ever.
@@ -54,7 +54,7 @@ export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effe
       return yield* nothingWaits
     })
 
-    const turn = Effect.suspend(() => MonotonicTime.sleepUntil(pace.next())).pipe(Effect.zipRight(nothingWaits),
+    const turn = Effect.suspend(() => MonotonicClock.sleepUntil(pace.next())).pipe(Effect.zipRight(nothingWaits),
       Effect.zipRight(pace.spend))
 
     const reading = Effect.gen(function*() {
@@ -71,14 +71,14 @@ export const run = ({ every, ledger, pace, path, resend, wakes }: Options): Effe
           if (different > 0) yield* Queue.offer(wakes, undefined)
           yield* turn
         }))
-      yield* standing.tell({ _tag: "Reconciled", products, differing, resent: resend })
+      yield* status.publish({ _tag: "Reconciled", products, differing, resent: resend })
     })
 
     return yield* Effect.forever(Effect.zipRight(
       Effect.catchAll(reading, (failure) =>
         failure instanceof LedgerFault ?
           Effect.fail(failure) :
-          Effect.flatMap(FailureReport.make("service", failure), (told) => standing.tell({ _tag: "ReconcilingFailed", failure: told }))),
+          Effect.flatMap(FailureEvent.make("service", failure), (told) => status.publish({ _tag: "ReconcilingFailed", failure: told }))),
       Effect.sleep(every)
     ))
   })

@@ -1,6 +1,6 @@
 /** What the events of a worker are made of. */
 import { ProductId } from "@plaza/domain"
-import type { Failure } from "../../src/sync/WorkerState.js"
+import type { Failure } from "../../src/sync/SyncStatus.js"
 
 export const id = (text: string) => ProductId.make(text)
 

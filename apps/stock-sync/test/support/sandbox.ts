@@ -17,7 +17,7 @@ export const sandboxAndClient = Layer.provideMerge(
 )
 
 export const row = (productId: string, stock: number, line = 2): Row => ({
-  _tag: "Good",
+  _tag: "Valid",
   line,
   productId: ProductId.make(productId),
   stock

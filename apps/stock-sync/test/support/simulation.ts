@@ -10,15 +10,15 @@ import { type Assumptions, type Fault, Sandbox } from "@plaza/sandbox"
 import type { Row } from "@plaza/tabular/Stock"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Chunk, DateTime, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Queue, Ref, Stream } from "effect"
-import * as Access from "../../src/ledger/Access.js"
+import * as DispatchQueries from "../../src/ledger/DispatchQueries.js"
 import { Ledger, type LedgerFault, type LedgerOptions } from "../../src/ledger/Ledger.js"
-import * as Sends from "../../src/ledger/Sends.js"
+import * as LedgerConnection from "../../src/ledger/LedgerConnection.js"
+import * as LedgerSql from "../../src/ledger/LedgerSql.js"
 import { faultOf } from "../../src/ledger/SqliteErrors.js"
 import * as SqliteSchema from "../../src/ledger/SqliteSchema.js"
-import * as Statements from "../../src/ledger/Statements.js"
 import { Source, type SourceFailure } from "../../src/source/Source.js"
-import * as Engine from "../../src/sync/Engine.js"
-import * as WorkerState from "../../src/sync/WorkerState.js"
+import * as SyncStatus from "../../src/sync/SyncStatus.js"
+import * as SyncWorker from "../../src/sync/SyncWorker.js"
 import { ledgerOptions, policy, row } from "./sandbox.js"
 
 /** Stock by product. */
@@ -78,17 +78,19 @@ export const memoryLedger = (options: LedgerOptions = ledgerOptions) =>
   Effect.gen(function*() {
     const sql = yield* SqliteClient.make({ filename: ":memory:", disableWAL: true })
     yield* SqliteSchema.migrate(sql, 0)
-    const access = Access.make(sql, "memory", faultOf("memory"))
+    const access = LedgerConnection.make(sql, "memory", faultOf("memory"))
     const memory: MemoryLedger = {
-      ledger: Statements.make(access, options),
-      reopened: Effect.asVoid(access.run(Sends.cutOff(sql, options)))
+      ledger: LedgerSql.make(access, options),
+      reopened: Effect.asVoid(access.run(DispatchQueries.cutOff(sql, options)))
     }
     return memory
   }).pipe(Effect.provide(Reactivity.layer), Effect.orDie)
 
-export type Settings = Partial<Omit<Engine.Options<never>, "reassert">> & { readonly reassert?: Partial<Engine.Options<never>["reassert"]> }
+export type Settings = Partial<Omit<SyncWorker.Options<never>, "reassert">> & {
+  readonly reassert?: Partial<SyncWorker.Options<never>["reassert"]>
+}
 
-const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...settings }: Settings): Engine.Options<never> => ({
+const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...settings }: Settings): SyncWorker.Options<never> => ({
   account: { baseUrl, keyFingerprint: "0123456789abcdef" },
   ledger: Layer.succeed(Ledger, ledger),
   policy,
@@ -100,16 +102,16 @@ const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...setti
   reassert: { share: 0.1, after: Duration.hours(1), rateLimit: 120, rateWindow: Duration.minutes(1), ...reassert }
 })
 
-/** `Engine.run` beside the test, until the test's scope ends. */
+/** `SyncWorker.run` beside the test, until the test's scope ends. */
 export const started = (from: Source["Type"], ledger: Ledger["Type"], settings: Settings = {}) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
-    const fiber = yield* Effect.forkScoped(Engine.run(optionsOf(ledger, baseUrl, settings)).pipe(Effect.provideService(Source, from)))
-    const state = yield* WorkerState.Standing
+    const fiber = yield* Effect.forkScoped(SyncWorker.run(optionsOf(ledger, baseUrl, settings)).pipe(Effect.provideService(Source, from)))
+    const state = yield* SyncStatus.SyncStatus
     return { fiber, state: state.state, subscribe: state.subscribe, stop: Fiber.interrupt(fiber) }
   })
 
-/** `Engine.once` as a process of its own: its client remembers nothing of earlier requests, and the ledger is opened anew. */
+/** `SyncWorker.once` as a process of its own: its client remembers nothing of earlier requests, and the ledger is opened anew. */
 export const onceFrom = (
   memory: MemoryLedger,
   from: Source["Type"],
@@ -119,12 +121,12 @@ export const onceFrom = (
     const { baseUrl } = yield* Sandbox.Sandbox
     yield* memory.reopened
     const { result, sends } = yield* Effect.gen(function*() {
-      const result = yield* Engine.once(optionsOf(memory.ledger, baseUrl, settings))
-      return { result, sends: (yield* (yield* WorkerState.Standing).state).sends }
+      const result = yield* SyncWorker.once(optionsOf(memory.ledger, baseUrl, settings))
+      return { result, sends: (yield* (yield* SyncStatus.SyncStatus).state).sends }
     }).pipe(
       Effect.provideService(Source, from),
       Effect.provideService(Ledger, memory.ledger),
-      Effect.provide(Layer.merge(WorkerState.layer, client(plaza)))
+      Effect.provide(Layer.merge(SyncStatus.layer, client(plaza)))
     )
     return { ...result, confirmed: sends.confirmed.count, counts: yield* memory.ledger.counts }
   })
@@ -165,7 +167,7 @@ export const simulated = <A, E, R>(
     Effect.zipRight(respondsAfter(latency), test(memory)).pipe(
       Effect.scoped,
       Effect.provide(Layer.provideMerge(
-        Layer.merge(WorkerState.layer, client({ rateLimit: limit, timeout })),
+        Layer.merge(SyncStatus.layer, client({ rateLimit: limit, timeout })),
         Layer.provideMerge(
           ownClock,
           Sandbox.layerHttpClient({

@@ -1,6 +1,5 @@
 /**
- * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time of that, of opening and of reading,
- * and the size of the process.
+ * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time to open it, to receive and to read, and the memory.
  */
 import { NodeContext } from "@effect/platform-node"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -11,20 +10,20 @@ import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sy
 import * as Open from "@plaza/stock-sync/ledger/Open"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
 export interface Task {
-  /** As `--ledger` names it. */
+  /** The value of `--ledger`. */
   readonly place: string
   readonly products: number
-  /** How many of them have another stock than at first. */
+  /** Number of products whose stock differs from the first snapshot. */
   readonly changes: number
-  /** Afterwards everything counts as confirmed, as it would be after days of sending. */
+  /** Marks all products as confirmed afterwards. */
   readonly settle: boolean
 }
 
 const chunk = 1_000
-// Has no factor in common with the number of products, so that ids come in no order: a file is sorted by anything but these.
+// Has no factor in common with the number of products, so that every product occurs once and the ids are not sorted.
 const step = 7_919
 
 const rows = ({ changes, products }: Task) =>
@@ -33,7 +32,7 @@ const rows = ({ changes, products }: Task) =>
       Chunk.makeBy(Math.min(chunk, products - from), (offset): Row => {
         const product = ((from + offset) * step) % products
         return {
-          _tag: "Good",
+          _tag: "Valid",
           line: from + offset + 2,
           productId: ProductId.make(`SKU-${product}`),
           stock: (product % 97) + (product < changes ? 100 : 1)
@@ -76,9 +75,9 @@ const receive = (task: Task) =>
     return { changed, opening, seconds, reading: elapsed(read), peak: process.resourceUsage().maxRSS * 1_024 }
   }).pipe(Effect.scoped)
 
-answering((question) => {
-  // The process that asks is ours and asks by this type.
-  const task = question as Task
+onRequest((request) => {
+  // The cast is true: only our parent process sends requests, and of this type.
+  const task = request as Task
   const received = receive(task)
   return Effect.runPromise(task.settle ? Effect.tap(received, () => settle(task.place)) : received)
 })

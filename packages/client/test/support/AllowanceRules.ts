@@ -331,7 +331,7 @@ const operationRules = (layerOf: LayerOf): void => {
         expect(Either.getLeft(result)).toMatchObject({
           value: {
             _tag: "RateLimitWaitExceeded",
-            message: "the service asked for a pause of comment; come back at 1970-01-01T02:00:01.000Z"
+            message: "comment is paused, most likely because a quota is exhausted; retry after 1970-01-01T02:00:01.000Z"
           }
         })
       }

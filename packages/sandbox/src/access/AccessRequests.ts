@@ -89,7 +89,7 @@ const check = (
     if (website !== undefined) {
       yield* checkText("website", website, maxWebsiteLength)
       if (!isWebAddress(website)) {
-        return yield* Envelope.invalidField("website", "has to be an address that begins with http:// or https://")
+        return yield* Envelope.invalidField("website", "must start with http:// or https://")
       }
     }
     return { useCase, website: website ?? null, botName }
@@ -122,7 +122,7 @@ export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequ
           const account = yield* findAccount(accountId)
           if (account.access !== "none") {
             return yield* new Conflict({
-              message: `developer access of this account is ${account.access}: there is nothing to ask for`
+              message: `developer access of this account is already ${account.access}`
             })
           }
           if ((yield* repo.ofAccount(accountId)).some(({ status }) => status === "pending")) {

@@ -1,5 +1,5 @@
 /**
- * The tables `accounts` and `relations`: who there is, and what one account does to another.
+ * The tables `accounts` and `relations`.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ export const Account = Schema.Struct({
 export type Account = typeof Account.Type
 
 /**
- * What one account does to another.
+ * The relation of one account to another.
  *
  * @since 0.1.0
  * @category rows
@@ -37,7 +37,7 @@ export const Relation = Schema.Struct({
   blocks: SqlSchema.BooleanFromNumber,
   /** Whether the first account has written to the second. */
   hasWritten: SqlSchema.BooleanFromNumber,
-  /** Whether the store of the first account is closed to the second. */
+  /** Whether the store of the first account has blocked the second. */
   blocksFromStore: SqlSchema.BooleanFromNumber
 })
 /** @since 0.1.0 @category rows */
@@ -92,7 +92,7 @@ export const make = Effect.map(Sql, (sql) => {
         SET photo = ${Number(photo)}, cover = ${Number(cover)}, availability = ${availability} WHERE id = ${id}`),
     setAccess: (id: string, access: AccessState) => Effect.asVoid(sql`UPDATE accounts SET access = ${access} WHERE id = ${id}`),
 
-    /** What the first account does to the second. */
+    /** The relation of the first account to the second. */
     relation: (from: string, to: string) => Effect.map(findRelation(from, to), Option.getOrElse(() => noRelation)),
     allRelations: SqlSchema.findAll({
       Result: RelationOfTwo,

@@ -29,13 +29,8 @@ export const Key = Schema.Struct({
 /** @since 0.1.0 @category rows */
 export type Key = typeof Key.Type
 
-/**
- * A key with its account.
- *
- * @since 0.1.0
- * @category rows
- */
-export const KeyWithAccount = Schema.Struct({ ...Account.fields, keyId: Schema.String, scopes: Scopes })
+/** A key with its account. */
+const KeyWithAccount = Schema.Struct({ ...Account.fields, keyId: Schema.String, scopes: Scopes })
 
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => ({

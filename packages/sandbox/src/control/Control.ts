@@ -77,11 +77,11 @@ export const make = (
 
     const refusalOf = (request: ServerRequest): Forbidden | undefined =>
       access === "loopback" && !local.isLocal(request)
-        ? new Forbidden({ message: "the sandbox is steered from its own machine alone" })
+        ? new Forbidden({ message: "the control API accepts only requests from the machine that the sandbox runs on" })
         : isSameOrigin(request, { addressBar: request.method === "GET" })
         ? undefined
         : new Forbidden({
-          message: "the sandbox is steered by programs and by its own pages, not by a page of another origin"
+          message: "the control API accepts no requests from a page of another origin"
         })
 
     return {
@@ -95,7 +95,7 @@ export const make = (
               ({ error }) => Envelope.failure(error)
             )
           ),
-          // No fault hits the control interface.
+          // Faults never hit the control API.
           Effect.catchTag("NotHandled", Effect.die),
           Effect.map((response) => withoutKeys(response, request.operation))
         )

@@ -1,6 +1,5 @@
 /**
- * The control interface as the sandbox serves it: behind a middleware that reads bodies by the same bounds as the
- * interface's.
+ * The control API as the sandbox serves it, with a middleware that reads bodies with the same limits as the interface.
  *
  * @since 0.1.0
  */
@@ -20,7 +19,7 @@ import { ControlGroup } from "./ControlApi.js"
 import { SeedingGroup } from "./SeedingApi.js"
 
 /**
- * A request of the control interface, with the bounds of its sandbox.
+ * A request of the control API, with the bounds of its sandbox.
  *
  * @since 0.1.0
  * @category models
@@ -35,7 +34,7 @@ export class ControlRequest extends ServerRequest {
 }
 
 /**
- * Reads the body before an operation's schemas decode it.
+ * Reads the body before the schemas of an operation decode it. Exported for the declarations of the handlers' groups.
  *
  * @since 0.1.0
  * @category middleware
@@ -59,7 +58,7 @@ export const middleware: Context.Context<ReadsBody> = Context.make(
     const request = Context.get(context, HttpServerRequest)
     const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
     if (!(request instanceof ControlRequest) || operation === undefined || operation.body === "file") {
-      return Effect.dieMessage("the control interface takes no files")
+      return Effect.dieMessage("the control API has no uploads")
     }
     request.operation = operation
     return Effect.asVoid(readBody(request, operation.body, request.limits))

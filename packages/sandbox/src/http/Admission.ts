@@ -1,8 +1,8 @@
 /**
- * What stands before every operation of the interface: the refusals that don't depend on what is asked for, in one
- * order. That order is assumed; the document gives none:
+ * Admission: the checks before every operation of the interface, in one order. The document gives no order; this one is
+ * assumed:
  *
- * 1. the route (404 NOT_FOUND; a path that can't be decoded: 400 VALIDATION_ERROR)
+ * 1. the route (404 NOT_FOUND; malformed percent-encoding: 400 VALIDATION_ERROR)
  * 2. the key (401 INVALID_API_KEY)
  * 3. developer access (403 DEVELOPER_ACCESS_REVOKED)
  * 4. the rate and the daily quota (429 RATE_LIMITED)
@@ -12,8 +12,8 @@
  * 8. its JSON (400 INVALID_JSON)
  * 9. parameters and fields (400 VALIDATION_ERROR)
  *
- * The router does the first and the endpoint's schemas the last. What comes after (existence, then blocks and permissions,
- * then conflicts) is the handlers'.
+ * The router does the first check and the schemas of the endpoint the last. The handlers check the rest: existence, then
+ * blocks and permissions, then conflicts.
  *
  * Source: interface v1, "Endpoints", "Authentication", "Limits".
  *
@@ -26,6 +26,7 @@ import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomp
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import type { Caller } from "../access/Callers.js"
 import { Keys } from "../access/Keys.js"
 import { RateWindow } from "../access/RateWindow.js"
@@ -48,9 +49,9 @@ import { type JsonLimits, readBody } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
 export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission, {
-  /** Lets a request through to its handler, or refuses it. Notes in the request log what it means and who is calling. */
+  /** Admits a request to its handler, or refuses it. Records its operation and account in the request log. */
   readonly admit: (exchange: Exchange, route: HttpRouter.RouteContext) => Effect.Effect<Caller, Refusal>
-  /** Refuses a request that no operation is meant by, unless a fault hits it first. */
+  /** Refuses a request that matches no operation, unless a fault hits it first. */
   readonly refuse: (exchange: Exchange, refusal: NotFound | ValidationError) => Effect.Effect<never, Refusal>
 }>() {}
 
@@ -84,16 +85,16 @@ export const make: Effect.Effect<
         : caller.account.access === "granted"
         ? Effect.succeed(caller)
         : Effect.fail(
-          new DeveloperAccessRevoked({ message: `developer access of this account is not granted: write to ${supportContact}` })
+          new DeveloperAccessRevoked({ message: `developer access of this account is not granted: contact ${supportContact}` })
         ))
 
-  /** What keeps a caller from an operation, whatever is sent. */
+  /** Why a caller may not use an operation: a missing scope or an incomplete profile. */
   const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
     const scope = scopes[name]
     return scope !== undefined && !held.includes(scope)
       ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
       : method !== "GET" && !(account.photo && account.cover)
-      ? new ProfileIncomplete({ message: "the account needs a profile photo and a cover before it may write" })
+      ? new ProfileIncomplete({ message: "the account has no profile photo or no cover: writes require both" })
       : undefined
   }
 
@@ -114,7 +115,7 @@ export const make: Effect.Effect<
       caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation)))
   )
 
-  /** What was admitted or refused before is carried out now, late. */
+  /** A late commit was admitted or refused when its request arrived. */
   const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
     exchange.isLate && exchange.admission !== undefined
       ? exchange.admission
@@ -129,8 +130,7 @@ export const make: Effect.Effect<
         return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
       }
       exchange.operation = operation
-      // Every parameter of ours is a part of its path.
-      log.noteOperation(exchange.entry, operation.name, params as Readonly<Record<string, string>>)
+      log.noteOperation(exchange.entry, operation.name, Record.filter(params, (value) => value !== undefined))
       return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
         exchange.caller = caller
         return caller
@@ -141,7 +141,7 @@ export const make: Effect.Effect<
 })
 
 /**
- * Puts the {@link Admission} of the sandbox that a request is for before the operations.
+ * Runs {@link Admission} before every operation.
  *
  * @since 0.1.0
  * @category middleware
@@ -152,6 +152,6 @@ export const middleware: Context.Context<RequiresAdmission> = Context.make(
     const request = Context.get(context, HttpServerRequest)
     return request instanceof Exchange
       ? request.admit(request, Context.get(context, HttpRouter.RouteContext))
-      : Effect.dieMessage("the interface is given an exchange")
+      : Effect.dieMessage("the request is not an Exchange")
   })
 )

@@ -1,5 +1,5 @@
 /**
- * One request of the interface on its way, with what has become known of it so far.
+ * A request of the interface with the state that its handling collects.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ import type { Handlers, Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
 
 /**
- * A fault keeps the request from its handler.
+ * A fault prevents the request from reaching its handler.
  *
  * @since 0.1.0
  * @category errors
@@ -59,20 +59,20 @@ type Admit = (exchange: Exchange, route: RouteContext) => Effect.Effect<Caller, 
 export class Exchange extends ServerRequest {
   /** Without the base path of the interface. */
   readonly path: string
-  /** What the request log shows of it. */
+  /** Its record in the request log. */
   readonly entry: Entry
   readonly hit: Hit
-  /** Stands before its handler. */
+  /** Runs before the handler. */
   readonly admit: Admit
-  /** Carries it out after its caller was given up. */
+  /** Carries the request out after it has failed for its caller. */
   readonly commit: (exchange: Exchange) => Effect.Effect<unknown, unknown>
-  /** Once it is admitted. */
+  /** Set once the request is admitted. */
   caller: Caller | undefined
-  /** Where it is an upload that was received. */
+  /** Set once an upload is received. */
   file: UploadedFile | undefined
-  /** How it was admitted or refused, where it may be carried out later. */
+  /** The result of admission, if a late commit is possible. */
   admission: Exit.Exit<Caller, Refusal> | undefined
-  /** Whether it is carried out after its caller was given up. */
+  /** Whether it is carried out after it has failed for its caller. */
   isLate = false
 
   constructor(source: Source, { admit, commit, entry, handlers, hit, path, url }: {

@@ -1,6 +1,6 @@
 /**
- * Admission under a fault: waits where a delay comes before the handler, keeps the request from its handler where the fault
- * says so, and has it carried out later where the latitude says that a service may.
+ * Admission under a fault: waits for a delay before the handler, stops the request before its handler if the fault says so,
+ * and schedules a late commit if the latitude has one.
  *
  * @since 0.1.0
  */
@@ -28,15 +28,15 @@ import * as Rule from "./Rule.js"
 export const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
   delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
 
-const withholds = (fault: Outcome): boolean => fault.kind !== "garbage" && fault.when === "before"
+const isBeforeHandler = (fault: Outcome): boolean => fault.kind !== "garbage" && fault.when === "before"
 
-/** Whether the service may still carry a request out after a fault that keeps it from its handler. */
+/** Whether a late commit may follow a fault that stops the request before its handler. */
 const mayCommitAfter = (fault: Outcome, { lateCommitStatuses }: Latitude): boolean =>
   fault.kind === "drop" || fault.kind !== "garbage" && lateCommitStatuses.some((status) => status === fault.status)
 
 /**
- * Admits under the fault that hits an exchange. `count` counts a request that a fault keeps from admission: the limit has
- * seen it all the same.
+ * Admits under the fault that hits an exchange. `count` counts a request that a fault stops before admission, because it
+ * still counts against the rate limit.
  *
  * @since 0.1.0
  * @category constructors
@@ -53,9 +53,9 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
       Effect.gen(function*() {
         const { entry, hit: { delay, ids, outcome: fault } } = exchange
         const { countRefused, lateCommitMillis } = latitude.value
-        const isWithheld = fault !== undefined && withholds(fault)
-        const isGivenUp = isWithheld && mayCommitAfter(fault, latitude.value)
-        const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" && (isWithheld ? isGivenUp : delay?.when === "before")
+        const skipsHandler = fault !== undefined && isBeforeHandler(fault)
+        const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" &&
+          (skipsHandler ? mayCommitAfter(fault, latitude.value) : delay?.when === "before")
         if (mayBeLate) {
           // A closed connection has no body to read, so the body of a possible late commit is read now.
           exchange.admission = yield* Effect.exit(admit)
@@ -65,14 +65,14 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
           discard: Effect.suspend(() => exchange.file === undefined ? Effect.void : files.remove([exchange.file.file]))
         })
         yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
-        if (!isWithheld) {
+        if (!skipsHandler) {
           return yield* exchange.admission ?? admit
         }
         // A refusal for the rate counts only where refusals are assumed to count.
         const isUncounted = fault.kind === "status" && fault.status === 429 && !(countRefused ?? assumedCount)
         yield* mayBeLate
           ? commitLater
-          // The fault hits all the same where the storage can't count it.
+          // The fault also hits if the storage can't count it.
           : isUncounted
           ? Effect.void
           : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))

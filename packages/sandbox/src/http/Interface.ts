@@ -1,5 +1,5 @@
 /**
- * The interface: its operations on the platform's router, and around them what every response passes through. From the
+ * The interface: its operations on the platform's router, wrapped by the steps that every response passes through. From the
  * inside out: the envelope of failures, the record of commits, the latitude, faults, and the request log.
  *
  * @since 0.1.0
@@ -37,7 +37,7 @@ import type { Handlers, ServerRequest } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
 export class Interface extends Context.Tag("@plaza/sandbox/Interface")<Interface, {
-  /** Fails when there is nobody to respond to, or a fault closes the connection. */
+  /** Fails if the caller closed the connection, or a fault closes it. */
   readonly respond: (
     request: ServerRequest,
     path: string,
@@ -45,7 +45,7 @@ export class Interface extends Context.Tag("@plaza/sandbox/Interface")<Interface
   ) => Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
 }>() {}
 
-/** What something in front of the service answers. */
+/** The response of a gateway in front of the service; see `gatewayStatus` of the latitude. */
 const gatewayOutcome = ({ gatewayStatus, gatewayStatusWhen }: Latitude): Outcome => ({
   kind: "status",
   when: gatewayStatusWhen,
@@ -54,39 +54,37 @@ const gatewayOutcome = ({ gatewayStatus, gatewayStatusWhen }: Latitude): Outcome
   ...(gatewayStatus === 408 ? {} : { location: "/elsewhere" })
 })
 
-const creating = new Set(["createPost", "createComment", "sendMessage", "createStory", "uploadMedia"])
-
 const idOf = (response: HttpServerResponse): string | null => {
   const body = Envelope.jsonOf(response)
   const id = Predicate.isReadonlyRecord(body) ? body["id"] ?? body["mediaId"] : undefined
   return typeof id === "string" ? id : null
 }
 
-/** Of an upload that was received, what is recorded beside its bytes. */
+/** The body of a request as it is recorded; of an upload its description without the bytes. */
 const payloadOf = ({ file, received }: Exchange): unknown =>
   file === undefined
     ? Option.getOrNull(received)
     : { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 }
 
-const writeOf = (exchange: Exchange, { name }: Operation, { accountId }: Caller, response: HttpServerResponse): Write => ({
+const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }: Caller, response: HttpServerResponse): Write => ({
   requestId: exchange.entry.id,
   operation: name,
   accountId,
   params: exchange.entry.params,
   payload: payloadOf(exchange),
-  createdId: creating.has(name) ? idOf(response) : null,
+  createdId: action === "create" || action === "upload" ? idOf(response) : null,
   isLate: exchange.isLate
 })
 
 /**
- * The interface of the endpoints of a sandbox.
+ * The interface with the endpoints of a sandbox.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (app: () => Router.App, handlers: Handlers) =>
   Effect.gen(function*() {
-    // Where nothing is answered that the document doesn't show, errors have their code and message alone.
+    // Without undocumented fields, errors have only a code and a message.
     const { undocumented } = yield* Assumed
     const admission = yield* Admission
     const commits = yield* Commits
@@ -101,7 +99,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
         ({ error }) => admission.refuse(exchange, error)
       )
 
-    /** What the contract shows of a response, in the form of the latitude. */
+    /** The response in the form of the latitude; without undocumented fields if these are off. */
     const shapeSuccess = (operation: Operation, response: HttpServerResponse): HttpServerResponse => {
       if (latitude.isDefault && undocumented) {
         return response
@@ -134,7 +132,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
               ? Rule.defect
               : by === "refusal" && caller !== undefined && operation !== undefined
               ? Rule.ofOperation(operation, error)
-              : Rule.ofGate(error)
+              : Rule.ofAdmission(error)
           )
           entry.status = error.status
           const response = Envelope.failure(error, undocumented)
@@ -145,7 +143,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       )
     }
 
-    /** What the service decides by itself. */
+    /** The service's own response. */
     const decide = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | NotHandled> =>
       Effect.catchAllCause(
         Effect.flatMap(route(exchange), (response) => succeed(exchange, response)),
@@ -158,11 +156,11 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
     }
 
     const perform = (exchange: Exchange): Effect.Effect<FaultyResponse.Outcome, RequestError> => {
-      const own = Effect.catchTag(decide(exchange), "NotHandled", () => Effect.succeed(undefined))
+      const original = Effect.catchTag(decide(exchange), "NotHandled", () => Effect.succeed(undefined))
       const { entry, hit } = exchange
-      return isUnaffected(hit) ? Effect.map(own, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
+      return isUnaffected(hit) ? Effect.map(original, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
         entry.faults = hit.ids
-        const response = yield* own
+        const response = yield* original
         yield* pause(hit.delay, "after")
         const now = yield* Clock.currentTimeMillis
         return FaultyResponse.apply(hit.outcome, response,
@@ -172,12 +170,12 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
 
     const hitOf = (method: string, path: string): Effect.Effect<Hit> => {
       const isGateway = latitude.isGatewayRequest()
-      return Effect.map(faults.take(method, path), (asked) =>
-        // A fault that was asked for goes before.
-        isGateway && asked.outcome === undefined ? { ...asked, outcome: gatewayOutcome(latitude.value) } : asked)
+      return Effect.map(faults.take(method, path), (hit) =>
+        // An added fault takes precedence.
+        isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayOutcome(latitude.value) } : hit)
     }
 
-    /** What becomes of a request, whose path begins with the base path or is unknown. */
+    /** Handles a request. A path that does not start with the base path is unknown. */
     const exchange = (
       request: ServerRequest,
       entry: Entry,
@@ -195,23 +193,23 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
             admit: admission.admit,
             commit: commitLate
           })))
-        // There is nothing outside, and no route for an empty url.
+        // No route has an empty URL.
         : Effect.flatMap(noFault,
           (hit) =>
             perform(new Exchange(request.source, { url: "", path, entry, hit, handlers, admit: admission.admit, commit: commitLate })))
 
-    /** The response to a defect outside of `decide`. What was decided stays in the request log. */
+    /** The response to a defect outside of `decide`. The request log keeps an earlier decision. */
     const recover = (entry: Entry, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse> =>
       Effect.map(Failures.fromDefect(cause, entry.operation ?? "none"), (error) => {
         if (entry.status === null) {
           log.noteDecision(entry, Rule.defect)
           entry.status = error.status
-          entry.delivered = "answered"
+          entry.delivered = "complete"
         } else {
           entry.delivered = "replaced"
         }
         entry.deliveredStatus = error.status
-        // Without the latitude, whose headers may be what failed.
+        // Without the latitude, because its headers may have caused the failure.
         return Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
       })
 

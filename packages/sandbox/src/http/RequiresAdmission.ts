@@ -1,5 +1,5 @@
 /**
- * The middleware that stands before every operation of the interface, and gives its handler the caller; see `Admission`.
+ * The middleware of every operation of the interface. It runs `Admission` and provides the caller to the handler.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import type { Caller } from "../access/Callers.js"
 import { NotHandled } from "./Exchange.js"
 
 /**
- * Whose key a request carries.
+ * The account and key of the current request.
  *
  * @since 0.1.0
  * @category services
@@ -36,7 +36,7 @@ export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>(
 }) {}
 
 /**
- * How every operation is handled: once it has begun it runs to its end, even if the caller goes away.
+ * The option of every handler: a started handler runs to its end, even if the caller closes the connection.
  *
  * @since 0.1.0
  * @category constants

@@ -1,5 +1,5 @@
 /**
- * The platform's router over the routes of all groups, with paths read as they are written.
+ * The platform's router for the routes of all groups, with exact paths.
  *
  * @since 0.1.0
  */
@@ -17,14 +17,14 @@ import * as Layer from "effect/Layer"
 import type { ServerRequest } from "./ServerRequest.js"
 
 /**
- * No operation is meant by a method and a path.
+ * A method and a path match no operation.
  *
  * @since 0.1.0
  * @category errors
  */
 export class Unroutable extends Data.TaggedError("Unroutable")<{ readonly error: NotFound | ValidationError }> {}
 
-// By default the router ignores case, a slash at the end and doubled ones, and has no route for an id of more than 100 characters.
+// By default the router ignores case, trailing and duplicate slashes, and matches no id of more than 100 characters.
 const config = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
@@ -42,7 +42,7 @@ const isWellFormed = (path: string): boolean => {
 }
 
 /**
- * The url for a path and a query: the router takes a query to begin at two more characters.
+ * The URL of a path and a query. The router also starts a query at `;` and `#`, so these are encoded in the path.
  *
  * @since 0.1.0
  * @category routing
@@ -97,7 +97,7 @@ export const run = (app: App, request: ServerRequest, path: string): Effect.Effe
       error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
     })
   }
-  // The router answers HEAD as GET, and takes an empty segment for a parameter.
+  // The router handles HEAD as GET, and matches an empty segment with a parameter.
   if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
     return unknown(request.method, path)
   }

@@ -1,5 +1,6 @@
 /**
- * Everything that the sandbox answers, as one function for both ways in: the interface, the control interface and the pages.
+ * The whole sandbox as one function from request to response, in process and on a socket: the interface, the control API and
+ * the web pages.
  *
  * @since 0.1.0
  */
@@ -21,13 +22,13 @@ import type { ServerRequest } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
 export class Service extends Context.Tag("@plaza/sandbox/Service")<Service, {
-  /** Once a handler has begun it runs to its end, even if the caller goes away. */
+  /** A started handler runs to its end, even if the caller closes the connection. */
   readonly respond: (request: ServerRequest) => Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
-  /** The response to what can't be read as a request. */
+  /** The response to malformed HTTP. */
   readonly refuse: (error: DocumentedError) => HttpServerResponse
 }>() {}
 
-/** An absolute target is what proxies are sent. */
+/** Requests to a proxy have an absolute URL as their target. */
 const withoutOrigin = (target: string): string => /^https?:\/\/[^/?#]*(.*)$/is.exec(target)?.[1] ?? target
 
 const split = (target: string): readonly [path: string, query: string] => {
@@ -40,8 +41,7 @@ const dated = (response: HttpServerResponse): Effect.Effect<HttpServerResponse> 
 
 const misdirected = Envelope.failure(
   new Forbidden({
-    message:
-      "the sandbox answers for its own names, such as localhost and 127.0.0.1, and for the hosts that are allowed: the host that was asked for is none of them"
+    message: "the Host of this request is not allowed: use localhost or 127.0.0.1, or start the sandbox with this host as an allowed host"
   })
 )
 
@@ -56,12 +56,12 @@ export const make = (local: Local): Effect.Effect<Service["Type"], never, Assume
 
     const respond = (request: ServerRequest): Effect.Effect<HttpServerResponse, RequestError | ConnectionReset> => {
       const [path, query] = split(withoutOrigin(request.originalUrl))
-      return !local.answersFor(request)
+      return !local.hasKnownHost(request)
         ? dated(misdirected)
         : path === Control.basePath || path.startsWith(`${Control.basePath}/`)
         ? Effect.flatMap(control.respond(request, path, query), dated)
         : web.owns(path)
-        ? Effect.flatMap(web.answer(request, path, query), dated)
+        ? Effect.flatMap(web.respond(request, path, query), dated)
         : api.respond(request, path, query)
     }
 

@@ -1,5 +1,5 @@
 /**
- * Runs writes after the request that asked for them has failed, by the clock of its caller.
+ * Carries out writes after their requests have failed, by the caller's clock.
  *
  * @since 0.1.0
  */
@@ -9,13 +9,8 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 
-/**
- * A write that is carried out later.
- *
- * @since 0.1.0
- * @category models
- */
-export interface LateCommit {
+/** A write that is carried out later. */
+interface LateCommit {
   readonly commit: Effect.Effect<unknown, unknown>
   /** Releases what the write holds, such as a stored file. Runs instead of `commit` when the write is cancelled. */
   readonly discard: Effect.Effect<void>

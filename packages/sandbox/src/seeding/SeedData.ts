@@ -1,6 +1,6 @@
 /**
- * The seeded data of a new sandbox: a shop with all it needs to work, and the people around it. The same seed gives
- * the same rows, with times relative to the time of seeding.
+ * The seeded data of a new sandbox: a shop with products, orders, posts and conversations, and the accounts around it. The
+ * same seed gives the same rows, with times relative to the time of seeding.
  *
  * @since 0.1.0
  */

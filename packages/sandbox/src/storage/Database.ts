@@ -131,10 +131,10 @@ const unusable = (file: string, cause: unknown): SandboxError =>
   })
 
 const foreign = (file: string): SandboxError =>
-  new SandboxError({ message: `the data file ${file} holds something else than a sandbox: name another file` })
+  new SandboxError({ message: `the data file ${file} is not a data file of a sandbox: name another file` })
 
 const ofAnotherVersion = (file: string): SandboxError =>
-  new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
+  new SandboxError({ message: `the data file ${file} was created by another version of the sandbox: name another file` })
 
 const decodeHeader = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int }))
 
@@ -194,7 +194,7 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       )
     }), { discard: true })
 
-/** Locks the database and creates missing tables. Throws what SQLite throws. */
+/** Locks the database and creates missing tables. Throws the errors of SQLite. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")

@@ -44,7 +44,7 @@ export interface Client {
   (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<unknown>>
   /** Runs a statement and returns its first row, or else undefined. Cheaper than all rows of a statement with one. */
   readonly first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<unknown>
-  /** What follows the table of an INSERT: the columns of the first row, and the values of all rows. */
+  /** The part of an INSERT after the table: the columns of the first row, and the values of all rows. */
   readonly insert: (rows: Row | ReadonlyArray<Row>) => Fragment
   /** Text that is inserted into the statement verbatim. */
   readonly literal: (text: string) => Fragment

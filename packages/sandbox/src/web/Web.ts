@@ -1,6 +1,6 @@
 /**
- * Serves the pages. They are rendered on the server and work without scripts. By default they answer only this
- * machine and accept forms only from their own origin, because a visitor can act for any account.
+ * Serves the web pages. They are rendered on the server and work without scripts. By default they accept requests only from
+ * this machine and forms only from their own origin, because a visitor can act for any account.
  *
  * @since 0.1.0
  */
@@ -48,7 +48,7 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
-  readonly answer: (
+  readonly respond: (
     request: ServerRequest,
     path: string,
     query: string
@@ -109,7 +109,7 @@ const orPage = (
     Effect.catchAllDefect((defect) =>
       Effect.as(
         DefectLog.log(`page ${path}`, Cause.die(defect)),
-        failure(path, new InternalError({ message: "The sandbox failed on its own side." }))
+        failure(path, new InternalError({ message: "The sandbox failed. Its log has the reason." }))
       )
     )
   )
@@ -136,17 +136,17 @@ export const make = (
     const decide = (request: ServerRequest, path: string, query: string) =>
       Effect.gen(function*() {
         if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
-          return yield* new Forbidden({ message: "The pages of a sandbox answer only requests from its own machine." })
+          return yield* new Forbidden({ message: "The pages of a sandbox accept only requests from the machine that it runs on." })
         }
         // The server omits the body of a response to HEAD.
         const method = request.method === "HEAD" ? "GET" : request.method
         const route = routes.find((known) => known.path === path && known.method === method)
         if (route === undefined) {
           const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
-          return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
+          return Envelope.withHeader(failure(path, { status: 405, message: `This page accepts only ${allowed}.` }), "allow", allowed)
         }
         if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
-          return yield* new Forbidden({ message: "This form was submitted by a page of another origin." })
+          return yield* new Forbidden({ message: "A page of another origin submitted this form." })
         }
         return yield* route.handle({
           query: new URLSearchParams(query),
@@ -157,6 +157,6 @@ export const make = (
 
     return {
       owns: (path) => owned.has(path),
-      answer: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
+      respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
     }
   })

@@ -2,7 +2,7 @@
  * The result of a query as a source, for every kind of database. The query must be one SELECT and can't change the database.
  */
 import type { SqlError } from "@effect/sql/SqlError"
-import { readFields } from "@plaza/tabular/Fields"
+import { decodeFields } from "@plaza/tabular/Fields"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -10,10 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
-import * as Address from "../Address.js"
-import * as Poll from "../Poll.js"
+import * as PollInterval from "../PollInterval.js"
 import * as Rows from "../Rows.js"
 import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
+import * as SourceUri from "../SourceUri.js"
 
 export interface QueryOptions extends Rows.ShapeOptions {
   readonly source: string
@@ -40,7 +40,7 @@ export const plain = (decimal: string): string => decimal.includes(".") ? decima
 
 /** A source of the rows that a query returns. */
 export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], SourceError.SourceError> => {
-  const name = Address.shown(options.source)
+  const name = SourceUri.shown(options.source)
   const { query } = options
   const shape = Rows.shape(options)
   if (query === undefined) {
@@ -60,11 +60,11 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
         () =>
           new SourceUnreachable({
             source: name,
-            message: `${name}: no response for ${Duration.format(options.timeout)}; nothing of it was taken`
+            message: `${name}: no response for ${Duration.format(options.timeout)}; no row of it was used`
           }),
         options.timeout
       ),
-      Stream.map((row) => readFields(shape, ++number, row)),
+      Stream.map((row) => decodeFields(shape, ++number, row)),
       Stream.concat(
         Stream.suspend(() =>
           number > 0
@@ -76,7 +76,7 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
   })
   return Effect.succeed({
     name,
-    changes: Poll.every(options.poll),
+    changes: PollInterval.every(options.poll),
     open: () => Effect.succeedSome({ version: Option.none(), unit: "row", excluded: new Set<string>(), rows })
   })
 }
@@ -90,7 +90,7 @@ const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
   const said = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
   return mistaken.test(stateOf(cause) ?? "")
     ? SourceError.content(name, `the database refuses: ${said}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
-    : new SourceUnreachable({ source: name, message: `${name}: ${said}; nothing of it was taken` })
+    : new SourceUnreachable({ source: name, message: `${name}: ${said}; no row of it was used` })
 }
 
 /** The SQLSTATE of Postgres and MySQL, or the code of SQLite or the system. */

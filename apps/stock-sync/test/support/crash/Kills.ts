@@ -99,7 +99,7 @@ export const run = ({ kills, ledger, products }: Options) =>
     let overRate = 0
     const count = Effect.map(sandbox.requests, (records) => {
       requests += records.length
-      overRate += records.filter(({ rule }) => rule === "gate.rate").length
+      overRate += records.filter(({ rule }) => rule === "admission.rate").length
       return records
     })
 

@@ -41,20 +41,20 @@ export const unguarded: Partial<SnapshotPolicy> = { guard: { share: 1, count: 1_
 export const id = (text: string) => ProductId.make(text)
 let line = 1
 export const row = (productId: string, stock: number, at?: number): Row => ({
-  _tag: "Good",
+  _tag: "Valid",
   line: at ?? ++line,
   productId: id(productId),
   stock
 })
 export const negative = (productId: string, at?: number): Row => ({
-  _tag: "Good",
+  _tag: "Valid",
   line: at ?? ++line,
   productId: id(productId),
   stock: 0,
   negative: true
 })
 export const bad = (productId: string | undefined, reason: string, at?: number): Row => ({
-  _tag: "Bad",
+  _tag: "Rejected",
   line: at ?? ++line,
   productId,
   reason

@@ -1,5 +1,5 @@
 /**
- * Checks the limit and the window of an allowance.
+ * Validates the limit and the window of an allowance.
  *
  * @since 0.1.0
  */

@@ -54,19 +54,19 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
       knownLateAt: (ahead, deadline) => accounting.knownLateAt(ahead, deadline)
     })
 
-    /** When the first waiter can go, as far as it is known. */
+    /** The earliest known moment at which the first waiter can get a slot. */
     const nextGrantAt = (now: MonotonicMillis): MonotonicMillis =>
       Math.max(accounting.nextFree(now) ?? Number.POSITIVE_INFINITY, pace.earliest(0))
 
-    /** Grants the free slots, fails the waiters that can't go in time, and sets a timer for the others. */
+    /** Grants free slots, fails the waiters that would miss their deadlines, and sets a timer for the others. */
     const grantAvailable: Effect.Effect<void> = monotonicWith((now) => {
       while (queue.length > 0 && nextGrantAt(now) <= now) {
-        // Before the waiter goes on, so that nothing else finds the slot free.
+        // Before the waiter resumes, so that no other code acquires the same slot.
         accounting.acquire()
         pace.acquire(now)
         queue.grant()
       }
-      // Scanned only when a waiter may have to fail: a queue may hold ten thousand.
+      // Scanned only if a waiter may miss its deadline, because a queue may have ten thousand waiters.
       if (queue.length > 0 && queue.nextDeadline <= now) {
         queue.expire(now, forecastAt(now))
       }
@@ -104,12 +104,12 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
           return granted
         }
         const forecast = forecastAt(now)
-        const goesAt = forecast.earliest(queue.ahead(options))
-        if (goesAt > deadline) {
-          return waitExceeded(now, goesAt)
+        const grantAt = forecast.earliest(queue.ahead(options))
+        if (grantAt > deadline) {
+          return waitExceeded(now, grantAt)
         }
         const waiter = queue.enqueue(now, deadline, options, forecast)
-        return pauses.reportWait(now, goesAt).pipe(
+        return pauses.reportWait(now, grantAt).pipe(
           Effect.andThen(wakeAt(Math.min(queue.nextDeadline, nextGrantAt(now)))),
           Effect.andThen(queue.wait(waiter, restore))
         )
@@ -117,7 +117,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
 
     const grantWaiting = Effect.suspend(() => queue.length === 0 ? Effect.void : grantAvailable)
 
-    /** Fails the waiters that can't go in time any more, now that less is free. */
+    /** Fails the waiters that now miss their deadlines, because fewer slots are free. */
     const expireWaiting = (now: MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
         queue.expire(now, forecastAt(now))

@@ -1,8 +1,8 @@
 /**
- * The burst size that the service accepts. A service may allow the rate and still refuse a burst, as a token bucket does that
- * holds fewer tokens than the limit. The pace holds nothing back until the service refuses a request below the limit. From then
- * on it spaces requests by a window divided by the limit, with bursts of half the accepted size, and the burst grows with each
- * limit of accepted requests.
+ * Limits bursts to the size that the service accepts. A service may allow the rate and still refuse a burst, such as a token bucket
+ * with fewer tokens than the limit. The pace delays no request until the service refuses a request below the limit. Then it spaces
+ * requests by the window divided by the limit, and allows bursts of half the accepted size. The burst size grows after every `limit`
+ * accepted requests.
  *
  * @since 0.1.0
  */
@@ -12,18 +12,18 @@ import * as Schedule from "effect/Schedule"
 import type { MonotonicMillis } from "../Compat.js"
 import { firstDelays } from "../Compat.js"
 
-// Twelve limits of accepted requests without a refusal restore the whole burst.
+// The burst size is back at the limit after 12 times `limit` accepted requests without a refusal.
 const growthSteps = 12
 
 /** @since 0.1.0 @category models */
 export class Pace {
   private readonly limit: number
-  /** How far apart requests are that use the limit evenly, in milliseconds. */
+  /** The window divided by the limit, in milliseconds. */
   readonly interval: number
-  /** The pause for each further refusal in a row. */
+  /** The pauses after the first, second and further refusals in a row. */
   private readonly backoffs: ReadonlyArray<Duration.Duration>
   private burst: number
-  /** When the next request would go if requests came one interval apart; with a burst, that many intervals earlier. */
+  /** The moment of the next request without bursts. A burst allows it that many intervals earlier. */
   private nextAt: MonotonicMillis = Number.NEGATIVE_INFINITY
   private loweredAt: MonotonicMillis = Number.NEGATIVE_INFINITY
   private acceptedSince = 0
@@ -37,38 +37,38 @@ export class Pace {
     this.burst = limit
   }
 
-  /** The earliest moment at which a waiter with this many others ahead of it may go. */
+  /** The earliest moment for the request of a waiter with this many others ahead of it. */
   earliest(ahead: number): MonotonicMillis {
     return this.nextAt - (this.burst - 1 - ahead) * this.interval
   }
 
-  /** Requests that may go at this moment. */
+  /** The number of requests that the pace allows at this moment. */
   free(at: MonotonicMillis): number {
     return Math.max(0, Math.floor((at - this.earliest(0)) / this.interval) + 1)
   }
 
-  /** Whether requests are held back. */
-  get isHeld(): boolean {
+  /** Whether the pace delays requests. */
+  get isActive(): boolean {
     return this.nextAt !== Number.NEGATIVE_INFINITY
   }
 
-  /** A request uses its place. */
+  /** Counts a request. */
   acquire(at: MonotonicMillis): void {
     if (this.burst === this.limit && this.nextAt <= at) {
-      // The whole burst is restored: the slots alone decide.
+      // The burst size is back at the limit, so only the slots limit requests.
       this.nextAt = Number.NEGATIVE_INFINITY
     }
-    if (this.isHeld) {
+    if (this.isActive) {
       this.nextAt = Math.max(this.nextAt, at) + this.interval
     }
   }
 
-  /** Nothing was sent. */
+  /** Uncounts a request that was not sent. */
   release(): void {
     this.nextAt -= this.interval
   }
 
-  /** The service accepted a request. */
+  /** Records a request that the service accepted. */
   accepted(sentAt: MonotonicMillis): void {
     if (sentAt < this.pausedAt) {
       return
@@ -77,13 +77,13 @@ export class Pace {
     if (this.burst < this.limit && ++this.acceptedSince >= this.limit) {
       this.acceptedSince = 0
       const larger = Math.min(this.limit, this.burst + Math.ceil(this.limit / growthSteps))
-      // A quiet time earns the larger burst; it may not go at this moment.
+      // The larger burst is available only after a time without requests, not at this moment.
       this.nextAt += (larger - this.burst) * this.interval
       this.burst = larger
     }
   }
 
-  /** The pause after a 429 without `Retry-After`: longer with each refusal in a row, a window at most. */
+  /** The pause after a 429 without `Retry-After`: longer after each refusal in a row, at most a window. */
   backoff(at: MonotonicMillis, sentAt: MonotonicMillis): Duration.Duration {
     if (sentAt >= this.pausedAt) {
       this.pausedAt = at
@@ -93,20 +93,20 @@ export class Pace {
   }
 
   /**
-   * The service refused a request, with `recent` requests accepted in the last window, and accepts none before `pausedUntil`.
+   * Records a request that the service refused, with `recent` accepted requests in the last window and a pause until `pausedUntil`.
    */
   refused(at: MonotonicMillis, sentAt: MonotonicMillis, recent: number, pausedUntil: MonotonicMillis): void {
     if (recent >= this.limit) {
       return
     }
-    // Requests that were sent together and refused together belong to one burst.
+    // Requests that were in flight together and refused together belong to one burst.
     if (sentAt >= this.loweredAt) {
       this.loweredAt = at
       this.acceptedSince = 0
       this.burst = Math.max(1, Math.floor(Math.min(this.burst, recent) / 2))
       this.nextAt = Number.NEGATIVE_INFINITY
     }
-    // One request goes when the pause ends; the others follow an interval apart.
+    // One request is allowed when the pause ends, and the others an interval apart.
     this.nextAt = Math.max(this.nextAt, pausedUntil + (this.burst - 1) * this.interval)
   }
 }
@@ -115,7 +115,7 @@ export class Pace {
 export const make = (limit: number, window: Duration.Duration): Effect.Effect<Pace> => {
   const interval = Duration.millis(Duration.toMillis(window) / limit)
   const backoff = Schedule.either(Schedule.exponential(interval), Schedule.spaced(window))
-  // From the interval to the window, which is as many intervals as the limit.
+  // The backoff doubles from the interval to the window, which is `limit` intervals.
   const steps = Math.ceil(Math.log2(limit)) + 1
   return Effect.map(firstDelays(backoff, steps), (backoffs) => new Pace(limit, window, backoffs))
 }

@@ -1,6 +1,6 @@
 /**
- * Handler of reading the messages of a conversation, which the document names without showing. Both sides see all
- * messages, whatever their relation has become.
+ * Handler of reading the messages of a conversation, which the document names but does not show. Both sides see all messages,
+ * also after a block.
  *
  * @since 0.1.0
  */

@@ -47,7 +47,7 @@ const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
 /** The folder is no longer the one that the sandbox started with. */
 class FolderReplaced extends Data.Error<{ readonly code: string; readonly message: string }> {}
 
-/** A folder with its identity: its path may come to lead elsewhere. */
+/** A folder with its identity, because another folder may replace it at its path. */
 interface Folder {
   readonly path: string
   readonly isSame: () => boolean
@@ -95,28 +95,28 @@ const numberOf = (id: string, name: string): number | undefined => {
 
 const anyId = (name: string): string => /^upload-([0-9a-f]{16})-/.exec(name)?.[1] ?? ""
 
-/** Why a folder can't be used: everything in it has to be a file that a sandbox wrote. */
+/** Why a folder can't be used. Every entry must be a file that a sandbox wrote. */
 const problemOf = (path: string, idOf: (name: string) => string): string | undefined => {
   const stat = Fs.lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) {
     return undefined
   }
   if (stat.isSymbolicLink()) {
-    return "is a symbolic link, and uploads are written to and deleted from a folder of the sandbox's own only: remove the link or name another data file"
+    return "is a symbolic link, and the sandbox writes and deletes uploads only in its own folder: remove the link or name another data file"
   }
   if (!stat.isDirectory()) {
-    return "is not a folder, and uploads are kept in one beside the data file: move it away or name another data file"
+    return "is not a folder, and uploads are stored in a folder beside the data file: move it away or name another data file"
   }
   const foreign = Fs.readdirSync(path, { withFileTypes: true })
     .find((entry) => !entry.isFile() || numberOf(idOf(entry.name), entry.name) === undefined)
   return foreign === undefined
     ? undefined
-    : `holds "${foreign.name}", which this sandbox did not write: move it away or name another data file`
+    : `contains "${foreign.name}", which this sandbox did not write: move it away or name another data file`
 }
 
 const unusable = (data: string, cause: unknown): SandboxError =>
   new SandboxError({
-    message: `the folder ${pathOf(data)} can't be used: uploads are kept there, beside the data file`,
+    message: `the folder ${pathOf(data)} for uploads can't be used: check its permissions or name another data file`,
     cause
   })
 
@@ -127,7 +127,7 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
   )
 
 /**
- * Rejects a data file whose folder of uploads holds anything that no sandbox wrote, before anything is created.
+ * Rejects a data file if its folder of uploads contains foreign files, before anything is created.
  *
  * @since 0.1.0
  * @category checks

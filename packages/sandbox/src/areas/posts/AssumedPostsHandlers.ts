@@ -1,6 +1,6 @@
 /**
- * Handlers of reading, editing and deleting a single post, which the document names without showing. A post is visible to
- * everyone its author is available to; only the author may change it.
+ * Handlers of reading, editing and deleting a single post, which the document names but does not show. A post is visible to
+ * every account that its author is available to; only the author may change it.
  *
  * @since 0.1.0
  */
@@ -41,7 +41,7 @@ export const group = Endpoints.group(ServedAssumedApi, "posts", (handlers) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           if (text === undefined && mediaIds === undefined) {
-            return yield* Envelope.invalidField("body", "has to name what is to change: text, mediaIds or both")
+            return yield* Envelope.invalidField("body", "must have text, mediaIds or both")
           }
           yield* checkFields({ text, mediaIds }, caller.accountId)
           const post = yield* findOwn(path.id, caller.accountId)

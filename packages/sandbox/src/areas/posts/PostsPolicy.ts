@@ -18,8 +18,7 @@ import { checkText } from "../Validation.js"
 import type { Post } from "./PostsRepo.js"
 import { PostsRepo } from "./PostsRepo.js"
 
-/** @since 0.1.0 @category models */
-export interface PostFields {
+interface PostFields {
   readonly text?: string | undefined
   readonly mediaIds?: ReadonlyArray<string> | undefined
 }

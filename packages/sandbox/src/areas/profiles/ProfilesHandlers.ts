@@ -31,7 +31,7 @@ export const group = Endpoints.group(ServedApi, "profiles", (handlers) =>
     const accounts = yield* AccountsRepo
     const { requireAvailable } = yield* AccountPolicy
 
-    /** An account that is there and available to the caller. */
+    /** Finds an account that is available to the caller. */
     const available = (found: Effect.Effect<Option.Option<Account>>, callerId: string, resource: "user" | "username", id: string) =>
       Effect.gen(function*() {
         const account = yield* found

@@ -1,6 +1,6 @@
 /**
- * Handlers of the reads of the store area, which the document names without showing. A product is visible to everyone
- * who can see its owner and isn't blocked from the store; an order to its owner only.
+ * Handlers of the reads of the store area, which the document names but does not show. A product is visible to every account
+ * that its owner is available to and that the store has not blocked; an order only to its owner.
  *
  * @since 0.1.0
  */

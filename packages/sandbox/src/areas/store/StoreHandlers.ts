@@ -30,7 +30,7 @@ export const shippingState = ({ carrier, trackingNumber }: Order): Shipping.Ship
 export const toProduct = ({ id, name, stock }: Product) => ({ id, name, stock })
 
 /**
- * An order as a response shows it. The names of its states are the document's, the field is assumed.
+ * An order as a response shows it. The states are named in the document; the field `state` is assumed.
  *
  * @since 0.1.0
  * @category conversions
