@@ -239,6 +239,17 @@ describe("faults", () => {
       assert.deepStrictEqual((yield* call("GET", "/store/products")).json, { data: [] })
     }).pipe(Effect.provide(layerInProcess())))
 
+  it.effect("send the content type as it is set, an empty one as well", () =>
+    Effect.gen(function*() {
+      for (const contentType of ["", "text/x; y", "application/json"]) {
+        yield* add({ kind: "status", when: "before", status: 500, body: "{}", contentType })
+        yield* add({ kind: "garbage", body: "{", contentType })
+        yield* add({ kind: "slow", when: "after", millis: 0, body: "{}", contentType })
+        const sent = yield* Effect.replicateEffect(Effect.map(call("GET", "/me"), ({ headers }) => headers["content-type"]), 3)
+        assert.deepStrictEqual(sent, [contentType, contentType, contentType])
+      }
+    }).pipe(Effect.provide(layerInProcess())))
+
   it.effect("do not change the rate: the calls they hit are counted", () =>
     Effect.gen(function*() {
       yield* add({ kind: "status", when: "before", status: 500, times: 2 })

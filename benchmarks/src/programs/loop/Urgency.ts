@@ -4,7 +4,7 @@
  */
 import { Store } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Effect, Random } from "effect"
+import { Clock, Effect, Logger, LogLevel, Random } from "effect"
 import { onRequest } from "../ChildProtocol.js"
 import * as SimulatedWorker from "./SimulatedWorker.js"
 
@@ -88,5 +88,6 @@ const withFifo = (task: Task) =>
 onRequest((request) => {
   // The cast is true: only our parent process sends requests, and of this type.
   const task = request as Task
-  return Effect.runPromise(Effect.withRandom(task.kind === "worker" ? withWorker(task) : withFifo(task), Random.make("urgency")))
+  const changes = task.kind === "worker" ? withWorker(task) : withFifo(task)
+  return Effect.runPromise(Effect.withRandom(changes, Random.make("urgency")).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 })
