@@ -244,8 +244,8 @@ const makeInterface = Effect.gen(function*() {
 })
 
 /**
- * The services of a sandbox, in process and on a socket. Services are made one after the other, each with those before it (from the last line
- * to the first): a layer for each of them would take most of the time of a start.
+ * The services of a sandbox, in process and on a socket. They are made from the last line to the first, each with those below
+ * it. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
  */
 const parts = (
   {
