@@ -5,8 +5,8 @@ import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Duration, Effect, Layer, TestClock } from "effect"
-import { ArrivalsRepo } from "../src/access/ArrivalsRepo.js"
+import { Duration, Effect, TestClock } from "effect"
+import * as Arrivals from "../src/access/ArrivalsRepo.js"
 import * as Database from "../src/storage/Database.js"
 import * as Killed from "./killed.js"
 import { call, layerInProcess, refusal, type Request } from "./support.js"
@@ -158,8 +158,9 @@ describe("in a data file, the counts", () => {
         const start = { data, assumptions: { requestsPerWindow: 200, dailyQuota: 1_300 } }
         const minute = Effect.zipLeft(accepted(200), TestClock.adjust("1 minute"))
         yield* Effect.provide(Effect.replicateEffect(minute, 6), layerInProcess(start))
-        const kept = yield* Effect.flatMap(ArrivalsRepo, (repo) => repo.count()).pipe(
-          Effect.provide(Layer.provide(ArrivalsRepo.Default, Database.layer(data)))
+        const kept = yield* Effect.flatMap(Arrivals.ArrivalsRepo, (repo) => repo.count()).pipe(
+          Effect.provideServiceEffect(Arrivals.ArrivalsRepo, Arrivals.make),
+          Effect.provide(Database.layer(data))
         )
         assert.isAtMost(kept, 700)
         assert.strictEqual(yield* Effect.provide(accepted(101), layerInProcess(start)), 100)
