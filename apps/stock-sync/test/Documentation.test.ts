@@ -10,7 +10,7 @@ import { variables } from "../src/config/Configuration.js"
 import * as Gauges from "../src/observability/Gauges.js"
 import * as Metrics from "../src/observability/Metrics.js"
 import * as Prometheus from "../src/observability/Prometheus.js"
-import type { Figures } from "../src/observability/StatusSampler.js"
+import type { LedgerSample } from "../src/observability/StatusSampler.js"
 import { layer as layerState, outcomes, SyncStatus } from "../src/sync/SyncStatus.js"
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
@@ -113,7 +113,7 @@ describe("the options of docs/stock-sync.md", () => {
 
 /** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
 const exported = Effect.gen(function*() {
-  const figures: Figures = {
+  const ledger: LedgerSample = {
     at: 0,
     backlog: {
       waiting: { soldOut: 0, falling: 0, backInStock: 0, rest: 0, doubtful: 0 },
@@ -131,9 +131,9 @@ const exported = Effect.gen(function*() {
   const state = yield* Effect.flatMap(SyncStatus, ({ state }) => state)
   const failure = { at: 0, about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
   const source = { ...state.source, readAt: 0, rows: 0, failing: { since: 0, failure } }
-  const look = { now: 0, state: { ...state, source }, reasons: [], figures, rateInUse: 0, history: [] }
-  yield* Gauges.announce
-  yield* Gauges.update(look, { rateLimit: 120, rateWindow: Duration.minutes(1), sourcePatience: Duration.minutes(5) })
+  const snapshot = { now: 0, state: { ...state, source }, reasons: [], ledger, rateInUse: 0, history: [] }
+  yield* Gauges.initialize
+  yield* Gauges.update(snapshot, { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) })
   // Set by events alone.
   yield* Metric.set(Metrics.drift, 0)
   yield* Metric.increment(Metric.tagged(ClientMetrics.pauses, "scope", "key"))

@@ -8,7 +8,8 @@
  * - in any mixture of these, nested up to six levels deep,
  * - in base64 or base64url of a text that contains it, in one piece or in lines.
  *
- * It does not recognise other encodings, such as `\x41`, hexadecimal or quoted-printable, nor parts of a key.
+ * The 40 characters after the fixed prefix count as the key, because they are its secret. It does not recognise other encodings,
+ * such as `\x41`, hexadecimal or quoted-printable, nor other parts of a key.
  *
  * @since 0.1.0
  */
@@ -38,6 +39,9 @@ const replacement = "<redacted>"
 
 // A shorter text can occur in responses by chance. A documented key has 40 characters after its prefix.
 const minLength = 8
+
+// The characters of a documented key after its prefix, which all keys share (interface v1, "Authentication").
+const secretLength = 40
 
 // Each pass decodes one level of encoding. The limit bounds the time; deeper encodings are not expected.
 const maxPasses = 6
@@ -283,9 +287,10 @@ export const make = (key: string): Redaction => {
   if (key.length < minLength) {
     return { text: (text) => text, cause: copyOf((text) => text) }
   }
-  const encoded = encodedCores(key)
+  const secrets = [key, key.slice(-secretLength)]
+  const encoded = secrets.flatMap(encodedCores)
   // The key may itself contain an escape, which an echo may contain decoded. So each decoded form is a needle.
-  const needles = [...new Set([key, ...encoded].flatMap(layersOf))]
+  const needles = [...new Set([...secrets, ...encoded].flatMap(layersOf))]
   const isPart = partsOf(needles)
   const shortest = Math.min(...needles.map(({ length }) => length))
 

@@ -1,6 +1,6 @@
 /**
- * The stylesheet of the status page, for light and dark colour schemes, and the script that updates the page.
- * Strings, so that a bundle contains them. All text has a contrast of at least 4.5:1.
+ * The stylesheet of the status page, for light and dark colour schemes, the script that updates the page, and the icon. They are strings, so
+ * that a bundle contains them. All text has a contrast of at least 4.5:1.
  */
 
 export const style = `
@@ -19,6 +19,8 @@ export const style = `
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
 a { color: var(--accent); text-underline-offset: .15em; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+.toolbar { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; margin: .5rem 0 0; }
+.toolbar #notice { color: var(--bad); font-weight: 600; margin-right: auto; }
 .skip { position: absolute; left: -999em; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
@@ -36,7 +38,7 @@ section > :last-child, .state > :last-child { margin-bottom: 0; }
 .state { border-left: 4px solid var(--line); padding-left: .75rem; }
 .state.good { border-color: var(--good); } .state.note { border-color: var(--note); } .state.bad { border-color: var(--bad); }
 .state p { margin-bottom: .35rem; overflow-wrap: anywhere; }
-.todo { font-weight: 600; }
+.action { font-weight: 600; }
 .badge { display: inline-block; border-radius: 1rem; padding: 0 .6rem; font-size: .875rem; font-weight: 600; white-space: nowrap; }
 .badge.good { color: var(--good); background: var(--good-back); }
 .badge.note { color: var(--note); background: var(--note-back); }
@@ -74,39 +76,39 @@ li { overflow-wrap: anywhere; }
 `
 
 export const script = `"use strict"
-const every = 10000
-const button = document.getElementById("follow")
-const told = document.getElementById("told")
-let follows = true
-const show = () => {
-  button.setAttribute("aria-pressed", String(follows))
+const interval = 10000
+const button = document.getElementById("live")
+const notice = document.getElementById("notice")
+let live = true
+const showLive = () => {
+  button.setAttribute("aria-pressed", String(live))
 }
-const look = async () => {
-  if (follows && !document.hidden) {
+const update = async () => {
+  if (live && !document.hidden) {
     try {
       const response = await fetch(location.href, { headers: { accept: "text/html" } })
       if (!response.ok) throw new Error()
       const page = new DOMParser().parseFromString(await response.text(), "text/html")
-      for (const then of document.querySelectorAll("[data-follow]")) {
-        const now = page.getElementById(then.id)
-        // What hasn't changed stays, and with it the reader's place and selection.
-        if (now !== null && now.innerHTML !== then.innerHTML) then.replaceChildren(...now.childNodes)
+      for (const before of document.querySelectorAll("[data-live]")) {
+        const after = page.getElementById(before.id)
+        // Unchanged elements stay, and with them the reader's scroll position and selection.
+        if (after !== null && after.innerHTML !== before.innerHTML) before.replaceChildren(...after.childNodes)
       }
       document.title = page.title
-      told.textContent = ""
+      notice.textContent = ""
     } catch {
-      told.textContent = "The program doesn't answer."
+      notice.textContent = "No response from the program"
     }
   }
-  setTimeout(look, every)
+  setTimeout(update, interval)
 }
 button.hidden = false
 button.addEventListener("click", () => {
-  follows = !follows
-  show()
+  live = !live
+  showLive()
 })
-show()
-setTimeout(look, every)
+showLive()
+setTimeout(update, interval)
 `
 
 export const icon =

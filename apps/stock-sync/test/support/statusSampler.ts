@@ -1,4 +1,4 @@
-/** The state of a worker and a ledger that a test changes, with the monitor, the log and the status page over both. */
+/** The state of a worker and a ledger that a test changes, with the sampler, the log and the status page over both. */
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { ProductId } from "@plaza/domain"
@@ -97,7 +97,7 @@ export const ready = (wanted: Readonly<Record<string, number>> = {}) =>
     yield* received({ "ALWAYS-THERE": 1, ...wanted })
   })
 
-export const options = { rateLimit: 120, rateWindow: Duration.seconds(60), sourcePatience: Duration.minutes(5), loopback: true }
+export const options = { rateLimit: 120, rateWindow: Duration.seconds(60), sourceStaleAfter: Duration.minutes(5), loopback: true }
 
 export interface Response {
   readonly status: number
@@ -129,7 +129,7 @@ export const metric = (name: string) =>
 /** A ledger at a path, the worker's state, and what observes both. Log lines go into the array. */
 export const layer = (path: string, lines: Array<string> = []) =>
   StatusSampler.layer(options).pipe(
-    Layer.provideMerge(Layer.scopedDiscard(EventLogger.keep)),
+    Layer.provideMerge(EventLogger.layer),
     Layer.provideMerge(layerState),
     Layer.provideMerge(Layer.provide(LedgerSqlite.layer(path, ledgerOptions), NodeContext.layer)),
     Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, (line) => void lines.push(line)))),
