@@ -59,7 +59,7 @@ describe("on a socket", () => {
         }), "0.0.0.0")
     }))
 
-  it.live("headers larger than sixteen kilobytes are refused, and the next one is answered", () =>
+  it.live("headers larger than sixteen kilobytes are refused, and the next request succeeds", () =>
     listening((url) =>
       Effect.gen(function*() {
         expect((yield* ask(url, { headers: { filler: "x".repeat(17_000) } })).status).toBe(431)

@@ -63,7 +63,7 @@ export interface SourceState {
   readonly readAt: number | undefined
   /** When a snapshot of it was last taken by this process. */
   readonly takenAt: number | undefined
-  /** Rows of the last snapshot that was read to its end, those that were set aside included. */
+  /** Rows of the last snapshot that was read to its end, including rejected ones. */
   readonly rows: number | undefined
   /** The last reading failed; since when there has been no other. */
   readonly failing: { readonly since: number; readonly failure: Failure } | undefined
