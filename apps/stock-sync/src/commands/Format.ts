@@ -63,7 +63,7 @@ export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
 
 /** A held snapshot as one line. */
 export const heldText = ({ confirmed, figures, number, since }: Held): string =>
-  `snapshot ${number}, since ${isoTime(since)}: ${ApplySnapshot.heldText(figures)}${
+  `snapshot ${number}, since ${shortTime(since)}: ${ApplySnapshot.heldText(figures)}${
     confirmed ? " (confirmed: accepted at the next read of the source)" : ""
   }`
 
