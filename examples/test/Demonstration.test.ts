@@ -1,4 +1,4 @@
-/** The demonstration brings shop and file to agree, and its file has the rows that it is meant to have. */
+/** The demonstration ends with the stock of the file in the shop, and its file has the expected rows. */
 import { Command, FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"

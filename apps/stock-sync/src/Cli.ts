@@ -131,7 +131,7 @@ const status = Command.make("status", common, (options) =>
     "status --json"
   ))
 
-const products = Args.text({ name: "product" }).pipe(Args.repeated, Args.withDescription("Quarantined products (default: all of them)."))
+const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated, Args.withDescription("Quarantined products (default: all of them)."))
 
 const retry = Command.make("retry", { products, ...common }, (options) =>
   load(() => import("./commands/Retry.js")).pipe(
@@ -144,7 +144,7 @@ const retry = Command.make("retry", { products, ...common }, (options) =>
     "retry MUG-BLUE-350 \"CAP/RED L\""
   ))
 
-const snapshotNumber = Args.integer({ name: "snapshot" }).pipe(
+const snapshotNumber = Args.integer({ name: "SNAPSHOT" }).pipe(
   Args.withDescription("The number of the held snapshot, as `status` shows it.")
 )
 
@@ -170,9 +170,9 @@ const adopt = Command.make("adopt", common, (options) =>
     "adopt --ledger /var/lib/plaza/stock.sqlite"
   ))
 
-const product = Args.text({ name: "product" }).pipe(Args.optional, Args.withDescription("One product (default: all)."))
+const product = Args.text({ name: "PRODUCT" }).pipe(Args.optional, Args.withDescription("One product (default: all)."))
 const limit = CliOptions.integer("limit").pipe(
-  CliOptions.withPseudoName("number"),
+  CliOptions.withPseudoName("N"),
   CliOptions.withDefault(100),
   CliOptions.withDescription("Requests to show (default: 100).")
 )

@@ -540,7 +540,7 @@ describe("wrong input", () => {
       name: "a done marker that doesn't come",
       args: ["once", "--source", "stock.csv", "--done-marker", "done", "--unfinished-wait", "0 seconds"],
       status: 7,
-      says: ["stock.csv", "done is not there"]
+      says: ["stock.csv", "done does not exist"]
     },
     {
       name: "a buffer below zero",

@@ -64,7 +64,7 @@ export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
 
 /** A held snapshot as one line. */
 export const heldText = ({ confirmed, figures, number, since }: HeldSnapshot): string =>
-  `snapshot ${number}, since ${isoTime(since)}: ${HeldSnapshots.describe(figures)}${
+  `snapshot ${number}, since ${shortTime(since)}: ${HeldSnapshots.describe(figures)}${
     confirmed ? " (confirmed: accepted at the next read of the source)" : ""
   }`
 

@@ -56,11 +56,11 @@ const summary = ({ account, backlog, counts, held, path, snapshot: { rows, taken
   ["missing in the source", counts.missing] as const,
   ["rows rejected", counts.rejectedRows] as const,
   ["negative, accepted as 0", counts.negativeRows] as const,
-  ["last snapshot", takenAt === undefined ? "none yet" : `${Format.isoTime(takenAt)}, ${Format.count(rows ?? 0, "row")}`] as const,
+  ["last snapshot", takenAt === undefined ? "none yet" : `${Format.shortTime(takenAt)}, ${Format.count(rows ?? 0, "row")}`] as const,
   ...(held === undefined ? [] : [["held", Format.heldText(held)] as const]),
   ...Option.match(backlog.oldest, {
     onNone: () => [],
-    onSome: ({ productId, since }) => [["waits longest", `${productId}, since ${Format.isoTime(since)}`] as const]
+    onSome: ({ productId, since }) => [["waits longest", `${productId}, since ${Format.shortTime(since)}`] as const]
   })
 ]
 

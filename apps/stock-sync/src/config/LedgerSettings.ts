@@ -5,7 +5,7 @@ import type { LedgerOptions } from "../ledger/Ledger.js"
 import * as Setting from "./Setting.js"
 
 /** The path or the address of the ledger. An option of every command. */
-export const ledger = Setting.optional("ledger", { ...Setting.file, placeholder: "file|url" }, {
+export const ledger = Setting.optional("ledger", { ...Setting.file, placeholder: "FILE|URL" }, {
   about: "The record of wanted and confirmed stock: an SQLite file, or postgres://host/database",
   absent: "plaza-stock-sync.sqlite in the working directory"
 })

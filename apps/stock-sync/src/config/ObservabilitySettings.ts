@@ -35,14 +35,14 @@ export const options = {
   }),
   host: Setting.withDefault(
     "host",
-    Setting.trimmed("address", Option.some<string>, Setting.text.complaint),
+    Setting.trimmed("ADDRESS", Option.some<string>, Setting.text.complaint),
     "127.0.0.1",
     "Address to listen on. There is no authentication: on another address than 127.0.0.1, everyone who reaches it reads product ids and stock"
   ),
   format: Setting.withDefault("log-format", Setting.oneOf(...Logs.formats), "text",
     "Format of the log on standard error, one line per event"),
   level: Setting.withDefault("log-level", level, "info", "Least level of logged events. debug adds an event for each request"),
-  webhook: Setting.optional("webhook", Setting.trimmed("url", Option.some<string>, Setting.text.complaint), {
+  webhook: Setting.optional("webhook", Setting.trimmed("URL", Option.some<string>, Setting.text.complaint), {
     about: "Address to POST an event to when a product is quarantined, a snapshot is held or the account is paused, and when that ends. " +
       "Signed with STOCK_SYNC_WEBHOOK_SECRET or STOCK_SYNC_WEBHOOK_SECRET_FILE",
     absent: "none"

@@ -32,7 +32,7 @@ export type Parsed<Group extends Readonly<Record<string, Options.Options<unknown
 
 /** How the text of a setting is read. */
 export interface Type<A> {
-  /** The placeholder in the help, as in `--poll duration`. */
+  /** The placeholder in the help, as in `--poll DURATION`. */
   readonly placeholder: string
   readonly parse: (text: string) => Option.Option<A>
   /** The end of the sentence that begins with a rejected text. */
@@ -114,8 +114,8 @@ export const flag = (flag: string, about: string): Setting<boolean> => {
 }
 
 /** A text as it is written. */
-export const text: Type<string> = { placeholder: "text", parse: Option.some, complaint: "is not a text" }
-export const file: Type<string> = { ...text, placeholder: "file" }
+export const text: Type<string> = { placeholder: "TEXT", parse: Option.some, complaint: "is not a text" }
+export const file: Type<string> = { ...text, placeholder: "FILE" }
 
 /** A text without white space around it. */
 export const trimmed = <A>(placeholder: string, parse: (text: string) => Option.Option<A>, complaint: string): Type<A> => ({
@@ -131,17 +131,17 @@ const boolean = trimmed(
 )
 
 /** A duration of zero or more, such as `30s`, `1h30m` or `30 seconds`. */
-export const durationOrZero = trimmed("duration", Durations.fromText, "is not a duration such as 30s")
+export const durationOrZero = trimmed("DURATION", Durations.fromText, "is not a duration such as 30s")
 
 /** A duration above zero. */
 export const duration = trimmed(
-  "duration",
+  "DURATION",
   (text) => Option.filter(Durations.fromText(text), Duration.greaterThan(Duration.zero)),
   "is not a duration such as 30s"
 )
 
 /** A share from 0 to 1, written as 5% or 0.05. */
-export const share = trimmed("share", (text) => {
+export const share = trimmed("SHARE", (text) => {
   const [, digits, percent] = /^(\d{1,3}(?:\.\d+)?)\s*(%?)$/.exec(text) ?? []
   const share = Number(digits) / (percent === "%" ? 100 : 1)
   return share >= 0 && share <= 1 ? Option.some(share) : Option.none()
@@ -149,7 +149,7 @@ export const share = trimmed("share", (text) => {
 
 export const integer = (least: number, most: number): Type<number> =>
   trimmed(
-    "number",
+    "N",
     (text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most ? Option.some(Number(text)) : Option.none(),
     `is not a whole number from ${least} to ${most}`
   )

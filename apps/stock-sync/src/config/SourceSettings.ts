@@ -12,7 +12,7 @@ import type { SourceOptions } from "../source/Open.js"
 import * as Setting from "./Setting.js"
 
 const delimiter = Setting.trimmed(
-  "character",
+  "CHARACTER",
   (text) =>
     text.toLowerCase() === "tab" || text === "\\t" ? Option.some("\t") : /^[^"\r\n]$/u.test(text) ? Option.some(text) : Option.none(),
   "is neither one character nor tab"
@@ -20,7 +20,7 @@ const delimiter = Setting.trimmed(
 
 // The parser of JSON reads a star as any name.
 const itemsPath = Setting.trimmed(
-  "path",
+  "PATH",
   Option.liftPredicate((text: string) => /^[^.*]+(\.[^.*]+)*$/.test(text)),
   "is not a list of names with dots between them"
 )
@@ -29,7 +29,7 @@ const pieces = Setting.integer(0, 999_999_999_999_999)
 
 /** The options of every command that reads a source. */
 export const options = {
-  source: Setting.optional("source", { ...Setting.text, placeholder: "file|url" }, {
+  source: Setting.optional("source", { ...Setting.text, placeholder: "FILE|URL" }, {
     about:
       "The source of stock values (required): a file, - for standard input, or an address that begins with http:, https:, postgres:, mysql: or sqlite:. " +
       "Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS, because every user of the machine can read options"
@@ -38,8 +38,8 @@ export const options = {
     about: "The format of the source",
     absent: "by the content type, else by the file's ending, else csv"
   }),
-  idColumn: Setting.withDefault("id-column", { ...Setting.text, placeholder: "column" }, "productId", "The column with the product's id"),
-  stockColumn: Setting.withDefault("stock-column", { ...Setting.text, placeholder: "column" }, "stock",
+  idColumn: Setting.withDefault("id-column", { ...Setting.text, placeholder: "COLUMN" }, "productId", "The column with the product's id"),
+  stockColumn: Setting.withDefault("stock-column", { ...Setting.text, placeholder: "COLUMN" }, "stock",
     "The column with the product's stock"),
   delimiter: Setting.optional("delimiter", delimiter, {
     about: "The separator of CSV columns, one character or tab",
@@ -49,7 +49,7 @@ export const options = {
     about: "The path of the array in a JSON document, such as result.items",
     absent: "the document itself or its data"
   }),
-  query: Setting.optional("query", { ...Setting.text, placeholder: "sql" }, {
+  query: Setting.optional("query", { ...Setting.text, placeholder: "SQL" }, {
     about: "One SELECT that returns the two columns (required for a database)"
   }),
   timeout: Setting.withDefault("source-timeout", Setting.duration, "30 seconds", "How long an address or a database may be silent"),

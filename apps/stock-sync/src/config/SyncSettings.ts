@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Setting from "./Setting.js"
 
 const path = Setting.trimmed(
-  "path",
+  "PATH",
   Option.liftPredicate((text: string) => /^\/[^?#\s]+$/.test(text)),
   "is not a path such as /store/products"
 )

@@ -33,7 +33,8 @@ p { margin: 0 0 .75rem; }
 footer { font-size: .9rem; padding-bottom: 2rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1.25rem; margin: 1rem 0; min-width: 0; }
 section > :last-child, .state > :last-child { margin-bottom: 0; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 0 1rem; align-items: start; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0; }
+.columns > * { margin: 0; }
 .states { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .75rem 1.5rem; }
 .state { border-left: 4px solid var(--line); padding-left: .75rem; }
 .state.good { border-color: var(--good); } .state.note { border-color: var(--note); } .state.bad { border-color: var(--bad); }
@@ -53,7 +54,7 @@ table time { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td:not(.long) { white-space: nowrap; }
 td.long { min-width: 14rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 0 0 .75rem; }
+dl { display: grid; grid-template-columns: minmax(0, max-content) minmax(9rem, 1fr); gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 figure { margin: 0 0 1rem; }
@@ -72,7 +73,10 @@ button {
 button[aria-pressed=true] { background: var(--accent); color: var(--on-accent); }
 ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
 li { overflow-wrap: anywhere; }
-@media (max-width: 30rem) { section { padding: 1rem; } }
+@media (max-width: 30rem) {
+  section { padding: 1rem; }
+  th, td { padding-right: .75rem; }
+}
 `
 
 export const script = `"use strict"

@@ -71,11 +71,6 @@ export const layer = (
       const recordVersion = (version: Option.Option<string>) =>
         Effect.flatMap(snapshotIdentity, (ledgerSnapshot) => update({ version, ledgerSnapshot }))
 
-      const readSource = Effect.fn("StockSync.readSource")(function*() {
-        yield* Effect.annotateCurrentSpan("stock_sync.source", source.name)
-        return yield* source.open((yield* Ref.get(progress)).version)
-      })
-
       const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ excluded, rows, unit, version }: Snapshot) {
         const ledger = yield* Ledger
         const count = yield* Ref.make(0)
@@ -102,7 +97,7 @@ export const layer = (
         })
 
       const ingest = Effect.scoped(Effect.gen(function*() {
-        const snapshot = yield* readSource()
+        const snapshot = yield* source.open((yield* Ref.get(progress)).version)
         yield* Option.match(snapshot, {
           onNone: () => status.publish({ _tag: "SourceUnchanged" }),
           onSome: applySnapshot

@@ -5,6 +5,7 @@
  *
  * @since 0.1.0
  */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Errors from "@plaza/domain/Errors"
@@ -31,7 +32,8 @@ export const empty = (status: number, headers: Readonly<Record<string, string>> 
 export const raw = (status: number, body: string, contentType: string): HttpServerResponse.HttpServerResponse =>
   body === "" || status === 204
     ? empty(status, { "content-type": contentType })
-    : HttpServerResponse.text(body, { status, contentType })
+    // Not `HttpServerResponse.text`, which replaces an empty type by text/plain.
+    : HttpServerResponse.setBody(empty(status, { "content-type": contentType }), HttpBody.text(body, contentType))
 
 /** @since 0.1.0 @category constructors */
 export const json = (status: number, value: unknown): HttpServerResponse.HttpServerResponse => raw(status, JSON.stringify(value), jsonType)
