@@ -66,7 +66,10 @@ export const of = (
         ? after(unrefused, suspicion, refusals)
         : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unproven, refusals)
     case "RateLimit":
-      return Effect.succeed({ state: unrefused, refusal, retryIn: Duration.zero })
+      // It pauses all products. One that it meets again although others are accepted meanwhile waits by itself.
+      return othersAccepted && taken.attempts > 1
+        ? after(unrefused, faultOfOne, taken.attempts)
+        : Effect.succeed({ state: unrefused, refusal, retryIn: Duration.zero })
     case "Service":
       return after(unrefused, othersAccepted ? faultOfOne : serviceFault, taken.attempts)
   }
