@@ -13,7 +13,25 @@ export interface Hit {
 const banned: ReadonlyArray<readonly [phrase: string, instead: string]> = [
   ["unless told", "default: ..."],
   ["knows nothing", "what the module provides"],
-  ["is told", "reports, returns, receives"]
+  ["is told", "reports, returns, receives"],
+  ["are told", "reports, returns, receives"],
+  ["been told", "reports, returns, receives"],
+  ["has to be told", "required"],
+  ["is answered", "the response is ..., responds with ..."],
+  ["is meant by", "means"],
+  ["set aside", "rejected, quarantined"],
+  ["gone away", "closed, exited, removed"],
+  ["way in", "the term for it, such as interface or option"],
+  ["ways in", "the terms for them, such as interfaces or options"],
+  ["hands on", "returns, passes"],
+  ["looks after", "handles"],
+  ["stands beside", "is in addition to, is in the same folder as"],
+  ["told apart", "distinguished"],
+  ["tells apart", "distinguishes"],
+  ["to nowhere", "discarded"],
+  ["of one's own", "own"],
+  ["lookout", "observability, metrics, health"],
+  ["turnstile", "rate limit"]
 ]
 
 // A phrase may be wrapped over two lines, also in a comment or a quotation.

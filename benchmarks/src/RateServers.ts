@@ -1,5 +1,5 @@
 /**
- * Three ways in which a service may count "120 requests per minute", because the document does not say which one applies. Times are in
+ * Three models of how a service may count "120 requests per minute", because the document does not say which one applies. Times are in
  * milliseconds.
  *
  * Source: interface v1, "Limits".

@@ -154,8 +154,8 @@ describe("the harness", () => {
   })
 
   it("prints a table with aligned columns, and notes below it", () => {
-    expect(table({ name: "x", about: "y", columns: ["who", "n"], rows: [["somebody", 7], ["me", 100]], notes: ["total: 107"] })).toBe(
-      ["x: y", "", "who         n", "--------  ---", "somebody    7", "me        100", "total: 107", ""].join("\n")
+    expect(table({ name: "x", about: "y", columns: ["who", "n"], rows: [["others", 7], ["me", 100]], notes: ["total: 107"] })).toBe(
+      ["x: y", "", "who       n", "------  ---", "others    7", "me      100", "total: 107", ""].join("\n")
     )
   })
 })

@@ -12,10 +12,10 @@ const filesIn = (folder: string) =>
 const sources = filesIn("../src/")
 const tests = filesIn("./")
 
-/** What a program gives to others by name. */
+/** The names that a program exports. */
 const exportsOf = (code: string) => [...code.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name = ""]) => name)
 
-/** What the tests take from a program. An import that is not used would not compile. */
+/** The names that the tests import from a program. The compiler rejects unused imports. */
 const takenFrom = (source: string) =>
   tests.flatMap(({ code }) =>
     [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/src\/(\w+)\.js"$/gm)]

@@ -75,7 +75,7 @@ describe("once", () => {
         const text = yield* run(["once", "--source", "stock.csv"], { cwd, env })
         expect(text.status).toBe(1)
         expect(text.stderr).toBe(
-          "plaza-stock-sync: 4 rows of the source rejected, 1 product refused by the service: correct what is listed, and run it again\n"
+          "plaza-stock-sync: 4 rows of the source rejected, 1 product refused by the service: correct them, and run it again\n"
         )
         for (const line of ["line 3\t0042\tstock is empty", "line 4\t0043\tstock \"many\" is not a number", "line 6\tA\t", "line 7\tA\t"]) {
           expect(text.stdout).toContain(`\n${line}`)
@@ -423,7 +423,7 @@ describe("beside another process, and signals", () => {
           yield* running.kill(signal)
           const ended = yield* running.ended
           expect(ended.status).toBe(status)
-          expect(ended.stderr).toContain("the next run goes on from here")
+          expect(ended.stderr).toContain("the next run continues from here")
           expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({
             counts: { settled: 2, sending: 0, doubtful: 0, pending: 6 }
           })
@@ -540,7 +540,7 @@ describe("wrong input", () => {
       name: "a done marker that doesn't come",
       args: ["once", "--source", "stock.csv", "--done-marker", "done", "--unfinished-wait", "0 seconds"],
       status: 7,
-      says: ["stock.csv", "done is not there"]
+      says: ["stock.csv", "done does not exist"]
     },
     {
       name: "a buffer below zero",

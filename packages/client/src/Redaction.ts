@@ -6,7 +6,7 @@
  * - percent-encoded (`%41`),
  * - with HTML entities, by number or name, with or without semicolon and with leading zeros (`&#65;`, `&#x041`, `&amp`),
  * - in any mixture of these, nested up to six levels deep,
- * - in base64 or base64url of a text that contains it.
+ * - in base64 or base64url of a text that contains it, in one piece or in lines.
  *
  * The 40 characters after the fixed prefix count as the key, because they are its secret. It does not recognise other encodings,
  * such as `\x41`, hexadecimal or quoted-printable, nor other parts of a key.
@@ -156,8 +156,8 @@ const pass = (text: string): Pass | undefined => {
   return copied === 0 ? undefined : { text: out + text.slice(copied), at, from, to }
 }
 
-/** The last token at or before a place in the decoded text. */
-const tokenBefore = ({ at }: Pass, index: number): number => {
+/** The index of the last of these ascending numbers that is not above a limit; -1 if all are above it. */
+const lastUpTo = (at: ReadonlyArray<number>, index: number): number => {
   let low = 0
   let high = at.length
   while (low < high) {
@@ -173,7 +173,7 @@ const tokenBefore = ({ at }: Pass, index: number): number => {
 
 /** Returns where a character of the decoded text starts, or ends, in the text before decoding. */
 const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
-  const before = tokenBefore(decoded, index)
+  const before = lastUpTo(decoded.at, index)
   const at = decoded.at[before]
   return at === undefined
     ? index + (side === "from" ? 0 : 1)
@@ -211,6 +211,32 @@ const layersOf = (text: string): ReadonlyArray<string> => {
     layers.push(decoded.text)
   }
   return layers
+}
+
+// Line ends within base64, plain and as JSON escapes.
+const lineEnd = /(?<=[\w+/-])(?:\r?\n|\\r\\n|\\n)(?=[\w+/-])/g
+
+/** Finds base64 that is broken into lines (RFC 2045). */
+const findInLines = (text: string, needles: ReadonlyArray<string>, ranges: Array<Range>): void => {
+  if (!text.includes("\n") && !text.includes("\\n")) {
+    return
+  }
+  // For each line end: its place in the text without line ends, and its length and that of all before it.
+  const at: Array<number> = []
+  const removed: Array<number> = []
+  let total = 0
+  const joined = text.replace(lineEnd, (match, index: number) => {
+    at.push(index - total)
+    total += match.length
+    removed.push(total)
+    return ""
+  })
+  const originOf = (index: number): number => index + (removed[lastUpTo(at, index)] ?? 0)
+  for (const needle of total === 0 ? [] : needles) {
+    for (let index = joined.indexOf(needle); index >= 0; index = joined.indexOf(needle, index + needle.length)) {
+      ranges.push([originOf(index), originOf(index + needle.length - 1) + 1])
+    }
+  }
 }
 
 type Range = readonly [start: number, end: number]
@@ -262,8 +288,9 @@ export const make = (key: string): Redaction => {
     return { text: (text) => text, cause: copyOf((text) => text) }
   }
   const secrets = [key, key.slice(-secretLength)]
+  const encoded = secrets.flatMap(encodedCores)
   // The key may itself contain an escape, which an echo may contain decoded. So each decoded form is a needle.
-  const needles = [...new Set([...secrets, ...secrets.flatMap(encodedCores)].flatMap(layersOf))]
+  const needles = [...new Set([...secrets, ...encoded].flatMap(layersOf))]
   const isPart = partsOf(needles)
   const shortest = Math.min(...needles.map(({ length }) => length))
 
@@ -313,6 +340,7 @@ export const make = (key: string): Redaction => {
         index = end
       }
     }
+    findInLines(given, encoded, ranges)
     return ranges.length === 0 ? given : replaced(given, ranges.map(([start, end]) => [start, endOf(given, end)]))
   }
 

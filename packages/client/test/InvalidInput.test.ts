@@ -19,7 +19,7 @@ const upload = (file: { readonly fileName: string; readonly size?: number }): Ca
 
 const never = [0, -1, 1.5, 101, Number.NaN, Number.POSITIVE_INFINITY]
 
-/** Each with the field that its refusal names. */
+/** Invalid calls, each with the field that its error names. */
 const wrong: ReadonlyArray<readonly [what: string, field: string, call: Call]> = [
   ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((stock) =>
     [`a stock of ${stock}`, "stock", setStock("p", stock)] as const
@@ -58,7 +58,7 @@ const wrong: ReadonlyArray<readonly [what: string, field: string, call: Call]> =
   ["an upload of NaN bytes", "size", upload({ fileName: "a", size: Number.NaN })]
 ]
 
-describe("refused before anything is sent, by the name of what is wrong", () => {
+describe("an invalid argument fails without a request, with the name of the field", () => {
   for (const [what, field, call] of wrong) {
     it.effect(what, () =>
       Effect.gen(function*() {

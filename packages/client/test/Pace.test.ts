@@ -20,7 +20,7 @@ describe("the backoff after refusals without Retry-After", () => {
       expect(Duration.toMillis(pace.backoff(12, 6))).toBe(500)
     }))
 
-  it.effect("is a window where the limit is one request", () =>
+  it.effect("is a window if the limit is one request", () =>
     Effect.map(Pace.make(1, minute), (pace) => {
       expect(pace.backoff(0, 0)).toEqual(minute)
     }))

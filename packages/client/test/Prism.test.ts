@@ -16,7 +16,7 @@ const withPost = (call: (posts: Posts["Type"], id: PostId) => Call): Call =>
     yield* call(yield* Posts, (yield* newPost).id)
   })
 
-/** A conversation of a shop with somebody who has written to it. */
+/** A conversation of a shop with a user who has written to it. */
 const conversation = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
   const peer = yield* sandbox.createAccount()
@@ -24,7 +24,7 @@ const conversation = Effect.gen(function*() {
   return yield* sandbox.createConversation({ peerId: peer.id })
 })
 
-/** A success of each operation, and the requests that it takes. */
+/** A success of each operation, with the requests before it. */
 const documented: Readonly<Record<string, readonly [requests: number, call: Call]>> = {
   getMe: [1, Effect.flatMap(Profiles, ({ me }) => me)],
   getUser: [1, Effect.flatMap(Profiles, ({ get }) => get(ProfileId.make("007")))],
@@ -61,7 +61,7 @@ const documented: Readonly<Record<string, readonly [requests: number, call: Call
 
 const read = (path: string, response: Schema.Schema.AnyNoContext) => Plaza.request({ method: "GET", path, response })
 
-/** The same of what stands beside the contract. */
+/** The same for the endpoints beside the contract. */
 const assumed: typeof documented = {
   createStory: [1, Effect.flatMap(Stories, ({ create }) => create({ text: "once" }))],
   getPost: [2, withPost((_, id) => read(`/posts/${id}`, Post))],
@@ -88,7 +88,7 @@ const succeed = (requests: number, call: Call) =>
     expect(findings.map(({ status }) => status).filter((status) => status !== 200 && status !== 204)).toEqual([])
   })
 
-describe("Prism finds nothing wrong with requests and answers", () => {
+describe("Prism reports no violation in requests and responses", () => {
   for (const [name, [requests, call]] of Object.entries(documented)) {
     it.live(`of ${name}`, () => Effect.provide(succeed(requests, call), Prism.between(Prism.files.contract)))
   }
@@ -98,7 +98,7 @@ describe("Prism finds nothing wrong with requests and answers", () => {
   }
 })
 
-describe("Prism finds nothing wrong with the refusal", () => {
+describe("Prism reports no violation in the refusal", () => {
   // Prism doesn't pass on what isn't JSON.
   const { INVALID_JSON: _, ...others } = provoke
   for (const [code, call] of Object.entries(others) as Array<[keyof typeof others, Call]>) {
@@ -113,7 +113,7 @@ describe("Prism finds nothing wrong with the refusal", () => {
   }
 })
 
-it.live("Prism does find what is wrong: a status that isn't documented, and an id that is a number", () =>
+it.live("Prism reports an undocumented status and an id that is a number", () =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     yield* sandbox.addFault({ kind: "status", when: "before", status: 418, path: "/me" })

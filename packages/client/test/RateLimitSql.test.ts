@@ -14,7 +14,7 @@ describe("the allowance of a key, in a database", () => {
 })
 
 describe("calls of several processes with one key", () => {
-  it.scoped("go out in the allowance that they share", () =>
+  it.scoped("stay within the shared allowance", () =>
     Effect.gen(function*() {
       const sentAt: Array<number> = []
       const service = Layer.succeed(
@@ -42,11 +42,11 @@ describe("calls of several processes with one key", () => {
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })
 
-describe("a shared allowance that can't be", () => {
+describe("a shared allowance with an invalid setting", () => {
   const failureOf = (allowance: Parameters<typeof RateLimitSql.layer>[0]) =>
     Effect.flip(Layer.build(RateLimitSql.layer(allowance))).pipe(Effect.scoped, Effect.provide(Database.memory))
 
-  it.scoped("is refused with the setting that is wrong", () =>
+  it.scoped("fails with the name of the setting", () =>
     Effect.gen(function*() {
       for (const [setting, values] of Object.entries(unusable)) {
         for (const value of values) {

@@ -14,7 +14,7 @@ const built = <R, E>(layer: Layer.Layer<R, E>) =>
     return { context, release: Scope.close(scope, Exit.void) }
   })
 
-/** A client of an allowance that others have a part in. */
+/** A client of an allowance that other clients share. */
 const builtOn = (limit: RateLimit.RateLimit["Type"]) =>
   built(Plaza.layerWithoutRateLimit.pipe(
     Layer.provide(Layer.succeed(RateLimit.RateLimit, limit)),
@@ -23,7 +23,7 @@ const builtOn = (limit: RateLimit.RateLimit["Type"]) =>
   ))
 
 describe("a client whose layer is released", () => {
-  it.effect("ends what is in flight as a lost connection, or of unknown outcome where it may not be repeated", () =>
+  it.effect("fails calls in flight with ConnectionLost, or with OutcomeUnknown if they must not be repeated", () =>
     Effect.gen(function*() {
       const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed("hang")))
       const { me } = Context.get(context, Profiles)
@@ -43,7 +43,7 @@ describe("a client whose layer is released", () => {
       expect(yield* Fiber.join(calls)).toMatchObject([lost, lost, unknown, unknown])
     }))
 
-  it.effect("fails every later call, and those that wait for a slot", () =>
+  it.effect("fails every later call, and the calls that wait for a slot", () =>
     Effect.gen(function*() {
       const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed(Fake.json({ id: "1" })), { rateLimit: 1 }))
       const { me } = Context.get(context, Profiles)
@@ -55,7 +55,7 @@ describe("a client whose layer is released", () => {
       expect((yield* Effect.flip(me))._tag).toBe("ClientClosed")
     }))
 
-  it.scoped("fails those that wait for a slot of an allowance that goes on", () =>
+  it.scoped("fails calls that wait for a slot of an allowance that stays open", () =>
     Effect.gen(function*() {
       const limit = Context.get(yield* Layer.build(RateLimit.layerMemory({ limit: 1 })), RateLimit.RateLimit)
       const { context, release } = yield* builtOn(limit)
@@ -70,7 +70,7 @@ describe("a client whose layer is released", () => {
       expect(yield* Fiber.join(other)).toBe(60_001)
     }))
 
-  it.scoped("fails those that wait for a paused operation of an allowance that goes on", () =>
+  it.scoped("fails calls that wait for a paused operation of an allowance that stays open", () =>
     Effect.gen(function*() {
       const limit = Context.get(yield* Layer.build(RateLimit.layerMemory()), RateLimit.RateLimit)
       const { context, release } = yield* builtOn(limit)
@@ -84,8 +84,8 @@ describe("a client whose layer is released", () => {
     }))
 })
 
-describe("a time limit", () => {
-  it.effect("is kept when the wall clock is set back by an hour", () =>
+describe("a timeout", () => {
+  it.effect("applies also if the wall clock is set back by an hour", () =>
     Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) =>
       Effect.gen(function*() {
         const layer = Fake.layerPlaza(() => Effect.succeed("hang"), { timeout: "1 second" })

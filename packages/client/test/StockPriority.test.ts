@@ -36,23 +36,21 @@ describe("the priority of a stock", () => {
   })
   const rank = (knowledge: StockPriority.Knowledge) => StockPriority.priorities.indexOf(StockPriority.of(knowledge))
 
-  it.prop("is sold out for a zero, unless it was confirmed and nothing else may arrive; and for nothing else", [arbitrary],
-    ([knowledge]) => {
-      const { confirmed, wanted } = knowledge
-      const safe = confirmed === 0 && (knowledge.doubt?.highest ?? 0) === 0
-      expect(StockPriority.of(knowledge) === "soldOut").toBe(wanted === 0 && !safe)
-    })
+  it.prop("is soldOut exactly for a zero that is not confirmed or that another value may replace", [arbitrary], ([knowledge]) => {
+    const { confirmed, wanted } = knowledge
+    const safe = confirmed === 0 && (knowledge.doubt?.highest ?? 0) === 0
+    expect(StockPriority.of(knowledge) === "soldOut").toBe(wanted === 0 && !safe)
+  })
 
-  it.prop("is doubtful only for a repeat", [arbitrary], ([knowledge]) => {
+  it.prop("is doubtful only for a value that was sent before", [arbitrary], ([knowledge]) => {
     if (StockPriority.of(knowledge) === "doubtful")
       expect(knowledge).toMatchObject({ doubt: { lowest: knowledge.wanted, highest: knowledge.wanted } })
   })
 
-  it.prop("of a product that is not on its way rises with the stock that others can still buy", [count, count, count],
-    ([wanted, one, other]) => {
-      const of = (confirmed: number) => rank({ wanted, confirmed, doubt: undefined })
-      const [fewer, more] = [Math.min(one, other), Math.max(one, other)]
-      // A confirmed zero is the one that is not on sale at all.
-      if (fewer > 0) expect(of(more)).toBeLessThanOrEqual(of(fewer))
-    })
+  it.prop("of a product without doubt rises with the stock that customers can still buy", [count, count, count], ([wanted, one, other]) => {
+    const of = (confirmed: number) => rank({ wanted, confirmed, doubt: undefined })
+    const [fewer, more] = [Math.min(one, other), Math.max(one, other)]
+    // A confirmed zero is the one that is not on sale at all.
+    if (fewer > 0) expect(of(more)).toBeLessThanOrEqual(of(fewer))
+  })
 })

@@ -4,10 +4,8 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import * as HttpServer from "@effect/platform/HttpServer"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -15,10 +13,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as AccessRequests from "./access/AccessRequests.js"
 import * as AccountPolicy from "./access/AccountPolicy.js"
 import * as Keys from "./access/Keys.js"
-import * as KeySecrets from "./access/KeySecrets.js"
 import * as RateWindow from "./access/RateWindow.js"
 import * as AssumedChat from "./areas/chat/AssumedChatHandlers.js"
 import * as Chat from "./areas/chat/ChatHandlers.js"
@@ -26,23 +24,21 @@ import * as MediaFiles from "./areas/media/MediaFiles.js"
 import * as Media from "./areas/media/MediaHandlers.js"
 import * as AssumedPosts from "./areas/posts/AssumedPostsHandlers.js"
 import * as Posts from "./areas/posts/PostsHandlers.js"
-import { PostsPolicy } from "./areas/posts/PostsPolicy.js"
+import * as PostsPolicy from "./areas/posts/PostsPolicy.js"
 import * as Profiles from "./areas/profiles/ProfilesHandlers.js"
 import * as AssumedStore from "./areas/store/AssumedStoreHandlers.js"
 import * as Store from "./areas/store/StoreHandlers.js"
-import { StorePolicy } from "./areas/store/StorePolicy.js"
+import * as StorePolicy from "./areas/store/StorePolicy.js"
 import * as Stories from "./areas/stories/StoriesHandlers.js"
 import type { Assumptions } from "./Assumptions.js"
 import { Assumed, defaults, merge } from "./Assumptions.js"
 import * as AssumptionsFile from "./AssumptionsFile.js"
 import * as Control from "./control/Control.js"
-import * as ControlHandlers from "./control/ControlHandlers.js"
-import * as SeedingHandlers from "./control/SeedingHandlers.js"
-import * as ServedControlApi from "./control/ServedControlApi.js"
 import type { StateSnapshot } from "./control/StateSnapshot.js"
 import * as Admission from "./http/Admission.js"
 import type { Commit } from "./http/Commits.js"
 import * as Commits from "./http/Commits.js"
+import * as Endpoints from "./http/Endpoints.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
 import { Fault } from "./http/Fault.js"
 import * as Faults from "./http/Faults.js"
@@ -68,7 +64,7 @@ import * as Seeding from "./seeding/Seeding.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import * as Pagination from "./storage/Pagination.js"
-import type { Sql } from "./storage/Sql.js"
+import { Sql } from "./storage/Sql.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
 import * as Web from "./web/Web.js"
@@ -216,13 +212,41 @@ const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, Sandbox
     })
 }
 
-type Policies = AccountPolicy.AccountPolicy | PostsPolicy | StorePolicy
-
-const policies: Layer.Layer<Policies, never, Repos.Repos | Assumed> = Layer.merge(PostsPolicy.Default, StorePolicy.Default).pipe(
-  Layer.provideMerge(AccountPolicy.layer)
+/** The endpoints of the document. */
+const documented = Endpoints.make(
+  Admission.middleware,
+  Profiles.group,
+  Media.group,
+  Posts.group,
+  Stories.group,
+  Store.group,
+  Chat.group
 )
 
-/** The layers of a sandbox, in process and on a socket. They are fresh for each sandbox, also within one graph of layers. */
+/** Those of the document, and those that it names without showing them. */
+const all = Endpoints.make(
+  Admission.middleware,
+  Profiles.group,
+  Media.group,
+  Posts.group,
+  Stories.group,
+  Store.group,
+  Chat.group,
+  AssumedPosts.group,
+  AssumedStore.group,
+  AssumedChat.group
+)
+
+const makeInterface = Effect.gen(function*() {
+  const { undocumented } = yield* Assumed
+  const { app, handlers } = undocumented ? all : documented
+  return yield* Interface.make(app, yield* handlers)
+})
+
+/**
+ * The services of a sandbox, in process and on a socket. They are made from the last line to the first, each with those below
+ * it. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
+ */
 const parts = (
   {
     allowedHosts = [],
@@ -235,72 +259,43 @@ const parts = (
     latitude,
     seed
   }: ServerOptions
-) => {
+): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
   const local = LocalOnly.make(host, allowedHosts)
-  const assumed = Layer.effect(
-    Assumed,
-    Effect.map(readAssumptions(assumptionsFile),
-      (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
+  const assumed = Effect.map(
+    readAssumptions(assumptionsFile),
+    (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions)
   )
-  const prepared = readFixtures(fixtures).pipe(
-    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read }))
-  )
-  return Layer.unwrapEffect(
-    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (
-      recorded
-    ): Layer.Layer<
-      Exclude<Parts, CurrentLatitude.CurrentLatitude>,
-      never,
-      Sql | Repos.Repos | Policies | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude
-    > => {
-      const basics = Layer.mergeAll(
-        Keys.layer,
-        AccessRequests.layer,
-        Pagination.layer.pipe(Layer.provide(Cursors.layer(recorded))),
-        Faults.layer(recorded),
-        RequestLog.layer,
-        RateWindow.layer({ stored: data !== ":memory:" }),
-        VirtualClock.layer,
-        Commits.layer,
-        LateCommits.layer
-      ).pipe(Layer.provide(KeySecrets.layer))
-      return Service.layer(local).pipe(
-        Layer.provide([
-          Interface.layer,
-          Control.layer(control, local),
-          Web.layer(control, local, { interface: basePath, control: Control.basePath })
-        ]),
-        Layer.provide(routes),
-        Layer.provide(Admission.layer),
-        Layer.provideMerge(Seeding.layer),
-        Layer.provideMerge(basics)
-      )
-    })
-  ).pipe(
-    Layer.provideMerge(Layer.unwrapEffect(Effect.map(initialLatitude(latitude), CurrentLatitude.layer))),
-    Layer.provideMerge(MediaFiles.layer(data)),
-    Layer.provideMerge(policies),
-    Layer.provideMerge(Repos.layer),
-    // The folder is checked first, so that no data file is created if it is refused.
-    Layer.provideMerge(Layer.unwrapEffect(Effect.as(MediaFiles.checkFolder(data), Database.layer(data)))),
-    Layer.provide(assumed)
-  )
+  const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
+  return Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
+    Effect.context<Parts>().pipe(
+      Effect.provideServiceEffect(Service.Service, Service.make(local)),
+      Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
+      Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
+      Effect.provideServiceEffect(Interface.Interface, makeInterface),
+      Effect.provideServiceEffect(Admission.Admission, Admission.make),
+      Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
+      Effect.provideServiceEffect(Keys.Keys, Keys.make),
+      Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
+      Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
+      Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
+      Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
+      Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
+      Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
+      Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make),
+      Effect.provideServiceEffect(Commits.Commits, Commits.make),
+      Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
+    )).pipe(
+      Effect.provideServiceEffect(CurrentLatitude.CurrentLatitude, Effect.flatMap(initialLatitude(latitude), CurrentLatitude.restore)),
+      Effect.provideServiceEffect(MediaFiles.MediaFiles, MediaFiles.make(data)),
+      Effect.provideServiceEffect(StorePolicy.StorePolicy, StorePolicy.make),
+      Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
+      Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
+      (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
+      // The folder is checked first, so that no data file is created if it is refused.
+      Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
+      Effect.provideServiceEffect(Assumed, assumed)
+    )
 }
-
-const documented = Layer.mergeAll(Profiles.layer, Media.layer, Posts.layer, Stories.layer, Store.layer, Chat.layer)
-
-const assumedOnly = Layer.mergeAll(AssumedPosts.layer, AssumedStore.layer, AssumedChat.layer)
-
-/** The routes of the interface and of the control API. */
-const routes = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
-  Layer.mergeAll(
-    HttpServer.layerContext,
-    HttpApiBuilder.Router.Live,
-    ControlHandlers.layer,
-    SeedingHandlers.layer,
-    documented,
-    undocumented ? assumedOnly : Layer.empty
-  ))).pipe(Layer.provide([Admission.layerMiddleware, ServedControlApi.layerReadsBody]))
 
 const make = (origin: string) =>
   Effect.gen(function*() {
@@ -359,10 +354,11 @@ const make = (origin: string) =>
 export const layerHttpClient = (
   options: Options = {}
 ): Layer.Layer<HttpClient.HttpClient | Sandbox, SandboxError> =>
-  Layer.merge(
-    Layer.effect(HttpClientTag, Effect.map(Service.Service, makeClient)),
-    Layer.effect(Sandbox, make(originInProcess))
-  ).pipe(Layer.provide(Layer.fresh(parts(options))))
+  Layer.scopedContext(
+    Effect.flatMap(parts(options), (context) =>
+      Effect.map(Effect.provide(make(originInProcess), context), (sandbox) =>
+        Context.make(HttpClientTag, makeClient(Context.get(context, Service.Service))).pipe(Context.add(Sandbox, sandbox))))
+  )
 
 /**
  * A sandbox on a socket, until its scope closes.
@@ -376,11 +372,11 @@ export const layerServer = (
   Layer.scoped(
     Sandbox,
     Effect.gen(function*() {
-      const service = yield* Service.Service
+      const context = yield* parts({ ...options, host })
       const { listen } = yield* Effect.promise(() => import("./http/NodeServer.js"))
-      const { within } = yield* VirtualClock.VirtualClock
+      const { within } = Context.get(context, VirtualClock.VirtualClock)
       // Sets the clock once and not for each request.
-      const { origin } = yield* within(listen(service, { host, port, timeouts }))
-      return yield* make(origin)
+      const { origin } = yield* within(listen(Context.get(context, Service.Service), { host, port, timeouts }))
+      return yield* Effect.provide(make(origin), context)
     })
-  ).pipe(Layer.provide(Layer.fresh(parts({ ...options, host }))))
+  )

@@ -10,7 +10,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { invalidField } from "./http/Envelope.js"
@@ -54,43 +53,40 @@ const aheadOf = (base: Clock.Clock, ahead: () => number): Clock.Clock => ({
   sleep: (duration) => base.sleep(duration)
 })
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<VirtualClock, never, MetaRepo> = Layer.effect(
-  VirtualClock,
-  Effect.gen(function*() {
-    const meta = yield* MetaRepo
-    let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
-    /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
-    const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
-    const clockFor = (base: Clock.Clock): Clock.Clock => {
-      const clock = clocks.get(base) ?? aheadOf(base, () => ahead)
-      clocks.set(base, clock).set(clock, clock)
-      return clock
-    }
-    const read = Effect.map(
-      Clock.currentTimeMillis,
-      (now): ClockState => ({ now: DateTime.unsafeMake(now), aheadMillis: ahead })
-    )
-    return {
-      within: (effect) =>
-        Effect.clockWith((base) => {
-          const clock = clockFor(base)
-          return clock === base ? effect : Effect.withClock(effect, clock)
-        }),
-      read,
-      advance: (millis) =>
-        Effect.gen(function*() {
-          const now = yield* Clock.currentTimeMillis
-          if (!Number.isInteger(millis) || millis <= 0 || now + millis >= end) {
-            return yield* invalidField("millis", "must be a whole number above 0, and the new time must be before the year 10000")
-          }
-          yield* meta.set(key, String(ahead + millis))
-          ahead += millis
-          return yield* read
-        }),
-      reset: Effect.sync(() => {
-        ahead = 0
-      })
-    }
-  })
-)
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<VirtualClock["Type"], never, MetaRepo> = Effect.gen(function*() {
+  const meta = yield* MetaRepo
+  let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
+  /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
+  const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
+  const clockFor = (base: Clock.Clock): Clock.Clock => {
+    const clock = clocks.get(base) ?? aheadOf(base, () => ahead)
+    clocks.set(base, clock).set(clock, clock)
+    return clock
+  }
+  const read = Effect.map(
+    Clock.currentTimeMillis,
+    (now): ClockState => ({ now: DateTime.unsafeMake(now), aheadMillis: ahead })
+  )
+  return {
+    within: (effect) =>
+      Effect.clockWith((base) => {
+        const clock = clockFor(base)
+        return clock === base ? effect : Effect.withClock(effect, clock)
+      }),
+    read,
+    advance: (millis) =>
+      Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        if (!Number.isInteger(millis) || millis <= 0 || now + millis >= end) {
+          return yield* invalidField("millis", "must be a whole number above 0, and the new time must be before the year 10000")
+        }
+        yield* meta.set(key, String(ahead + millis))
+        ahead += millis
+        return yield* read
+      }),
+    reset: Effect.sync(() => {
+      ahead = 0
+    })
+  }
+})

@@ -44,7 +44,7 @@ describe("the documentation", () => {
 })
 
 describe("the default scopes", () => {
-  it("name one for every operation: without an entry any key may call it", () => {
+  it("have an entry for every operation: without one any key may call it", () => {
     const operations = Object.values(openApi(defaults).paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) =>
       operationId
     )
@@ -66,7 +66,7 @@ describe("assumptions in JSON", () => {
     assert.strictEqual(allScopes.length, 13)
   })
 
-  it("that are wrong are refused in one sentence that names the field", () => {
+  it("are refused with one sentence that names the invalid field", () => {
     for (
       const [data, problem] of [
         [{ maxStok: 5 }, /^"maxStok" is not a known assumption$/],
@@ -98,7 +98,7 @@ describe("a file of assumptions", () => {
       return yield* use(path)
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
-  it.effect("changes what a sandbox assumes, below what a program says", () =>
+  it.effect("changes the assumptions of a sandbox; options of the program take precedence", () =>
     withFile(`\uFEFF{ "maxTextLength": 3, "maxStock": 7 }`, (assumptionsFile) =>
       Effect.gen(function*() {
         assert.strictEqual(refusal(yield* call("POST", "/posts", { json: { text: "four" } })), "400 VALIDATION_ERROR text")
@@ -106,7 +106,7 @@ describe("a file of assumptions", () => {
       }).pipe(Effect.provide(layerInProcess({ assumptionsFile, assumptions: { maxStock: 9 } })))))
 
   for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption`]] as const) {
-    it.effect(`keeps the sandbox from starting when it is wrong: ${text}`, () =>
+    it.effect(`prevents the sandbox from starting when it is invalid: ${text}`, () =>
       withFile(text, (assumptionsFile) =>
         Effect.gen(function*() {
           const { message } = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ assumptionsFile }))))
@@ -121,9 +121,9 @@ layer(
     assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, maxFileNameLength: 5, maxJsonDepth: 2, privateVisibleToFollowers: false }
   })
 )(
-  "a value that is assumed otherwise",
+  "a changed assumption",
   (it) => {
-    it.effect("holds: bounds of names, the depth of JSON, and whom a private account is available to", () =>
+    it.effect("takes effect: limits of names, the depth of JSON, and the visibility of a private account", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const newcomer = yield* sandbox.createAccount({ access: "none" })
@@ -143,9 +143,9 @@ layer(
 )
 
 layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippingFieldLength: 3, maxTextLength: 4 } }))(
-  "a bound that is assumed otherwise",
+  "a changed limit",
   (it) => {
-    it.effect("holds wherever it is met: stock, pages, shipments and texts", () =>
+    it.effect("takes effect for stock, pages, shipments and texts", () =>
       Effect.gen(function*() {
         const refused = (method: "POST" | "PATCH", path: string, json: object) => Effect.map(call(method, path, { json }), refusal)
         assert.strictEqual(yield* refused("PATCH", "/store/products/0042/stock", { stock: 6 }), "400 VALIDATION_ERROR stock")
@@ -162,9 +162,9 @@ layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippi
 )
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 2, rateWindow: defaults.rateWindow, countRefused: true } }))(
-  "a rate that counts what it refuses",
+  "a rate that counts refused requests",
   (it) => {
-    it.effect("opens a window after the last of them", () =>
+    it.effect("is free again one window after the last of them", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         yield* Effect.replicateEffect(call("GET", "/me"), 2)
@@ -183,8 +183,8 @@ for (
     ["over a socket", layerSocket({ assumptions: { maxBodyBytes: 500 } })]
   ] as const
 ) {
-  layer(world, { excludeTestServices: true })(`a body that nothing asks for, ${way}`, (it) => {
-    it.effect("is ignored up to the size of any other, and refused beyond it", () =>
+  layer(world, { excludeTestServices: true })(`a body that the endpoint does not take, ${way}`, (it) => {
+    it.effect("is ignored up to the size limit of bodies, and refused beyond it", () =>
       Effect.gen(function*() {
         const { id } = yield* someone
         for (const [path, status] of [[`/users/${id}/follow`, 204], ["/posts/9007199254740993/like", 204]] as const) {
@@ -197,7 +197,7 @@ for (
         assert.strictEqual(refusal(yield* call("DELETE", "/posts/9007199254740993", { text: "x".repeat(501) })), "413 PAYLOAD_TOO_LARGE")
       }))
 
-    it.effect("keeps a property called __proto__ in a story, and pollutes nothing", () =>
+    it.effect("keeps a property named __proto__ in a story, and pollutes no prototype", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const text = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"a":[{"__proto__":1}]}`

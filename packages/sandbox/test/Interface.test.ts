@@ -1,10 +1,9 @@
 /**
- * The interface with stubs for what it runs on: a defect outside of the decision of the service.
+ * The interface with stubs for its dependencies: a defect outside of the decision of the service.
  */
-import { HttpApiBuilder, HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
-import { Cause, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
+import { Cause, Context, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
 import { Assumed, defaults } from "../src/Assumptions.js"
 import { Admission } from "../src/http/Admission.js"
 import * as Commits from "../src/http/Commits.js"
@@ -12,6 +11,7 @@ import * as Envelope from "../src/http/Envelope.js"
 import { Faults, noFault } from "../src/http/Faults.js"
 import * as Interface from "../src/http/Interface.js"
 import * as RequestLog from "../src/http/RequestLog.js"
+import * as Router from "../src/http/Router.js"
 import { ServerRequest } from "../src/http/ServerRequest.js"
 import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
 
@@ -26,13 +26,13 @@ const request = () =>
     stream: Stream.empty
   })
 
+const noRoutes = Router.make(Context.empty(), [])
+
 const latitude = CurrentLatitude.make(Latitude.defaults)
 
 const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latitude?: CurrentLatitude.CurrentLatitude["Type"] }) =>
-  Interface.layer.pipe(
+  Layer.effect(Interface.Interface, Interface.make(() => noRoutes, new Map())).pipe(
     Layer.provide([
-      HttpServer.layerContext,
-      HttpApiBuilder.Router.Live,
       Commits.layer,
       Layer.succeed(Admission, {
         admit: () => Effect.dieMessage("no route admits"),
@@ -99,7 +99,7 @@ describe("a defect", () => {
       }
     }))))
 
-  it.effect("is none of a known failure: its response is as ever", () =>
+  it.effect("is not logged for a known failure, whose response is unchanged", () =>
     Effect.gen(function*() {
       const { entry, logged, response } = yield* respond
       assert.strictEqual(response.status, 404)

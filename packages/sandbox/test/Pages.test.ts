@@ -1,6 +1,6 @@
 /**
- * The pages without a browser: whom they answer, under which headers, what they refuse, and that a key's value stands in one
- * answer and nowhere else.
+ * The pages without a browser: accepted callers, headers and refusals; and the value of a key appears in one
+ * response and nowhere else.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Fault, Sandbox } from "@plaza/sandbox"
@@ -28,7 +28,7 @@ const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bo
 const developers = "/settings/developers"
 
 layer(layerInProcess())("every page", (it) => {
-  it.effect("is kept by no cache, framed by nobody and runs nothing foreign", () =>
+  it.effect("is not cached, can't be framed and runs no foreign script", () =>
     Effect.gen(function*() {
       for (const path of pages) {
         const { headers, status } = yield* ask("GET", path, as("1001"))
@@ -42,7 +42,7 @@ layer(layerInProcess())("every page", (it) => {
       }
     }))
 
-  it.effect("answers HEAD, and refuses the methods that it hasn't", () =>
+  it.effect("responds to HEAD, and refuses other methods", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* ask("HEAD", "/operator")).status, 200)
       const put = yield* ask("PUT", "/operator")
@@ -51,21 +51,21 @@ layer(layerInProcess())("every page", (it) => {
       assert.deepStrictEqual([post.status, post.headers["allow"]], [405, "GET"])
     }))
 
-  it.effect("leaves every other path to the interface's envelope", () =>
+  it.effect("leaves every other path to the interface", () =>
     Effect.gen(function*() {
       for (const path of ["/nowhere", "/operator/", "/settings", "/assets/"]) {
         assert.strictEqual(refusal(yield* ask("GET", path)), "404 NOT_FOUND", path)
       }
     }))
 
-  it.effect("is no request of the interface: nothing of it is logged or counted", () =>
+  it.effect("is not logged or counted as a request of the interface", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* ask("GET", "/console")
       assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/console"), [])
     }))
 
-  it.effect("tells only of what it knows to be done", () =>
+  it.effect("shows only known success messages", () =>
     Effect.gen(function*() {
       for (const [word, told] of [["approve", true], ["constructor", false], ["<b>", false]] as const) {
         const { text } = yield* ask("GET", `/operator?done=${encodeURIComponent(word)}`)
@@ -76,7 +76,7 @@ layer(layerInProcess())("every page", (it) => {
 })
 
 layer(layerInProcess())("a form", (it) => {
-  it.effect("is taken from the sandbox's own pages and from programs, and from no other page", () =>
+  it.effect("is accepted from the sandbox's own pages and from programs, and from no other page", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const host = new URL(sandbox.webUrl).host
@@ -101,7 +101,7 @@ layer(layerInProcess())("a form", (it) => {
       assert.strictEqual((yield* submit(developers, form, as(other.id))).status, 303)
     }))
 
-  it.effect("has to be a form, say what to do and stay small", () =>
+  it.effect("must be a form, have an action and be small", () =>
     Effect.gen(function*() {
       const json = yield* ask("POST", "/operator", { "content-type": "application/json" }, "{}")
       assert.strictEqual(json.status, 400)
@@ -113,7 +113,7 @@ layer(layerInProcess())("a form", (it) => {
 })
 
 layer(layerInProcess())("signing in", (it) => {
-  it.effect("comes before the Developers page, again when the account is gone", () =>
+  it.effect("is required for the Developers page, also after the account was deleted", () =>
     Effect.gen(function*() {
       for (const headers of [{}, as("nobody"), { cookie: "plaza_account=%zz" }]) {
         const reply = yield* ask("GET", developers, headers)
@@ -121,7 +121,7 @@ layer(layerInProcess())("signing in", (it) => {
       }
     }))
 
-  it.effect("is remembered in a cookie that no script and no other site sees, whatever the id", () =>
+  it.effect("is stored in a cookie that is hidden from scripts and other sites, whatever the id", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const id = "a;b=c %/é"
@@ -133,7 +133,7 @@ layer(layerInProcess())("signing in", (it) => {
       assert.include((yield* ask("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
     }))
 
-  it.effect("makes an account that has no access yet, and refuses one that there is", () =>
+  it.effect("creates an account without access, and refuses an existing one", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "newcomer", profile: "photo" })).status, 303)
@@ -148,7 +148,7 @@ layer(layerInProcess())("signing in", (it) => {
 })
 
 layer(layerInProcess())("the Developers page", (it) => {
-  it.effect("shows what was refused, by the field's name, and keeps what was put in", () =>
+  it.effect("shows the refused field by its name, and keeps the input", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none" })
@@ -165,7 +165,7 @@ layer(layerInProcess())("the Developers page", (it) => {
         assert.include(reply.text, `aria-invalid="true"`)
         assert.include(reply.text, "useCase" in change ? "Bot" : "Kept input")
       }
-      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=asked`)
+      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=requested`)
       assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
     }))
 
@@ -190,7 +190,7 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "revoked" })
     }))
 
-  it.effect("tells which calls each scope opens", () =>
+  it.effect("shows the calls that each scope allows", () =>
     Effect.gen(function*() {
       const { text } = yield* ask("GET", developers, as("1001"))
       assert.include(text, `posts:read <span class="soft">GET /me/posts, GET /posts/{id}</span>`)
@@ -199,7 +199,7 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.strictEqual(documented.text.split(`name="scopes"`).length - 1, 13)
     }))
 
-  it.effect("lets five keys be active, and no account revoke another's", () =>
+  it.effect("allows five active keys, and no account can revoke another's key", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
@@ -210,7 +210,7 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }))
 
-  it.effect("shows the value of a key in one answer, and nothing else ever does", () =>
+  it.effect("shows the value of a key in one response and nowhere else", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
@@ -248,7 +248,7 @@ layer(layerInProcess())("the operator's page", (it) => {
       assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "revoked" })
     }))
 
-  it.effect("shows all that wait, and of what is decided the last", () =>
+  it.effect("shows all pending requests, and the latest decisions", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -265,7 +265,7 @@ layer(layerInProcess())("the operator's page", (it) => {
       assert.notInclude(text, "bot 1 <")
     }))
 
-  it.effect("finds accounts by how their username begins", () =>
+  it.effect("finds accounts by the start of their username", () =>
     Effect.gen(function*() {
       const { text } = yield* ask("GET", "/operator?start=corner-")
       assert.include(text, `aria-label="Suspend corner-shop"`)
@@ -274,7 +274,7 @@ layer(layerInProcess())("the operator's page", (it) => {
 })
 
 layer(layerInProcess())("the console", (it) => {
-  it.effect("shows what was decided and by which rule", () =>
+  it.effect("shows each decision with its rule", () =>
     Effect.gen(function*() {
       yield* call("GET", "/users/nobody")
       yield* call("GET", "/me", { key: null })
@@ -284,7 +284,7 @@ layer(layerInProcess())("the console", (it) => {
       }
     }))
 
-  it.effect("takes every kind of fault, clears them, and names what is missing", () =>
+  it.effect("adds every kind of fault, clears them, and names missing fields", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const fault = (inputs: Readonly<Record<string, string>>) => submit("/console", { do: "fault", when: "before", ...inputs })
@@ -333,7 +333,7 @@ layer(layerInProcess())("the console", (it) => {
       assert.deepStrictEqual(yield* sandbox.faults, [])
     }))
 
-  it.effect("moves the clock forward and never back, and resets", () =>
+  it.effect("advances the clock, never sets it back, and resets", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const advance = (forward: string, unit: string) => submit("/console", { do: "advance", forward, unit })
@@ -351,8 +351,8 @@ layer(layerInProcess())("the console", (it) => {
 
 describe("the reference", () => {
   for (const undocumented of [true, false]) {
-    layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with what is assumed" : "of the document alone", (it) => {
-      it.effect("holds every operation, code and schema of the OpenAPI document, which is served beside it", () =>
+    layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with assumed operations" : "of the document alone", (it) => {
+      it.effect("contains every operation, code and schema of the OpenAPI document, which is served too", () =>
         Effect.gen(function*() {
           const document = openApi({ undocumented })
           assert.deepStrictEqual((yield* ask("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
@@ -387,7 +387,7 @@ describe("over a socket, the pages", () => {
   const foreign = [{ host: "evil.example" }, { host: "localhost.evil.example:80" }, { origin: "http://evil.example" }, { origin: "null" }]
 
   layer(layerSocket(), { excludeTestServices: true })((it) => {
-    it.effect("answer this machine, under whatever name it has for itself, and nobody else", () =>
+    it.effect("accept requests from this machine under any of its own names, and no others", () =>
       Effect.gen(function*() {
         for (const path of pages) {
           for (const headers of [{ host: "localhost:1" }, { host: "127.0.0.1" }, { host: "[::1]:1" }]) {
@@ -400,7 +400,7 @@ describe("over a socket, the pages", () => {
       }))
   })
 
-  it.live("answer anyone with control set to anyone", () =>
+  it.live("accept requests from anyone with control set to anyone", () =>
     Effect.gen(function*() {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))
@@ -411,7 +411,7 @@ describe("over a socket, the pages", () => {
 const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
 
 describe("a template", () => {
-  it.prop("says what it was given, and nothing in it can begin or end a tag or an attribute", [
+  it.prop("contains its values, which can't start or end a tag or an attribute", [
     FastCheck.string({ unit: "grapheme" }),
     FastCheck.integer()
   ], ([text, number]) => {

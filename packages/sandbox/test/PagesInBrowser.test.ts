@@ -1,6 +1,6 @@
 /**
- * The pages in a real Chromium: from asking for access to a revoked key, by mouse, by keyboard and without scripts, and
- * whether everybody can use them.
+ * The pages in a real Chromium: from the request for access to a revoked key, by mouse, by keyboard and without scripts, and
+ * their accessibility.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -15,7 +15,7 @@ const asked = {
   botName: "Stock keeper"
 }
 
-/** The checker reads every element of a page several times, which a busy machine takes its time for. */
+/** The accessibility check reads every element several times, which is slow on a busy machine. */
 const patience = 180_000
 
 /** Runs steps in the browser. */
@@ -44,7 +44,7 @@ const approves = async (page: Page, url: string, username: string) => {
   await page.getByRole("status").getByText("Request approved").waitFor()
 }
 
-/** Makes a key and gives its value, as it is shown. */
+/** Creates a key and returns the value that the page shows. */
 const makes = async (page: Page, url: string) => {
   await page.goto(`${url}/settings/developers`)
   await page.getByLabel("Name", { exact: true }).fill("Stock integration")
@@ -61,7 +61,7 @@ const revokes = async (page: Page) => {
 
 describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
   layer(Layer.merge(layerSocket(), Browser.layer), { excludeTestServices: true })((it) => {
-    it.scoped("a person asks for access, is approved, makes a key, copies it, uses it and revokes it", () =>
+    it.scoped("a person requests access, is approved, and creates, copies, uses and revokes a key", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit({ permissions: ["clipboard-read", "clipboard-write"] })
         const key = yield* steps(async (url) => {
@@ -89,7 +89,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
       }))
 
-    it.scoped("all of it works without scripts", () =>
+    it.scoped("everything works without scripts", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit({ javaScriptEnabled: false })
         const key = yield* steps(async (url) => {
@@ -110,7 +110,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
       }))
 
-    it.scoped("access is asked for by keyboard alone, and the focus can be seen all the way", () =>
+    it.scoped("access can be requested by keyboard alone, with a visible focus", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
         yield* steps(async (url) => {
@@ -147,7 +147,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
     it.scoped("the console shows new requests, and stops on request", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
-        // Its time stands still but for what the test lets pass.
+        // The test controls the time of the page.
         yield* steps(async (url) => {
           await page.clock.install()
           await page.goto(`${url}/console`)
@@ -175,7 +175,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         })
       }))
 
-    it.scoped("a fault that is added there hits the next call, and the clock moves", () =>
+    it.scoped("an added fault hits the next call, and the clock advances", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const page = yield* Browser.visit()
@@ -202,7 +202,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual((yield* sandbox.clock).aheadMillis - before.aheadMillis, 90 * 60_000)
       }))
 
-    it.scoped("what people put in stays text", () =>
+    it.scoped("user input is never HTML", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const hostile = `"><img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
@@ -224,10 +224,10 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
       }))
 
     for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
-      // The pages let no foreign script in, the checker neither.
+      // The pages forbid foreign scripts, such as the accessibility check.
       const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
 
-      it.scoped(`everybody can use the pages that only tell, ${colorScheme} and ${width} pixels wide`, () =>
+      it.scoped(`the read-only pages are accessible, ${colorScheme} and ${width} pixels wide`, () =>
         Effect.gen(function*() {
           const page = yield* Browser.visit(options)
           yield* steps(async (url) => {
@@ -238,7 +238,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           })
         }), patience)
 
-      it.scoped(`everybody can ask for access, decide and make keys, ${colorScheme} and ${width} pixels wide`, () =>
+      it.scoped(`the forms for access, decisions and keys are accessible, ${colorScheme} and ${width} pixels wide`, () =>
         Effect.gen(function*() {
           const page = yield* Browser.visit(options)
           yield* steps(async (url) => {

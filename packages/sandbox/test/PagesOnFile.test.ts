@@ -1,5 +1,5 @@
 /**
- * The pages of a sandbox that keeps its data: what they show after a restart, and when the data can't be read.
+ * The pages of a sandbox with a data file: after a restart, and when the data can't be read.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -21,7 +21,7 @@ const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.Fi
 const developers = "/settings/developers"
 
 describe("the pages of a data file", () => {
-  it.effect("show requests, decisions and keys after a restart as before", () =>
+  it.effect("show the same requests, decisions and keys after a restart", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const [id, before] = yield* Effect.gen(function*() {
@@ -44,12 +44,12 @@ describe("the pages of a data file", () => {
       })
     ))
 
-  it.effect("tell a visitor that the sandbox failed and no more, and whoever runs it why", () =>
+  it.effect("show a visitor only that the sandbox failed, and log the cause", () =>
     withFile((data) =>
       Effect.gen(function*() {
         yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))
         yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE keys SET scopes = 'no longer a list'`).pipe(
-          // A log of its own would hold on to the file.
+          // A second write-ahead log would keep the file open.
           Effect.provide(SqliteClient.layer({ filename: data, disableWAL: true }))
         )
         const logged: Array<string> = []

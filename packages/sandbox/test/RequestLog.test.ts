@@ -1,5 +1,5 @@
 /**
- * The log of requests: which rule decided each of them, and how a part of it is read.
+ * The request log: the rule that decided each request, and reading pages of it.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -21,8 +21,8 @@ const decided = (method: "GET" | "POST" | "PATCH", path: string, request: Reques
     return record?.rule
   })
 
-layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, maxBodyBytes: 500 } }))("the log of requests", (it) => {
-  it.effect("tells the rule that stood before the operation", () =>
+layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, maxBodyBytes: 500 } }))("the request log", (it) => {
+  it.effect("has the rule of admission that refused a request", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.strictEqual(yield* decided("GET", "/nowhere"), "admission.route")
@@ -38,7 +38,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.strictEqual(yield* decided("POST", "/posts", { json: { text: "a".repeat(600) } }), "admission.size")
     }))
 
-  it.effect("tells the rule of the operation, and the operation where none stood against it", () =>
+  it.effect("has the rule of the operation that refused a request, or the operation that accepted it", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { conversations } = yield* sandbox.state
@@ -62,7 +62,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.strictEqual(yield* decided("GET", `/users/${jonas?.id ?? ""}`), "users.unavailable")
     }))
 
-  it.effect("tells the limits apart", () =>
+  it.effect("distinguishes rate and quota", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -73,7 +73,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.strictEqual(yield* decided("GET", "/me"), "admission.quota")
     }))
 
-  it.effect("tells the fault that kept a request from the service, and the rule where it only changed the answer", () =>
+  it.effect("has the fault that stopped a request, and the rule if the fault only changed the response", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -85,7 +85,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.deepInclude(yield* last, { status: 200, rule: "profiles.getMe", deliveredStatus: 500 })
     }))
 
-  it.effect("is read from a request on, by operation, by rule and by number", () =>
+  it.effect("is read after a request, by operation, by rule and with a limit", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset

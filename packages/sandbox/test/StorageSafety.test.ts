@@ -1,5 +1,5 @@
 /**
- * What a data file may touch on the disk: nothing that a sandbox did not write itself, and nothing that others can read.
+ * A data file's files on the disk: a sandbox changes no foreign files, and other users can read none of its own.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
@@ -48,7 +48,7 @@ describe("the folder of uploads", () => {
     ["holds a folder", (media) => Fs.mkdirSync(`${media}/notes`, { recursive: true }), /"notes", which this sandbox did not write/]
   ]
   for (const [what, make, reason] of cases) {
-    it.effect(`is refused in one sentence when it ${what}, and nothing in it is touched`, () =>
+    it.effect(`is refused with one sentence when it ${what}, and nothing in it is changed`, () =>
       Effect.scoped(Effect.gen(function*() {
         const path = yield* folder
         const [data, elsewhere] = [join(path, "shop.db"), join(path, "elsewhere")]
@@ -66,7 +66,7 @@ describe("the folder of uploads", () => {
       })))
   }
 
-  it.effect("of another data file is refused: its uploads are not ours to delete", () =>
+  it.effect("of another data file is refused, and its uploads are not deleted", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
@@ -77,7 +77,7 @@ describe("the folder of uploads", () => {
       assert.deepStrictEqual(contents(`${data}-media`), kept)
     })))
 
-  it.effect("that becomes a symbolic link while the sandbox runs loses nothing where that leads", () =>
+  it.effect("that becomes a symbolic link while the sandbox runs loses nothing at the link's target", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
@@ -94,8 +94,8 @@ describe("the folder of uploads", () => {
     })))
 })
 
-describe("an upload that is given up", () => {
-  it.effect("deletes nothing where a symbolic link leads that took the folder's place meanwhile", () =>
+describe("an interrupted upload", () => {
+  it.effect("deletes nothing at the target of a symbolic link that replaced the folder", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
@@ -119,7 +119,7 @@ describe("an upload that is given up", () => {
 
 describe("a foreign SQLite file", () => {
   for (const mode of ["DELETE", "WAL"]) {
-    it.effect(`with journal mode ${mode} is refused byte for byte as it was, with nothing left beside it`, () =>
+    it.effect(`with journal mode ${mode} is refused and stays unchanged, with nothing created beside it`, () =>
       Effect.scoped(Effect.gen(function*() {
         const path = yield* folder
         const data = join(path, "other.db")
@@ -132,7 +132,7 @@ describe("a foreign SQLite file", () => {
       })))
   }
 
-  it.effect("that a running program has open is refused with its write-ahead log left alone", () =>
+  it.effect("that a running program has open is refused, and its write-ahead log stays unchanged", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "other.db")
@@ -201,7 +201,7 @@ describe("files of an earlier start that others can read", () => {
       }).pipe(Effect.provide(layerInProcess({ data: copy })))
     })))
 
-  it.effect("stay as they are when they are not a sandbox's", () =>
+  it.effect("stay unchanged if no sandbox wrote them", () =>
     Effect.scoped(Effect.gen(function*() {
       const data = join(yield* folder, "other.db")
       const other = new Sqlite(data)

@@ -6,7 +6,7 @@ import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
 import { Way } from "./support.js"
 
-/** Asks for a page. */
+/** Requests a page. */
 export const ask = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>
   Effect.gen(function*() {
     const { webUrl } = yield* Sandbox.Sandbox
@@ -16,11 +16,11 @@ export const ask = (method: HttpMethod.HttpMethod, path: string, headers: Readon
 
 type Inputs = Readonly<Record<string, string>> | ReadonlyArray<readonly [string, string]>
 
-/** Sends a form. */
+/** Submits a form. */
 export const submit = (path: string, inputs: Inputs, headers: Readonly<Record<string, string>> = {}) =>
   ask("POST", path, { "content-type": "application/x-www-form-urlencoded", ...headers }, new URLSearchParams(
     Array.isArray(inputs) ? inputs : Object.entries(inputs)
   ).toString())
 
-/** The cookie of a visitor who acts for an account, among others. */
+/** The cookie of a visitor who acts for an account, among other cookies. */
 export const as = (accountId: string) => ({ cookie: `other=1; plaza_account=${encodeURIComponent(accountId)}` })

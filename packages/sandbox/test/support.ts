@@ -4,11 +4,11 @@ import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 
 export interface Request {
-  /** Sent as the key; default: the ready key; none at all when null. */
+  /** The key to send (default: the seeded key); null sends none. */
   readonly key?: Redacted.Redacted | string | null
   /** Sent as JSON. */
   readonly json?: unknown
-  /** Sent as it is, as JSON unless the headers tell otherwise. */
+  /** Sent unchanged (default content type: JSON). */
   readonly text?: string
   readonly bytes?: Uint8Array
   readonly form?: FormData
@@ -19,11 +19,11 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  /** The body as JSON; undefined when it isn't. */
+  /** The body as JSON; undefined if it isn't JSON. */
   readonly json: unknown
 }
 
-/** One of the two ways in. */
+/** In process or on a socket. */
 export class Way extends Context.Tag("test/Way")<Way, {
   readonly send: (method: HttpMethod.HttpMethod, url: string, request: Request) => Effect.Effect<Reply, unknown>
 }>() {}
@@ -106,7 +106,7 @@ export const call = (method: HttpMethod.HttpMethod, path: string, request: Reque
     return yield* send(method, baseUrl + path, request)
   })
 
-/** Calls a path of the control interface. */
+/** Calls a path of the control API. */
 export const control = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
   Effect.gen(function*() {
     const { controlUrl } = yield* Sandbox.Sandbox
@@ -122,7 +122,7 @@ const Envelope = Schema.Struct({
 })
 const readEnvelope = Schema.decodeUnknownSync(Envelope)
 
-/** Status and code of a refusal, and the field where it names one; fails when it isn't in the envelope. */
+/** Status and code of a refusal, and its field if it names one; fails without the envelope. */
 export const refusal = (reply: Reply): string => {
   const { code, field } = readEnvelope(reply.json).error
   return [reply.status, code, ...(field === undefined ? [] : [field])].join(" ")
@@ -131,11 +131,11 @@ export const refusal = (reply: Reply): string => {
 /** The message of a refusal. */
 export const messageOf = (reply: Reply): string => readEnvelope(reply.json).error.message
 
-/** One field of a JSON answer. */
+/** One field of a JSON response. */
 export const field = (reply: Reply, name: string): unknown =>
   typeof reply.json === "object" && reply.json !== null ? Object.entries(reply.json).find(([key]) => key === name)?.[1] : undefined
 
-/** Another account, with a key of its own. */
+/** Another account with its own key. */
 export const someone = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
   const { id, username } = yield* sandbox.createAccount()

@@ -1,18 +1,18 @@
 /**
- * Rules that change rows between the source and the ledger: safety stock, caps, the mapping of ids, excluded products. Pure.
+ * Rules that change rows between the source and the ledger: safety stock, caps, mapping of ids, excluded products. Pure.
  */
 import type { ProductId } from "@plaza/domain/Ids"
 import type { RejectedRow, Row, ValidRow } from "@plaza/tabular/Stock"
 
 /** How a stock value is reduced. */
 export interface Adjustment {
-  /** Pieces that are kept back. Never makes a stock negative. */
+  /** Pieces to subtract. The result is never negative. */
   readonly buffer?: number | undefined
-  /** The most pieces that are offered. */
+  /** The largest stock that is sent. */
   readonly max?: number | undefined
 }
 
-/** The rules for one product. What is undefined is taken from the rules for all. */
+/** The rules for one product. Where a value is undefined, the rule for all products applies. */
 export interface ProductRule extends Adjustment {
   /** The id at the service (default: the id in the source). */
   readonly productId?: ProductId | undefined
@@ -23,11 +23,11 @@ export interface ProductRules {
   readonly all: Adjustment
   /** By the id in the source. */
   readonly products: ReadonlyMap<string, ProductRule>
-  /** What happens to rows whose id is not in `products`. */
+  /** For rows whose id is not in `products`. */
   readonly unmapped: "pass" | "reject"
 }
 
-/** The stock that is offered: 0 or more, at most `max`, never more than `stock`. */
+/** The stock to send: 0 or more, at most `max`, never more than `stock`. */
 export const adjust = (stock: number, { buffer = 0, max = Infinity }: Adjustment): number => Math.min(Math.max(0, stock - buffer), max)
 
 /** A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped. */
@@ -45,7 +45,7 @@ export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): 
   }
 }
 
-// Without an id at the service nobody can say which product it is: with its own id it could pass for another one.
+// Without an id at the service the product is unknown: its own id may be the id of another product there.
 const rejected = ({ line, productId }: ValidRow): RejectedRow => ({
   _tag: "Rejected",
   line,

@@ -2,7 +2,7 @@
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Effect } from "effect"
+import { Effect, Logger, LogLevel } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { onRequest } from "../ChildProtocol.js"
@@ -30,7 +30,7 @@ const cpu = () => {
 const prepared = ({ place, products }: Task) =>
   Effect.zipRight(
     Effect.scoped(Effect.flatMap(SimulatedWorker.opened(place), (ledger) =>
-      ledger.receive({
+      ledger.applySnapshot({
         source: "memory",
         unit: "row",
         excluded: new Set(),
@@ -60,4 +60,4 @@ const idle = (task: Task) =>
   }).pipe(Effect.scoped)
 
 // The cast is true: only our parent process sends requests, and of this type.
-onRequest((request) => Effect.runPromise(idle(request as Task)))
+onRequest((request) => Effect.runPromise(Logger.withMinimumLogLevel(idle(request as Task), LogLevel.None)))

@@ -4,7 +4,7 @@
  */
 import { Store } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Effect, Random } from "effect"
+import { Clock, Effect, Logger, LogLevel, Random } from "effect"
 import { onRequest } from "../ChildProtocol.js"
 import * as SimulatedWorker from "./SimulatedWorker.js"
 
@@ -73,7 +73,7 @@ const withFifo = (task: Task) =>
     return yield* Effect.gen(function*() {
       const store = yield* Store
       const queue = Array.from({ length: task.products }, (_, product) => product)
-      // The products that sell out are not in the queue at first. In many queues they would be, and would keep their place.
+      // The products that sell out are not in the queue at first. A queue that contained them would not move them forward.
       queue.splice(task.products - task.changes)
       const work = Effect.forever(Effect.suspend(() => {
         const product = queue.shift()
@@ -88,5 +88,6 @@ const withFifo = (task: Task) =>
 onRequest((request) => {
   // The cast is true: only our parent process sends requests, and of this type.
   const task = request as Task
-  return Effect.runPromise(Effect.withRandom(task.kind === "worker" ? withWorker(task) : withFifo(task), Random.make("urgency")))
+  const changes = task.kind === "worker" ? withWorker(task) : withFifo(task)
+  return Effect.runPromise(Effect.withRandom(changes, Random.make("urgency")).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 })

@@ -13,7 +13,6 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { checkText } from "../areas/Validation.js"
@@ -96,10 +95,9 @@ const check = (
     return { useCase, website: website ?? null, botName }
   })
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo | AccountsRepo | Assumed> = Layer.effect(
-  AccessRequests,
-  Effect.gen(function*() {
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequestsRepo | AccountsRepo | Assumed> = Effect.gen(
+  function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* AccessRequestsRepo
     const accounts = yield* AccountsRepo
@@ -163,5 +161,5 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo 
 
       move
     }
-  })
+  }
 )

@@ -11,17 +11,30 @@ import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import { onWire } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Assumed } from "../Assumptions.js"
 import { byRoute, operationsOf } from "../http/Operation.js"
 import { served } from "../http/ServedApi.js"
-import { readBody, ServerRequest } from "../http/ServerRequest.js"
+import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.js"
 import { ControlGroup } from "./ControlApi.js"
 import { SeedingGroup } from "./SeedingApi.js"
 
 /**
- * Reads the body before the schemas of an operation decode it. Exported for the declarations of the handlers' layers.
+ * A request of the control API, with the bounds of its sandbox.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class ControlRequest extends ServerRequest {
+  readonly limits: JsonLimits
+
+  constructor(source: Source, options: { readonly url: string; readonly handlers: Handlers; readonly limits: JsonLimits }) {
+    super(source, options.url, options.handlers)
+    this.limits = options.limits
+  }
+}
+
+/**
+ * Reads the body before the schemas of an operation decode it. Exported for the declarations of the handlers' groups.
  *
  * @since 0.1.0
  * @category middleware
@@ -38,19 +51,16 @@ export class ServedControlApi extends HttpApi.make("sandbox")
 
 const operationOf = byRoute(operationsOf(ServedControlApi))
 
-/** @since 0.1.0 @category layers */
-export const layerReadsBody: Layer.Layer<ReadsBody, never, Assumed> = Layer.effect(
+/** @since 0.1.0 @category middleware */
+export const middleware: Context.Context<ReadsBody> = Context.make(
   ReadsBody,
-  Effect.map(Assumed, ({ maxBodyBytes, maxJsonDepth }) => {
-    const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
-    return Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
-      const request = Context.get(context, HttpServerRequest)
-      const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
-      if (!(request instanceof ServerRequest) || operation === undefined || operation.body === "file") {
-        return Effect.dieMessage("the control API has no uploads")
-      }
-      request.operation = operation
-      return Effect.asVoid(readBody(request, operation.body, limits))
-    })
+  Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
+    const request = Context.get(context, HttpServerRequest)
+    const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
+    if (!(request instanceof ControlRequest) || operation === undefined || operation.body === "file") {
+      return Effect.dieMessage("the control API has no uploads")
+    }
+    request.operation = operation
+    return Effect.asVoid(readBody(request, operation.body, request.limits))
   })
 )

@@ -26,7 +26,6 @@ import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomp
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Record from "effect/Record"
 import type { Caller } from "../access/Callers.js"
 import { Keys } from "../access/Keys.js"
@@ -58,102 +57,101 @@ export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission
 
 const operationOf = byRoute([...operationsOf(PlazaApiWithStories), ...operationsOf(AssumedApi)], basePath)
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Admission, never, Keys | RateWindow | MediaFiles | Assumed | CurrentLatitude | LateCommits | RequestLog> =
-  Layer.effect(
-    Admission,
-    Effect.gen(function*() {
-      const keys = yield* Keys
-      const window = yield* RateWindow
-      const log = yield* RequestLog
-      const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* Assumed
-      const files = yield* MediaFiles
-      const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<
+  Admission["Type"],
+  never,
+  Keys | RateWindow | MediaFiles | Assumed | CurrentLatitude | LateCommits | RequestLog
+> = Effect.gen(function*() {
+  const keys = yield* Keys
+  const window = yield* RateWindow
+  const log = yield* RequestLog
+  const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* Assumed
+  const files = yield* MediaFiles
+  const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
 
-      const identify = ({ entry, headers }: Exchange) => {
-        const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
-        return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
-          entry.accountId = caller?.accountId ?? null
-          return caller
-        })
-      }
-
-      const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-        Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-          caller === undefined
-            ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
-            : caller.account.access === "granted"
-            ? Effect.succeed(caller)
-            : Effect.fail(
-              new DeveloperAccessRevoked({ message: `developer access of this account is not granted: contact ${supportContact}` })
-            ))
-
-      /** Why a caller may not use an operation: a missing scope or an incomplete profile. */
-      const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
-        const scope = scopes[name]
-        return scope !== undefined && !held.includes(scope)
-          ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
-          : method !== "GET" && !(account.photo && account.cover)
-          ? new ProfileIncomplete({ message: "the account has no profile photo or no cover: writes require both" })
-          : undefined
-      }
-
-      const receive = (exchange: Exchange, { body }: Operation): Effect.Effect<unknown, Refusal> =>
-        body === "file"
-          ? Effect.map(Upload.receive(exchange, maxFileBytes, files), (file) => {
-            exchange.file = file
-          })
-          : readBody(exchange, body, limits)
-
-      const check = (exchange: Exchange, operation: Operation): Effect.Effect<Caller, Refusal> =>
-        Effect.flatMap(known(exchange), (caller) =>
-          Effect.flatMap(window.take(caller.keyId, caller.accountId, operation), (): Effect.Effect<Caller, Refusal> =>
-            refusalOf(operation, caller) ?? Effect.as(receive(exchange, operation), caller)))
-
-      const underFault = yield* FaultyAdmission.make((exchange) =>
-        Effect.flatMap(identify(exchange), (caller) =>
-          caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation)))
-      )
-
-      /** A late commit was admitted or refused when its request arrived. */
-      const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
-        exchange.isLate && exchange.admission !== undefined
-          ? exchange.admission
-          : isUnaffected(exchange.hit)
-          ? admit
-          : underFault(exchange, admit)
-
-      return {
-        admit: (exchange, { params, route }) => {
-          const operation = operationOf(route)
-          if (operation === undefined) {
-            return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
-          }
-          exchange.operation = operation
-          log.noteOperation(exchange.entry, operation.name, Record.filter(params, (value) => value !== undefined))
-          return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
-            exchange.caller = caller
-            return caller
-          })
-        },
-        refuse: (exchange, refusal) => Effect.zipRight(decide(exchange, Effect.fail(refusal)), Effect.fail(refusal))
-      }
+  const identify = ({ entry, headers }: Exchange) => {
+    const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
+    return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
+      entry.accountId = caller?.accountId ?? null
+      return caller
     })
+  }
+
+  const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+    Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+      caller === undefined
+        ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
+        : caller.account.access === "granted"
+        ? Effect.succeed(caller)
+        : Effect.fail(
+          new DeveloperAccessRevoked({ message: `developer access of this account is not granted: contact ${supportContact}` })
+        ))
+
+  /** Why a caller may not use an operation: a missing scope or an incomplete profile. */
+  const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
+    const scope = scopes[name]
+    return scope !== undefined && !held.includes(scope)
+      ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
+      : method !== "GET" && !(account.photo && account.cover)
+      ? new ProfileIncomplete({ message: "the account has no profile photo or no cover: writes require both" })
+      : undefined
+  }
+
+  const receive = (exchange: Exchange, { body }: Operation): Effect.Effect<unknown, Refusal> =>
+    body === "file"
+      ? Effect.map(Upload.receive(exchange, maxFileBytes, files), (file) => {
+        exchange.file = file
+      })
+      : readBody(exchange, body, limits)
+
+  const check = (exchange: Exchange, operation: Operation): Effect.Effect<Caller, Refusal> =>
+    Effect.flatMap(known(exchange), (caller) =>
+      Effect.flatMap(window.take(caller.keyId, caller.accountId, operation), (): Effect.Effect<Caller, Refusal> =>
+        refusalOf(operation, caller) ?? Effect.as(receive(exchange, operation), caller)))
+
+  const underFault = yield* FaultyAdmission.make((exchange) =>
+    Effect.flatMap(identify(exchange), (caller) =>
+      caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation)))
   )
+
+  /** A late commit was admitted or refused when its request arrived. */
+  const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
+    exchange.isLate && exchange.admission !== undefined
+      ? exchange.admission
+      : isUnaffected(exchange.hit)
+      ? admit
+      : underFault(exchange, admit)
+
+  return {
+    admit: (exchange, { params, route }) => {
+      const operation = operationOf(route)
+      if (operation === undefined) {
+        return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
+      }
+      exchange.operation = operation
+      log.noteOperation(exchange.entry, operation.name, Record.filter(params, (value) => value !== undefined))
+      return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
+        exchange.caller = caller
+        return caller
+      })
+    },
+    refuse: (exchange, refusal) => Effect.zipRight(decide(exchange, Effect.fail(refusal)), Effect.fail(refusal))
+  }
+})
 
 /**
  * Runs {@link Admission} before every operation.
  *
  * @since 0.1.0
- * @category layers
+ * @category middleware
  */
-export const layerMiddleware: Layer.Layer<RequiresAdmission, never, Admission> = Layer.effect(
+export const middleware: Context.Context<RequiresAdmission> = Context.make(
   RequiresAdmission,
-  Effect.map(Admission, (admission) =>
-    Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
-      const request = Context.get(context, HttpServerRequest)
-      return request instanceof Exchange
-        ? admission.admit(request, Context.get(context, HttpRouter.RouteContext))
-        : Effect.dieMessage("the request is not an Exchange")
-    }))
+  Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
+    const request = Context.get(context, HttpServerRequest)
+    return request instanceof Exchange
+      ? request.admit(request, Context.get(context, HttpRouter.RouteContext))
+      : Effect.dieMessage("the request is not an Exchange")
+  })
 )

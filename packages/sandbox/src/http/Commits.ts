@@ -119,50 +119,50 @@ const overhead = 400
 
 const toCommit = ({ at, size: _, ...commit }: Kept): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
 
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+  const mask = KeyMask.make(keyPrefixes)
+  let kept: Array<Kept> = []
+  let size = 0
+  let added = 0
+  /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
+  const trim = () => {
+    while (kept.length > capacity || size > maxBytes && kept.length > 1) {
+      kept = kept.slice(Math.ceil(kept.length / 2))
+      size = kept.reduce((sum, commit) => sum + commit.size, 0)
+    }
+  }
+  return {
+    add: (write) =>
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        const payload = mask.json(write.payload)
+        const commit: Kept = {
+          ...write,
+          id: `commit_${++added}`,
+          at,
+          payload,
+          size: Buffer.byteLength(JSON.stringify([write.params, payload]))
+        }
+        kept.push(commit)
+        size += commit.size
+        trim()
+      }),
+    all: Effect.sync(() => kept.map(toCommit)),
+    read: ({ after, limit, operation }) =>
+      Effect.sync(() => {
+        const { data, last } = Page.read(
+          operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
+          { after: after === undefined ? undefined : Page.numberOf(after), limit },
+          { newest: added, bytesOf: (commit) => commit.size + overhead }
+        )
+        return { data: data.map(toCommit), next: last?.id ?? null }
+      }),
+    clear: Effect.sync(() => {
+      kept = []
+      size = 0
+    })
+  }
+})
+
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Commits, never, CurrentLatitude> = Layer.effect(
-  Commits,
-  Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
-    const mask = KeyMask.make(keyPrefixes)
-    let kept: Array<Kept> = []
-    let size = 0
-    let added = 0
-    /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
-    const trim = () => {
-      while (kept.length > capacity || size > maxBytes && kept.length > 1) {
-        kept = kept.slice(Math.ceil(kept.length / 2))
-        size = kept.reduce((sum, commit) => sum + commit.size, 0)
-      }
-    }
-    return {
-      add: (write) =>
-        Effect.map(Clock.currentTimeMillis, (at) => {
-          const payload = mask.json(write.payload)
-          const commit: Kept = {
-            ...write,
-            id: `commit_${++added}`,
-            at,
-            payload,
-            size: Buffer.byteLength(JSON.stringify([write.params, payload]))
-          }
-          kept.push(commit)
-          size += commit.size
-          trim()
-        }),
-      all: Effect.sync(() => kept.map(toCommit)),
-      read: ({ after, limit, operation }) =>
-        Effect.sync(() => {
-          const { data, last } = Page.read(
-            operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
-            { after: after === undefined ? undefined : Page.numberOf(after), limit },
-            { newest: added, bytesOf: (commit) => commit.size + overhead }
-          )
-          return { data: data.map(toCommit), next: last?.id ?? null }
-        }),
-      clear: Effect.sync(() => {
-        kept = []
-        size = 0
-      })
-    }
-  })
-)
+export const layer = Layer.effect(Commits, make)

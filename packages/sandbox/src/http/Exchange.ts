@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { RouteContext } from "@effect/platform/HttpRouter"
 import type { RequestError } from "@effect/platform/HttpServerError"
 import type {
   DeveloperAccessRevoked,
@@ -22,7 +23,7 @@ import type { Caller } from "../access/Callers.js"
 import type { UploadedFile } from "../areas/media/Upload.js"
 import type { Hit } from "./Faults.js"
 import type { Entry } from "./RequestLog.js"
-import type { Source } from "./ServerRequest.js"
+import type { Handlers, Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
 
 /**
@@ -52,6 +53,8 @@ export type Refusal =
   | RequestError
   | NotHandled
 
+type Admit = (exchange: Exchange, route: RouteContext) => Effect.Effect<Caller, Refusal>
+
 /** @since 0.1.0 @category models */
 export class Exchange extends ServerRequest {
   /** Without the base path of the interface. */
@@ -59,6 +62,8 @@ export class Exchange extends ServerRequest {
   /** Its record in the request log. */
   readonly entry: Entry
   readonly hit: Hit
+  /** Runs before the handler. */
+  readonly admit: Admit
   /** Carries the request out after it has failed for its caller. */
   readonly commit: (exchange: Exchange) => Effect.Effect<unknown, unknown>
   /** Set once the request is admitted. */
@@ -70,17 +75,20 @@ export class Exchange extends ServerRequest {
   /** Whether it is carried out after it has failed for its caller. */
   isLate = false
 
-  constructor(source: Source, { commit, entry, hit, path, url }: {
+  constructor(source: Source, { admit, commit, entry, handlers, hit, path, url }: {
     readonly url: string
     readonly path: string
     readonly entry: Entry
     readonly hit: Hit
+    readonly handlers: Handlers
+    readonly admit: Admit
     readonly commit: (exchange: Exchange) => Effect.Effect<unknown, unknown>
   }) {
-    super(source, url)
+    super(source, url, handlers)
     this.path = path
     this.entry = entry
     this.hit = hit
+    this.admit = admit
     this.commit = commit
   }
 }

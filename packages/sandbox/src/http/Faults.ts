@@ -5,7 +5,6 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type { ActiveFault, Delay, Fault, Outcome } from "./Fault.js"
@@ -76,9 +75,9 @@ const isDrawn = ({ chance }: Matcher): Effect.Effect<boolean> =>
     onSome: ({ random, rate }) => Effect.map(random.next, (drawn) => drawn < rate)
   })
 
-/** @since 0.1.0 @category layers */
-export const layer = (seed: number): Layer.Layer<Faults> =>
-  Layer.sync(Faults, () => {
+/** @since 0.1.0 @category constructors */
+export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
+  Effect.sync(() => {
     let matchers: ReadonlyArray<Matcher> = []
     let added = 0
     return {

@@ -180,80 +180,82 @@ const sizeOf = ({ method, path, query }: Entry): number => overhead + 2 * (metho
 
 const toRecord = (entry: Entry): RequestRecord => ({ ...entry, at: DateTime.unsafeMake(entry.at) })
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<RequestLog, never, CurrentLatitude> = Layer.effect(RequestLog,
-  Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
-    const mask = KeyMask.make(keyPrefixes)
-    let entries: Array<Entry | undefined> = []
-    /** Index of the oldest kept entry. */
-    let first = 0
-    let bytes = 0
-    let opened = 0
-    const kept = (): ReadonlyArray<Entry> => entries.slice(first).filter((entry) => entry !== undefined)
-    const forgetOldest = () => {
-      while (entries.length - first > capacity || bytes > maxBytes) {
-        const oldest = entries[first]
-        bytes -= oldest === undefined ? 0 : sizeOf(oldest)
-        entries[first++] = undefined
-      }
-      // In bulk, because removing one item from the front of an array moves all others.
-      if (first >= capacity) {
-        entries = entries.slice(first)
-        first = 0
-      }
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<RequestLog["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+  const mask = KeyMask.make(keyPrefixes)
+  let entries: Array<Entry | undefined> = []
+  /** Index of the oldest kept entry. */
+  let first = 0
+  let bytes = 0
+  let opened = 0
+  const kept = (): ReadonlyArray<Entry> => entries.slice(first).filter((entry) => entry !== undefined)
+  const forgetOldest = () => {
+    while (entries.length - first > capacity || bytes > maxBytes) {
+      const oldest = entries[first]
+      bytes -= oldest === undefined ? 0 : sizeOf(oldest)
+      entries[first++] = undefined
     }
-    return {
-      open: (method, path, query, at) => {
-        const entry: Entry = {
-          id: `${prefix}${++opened}`,
-          method: "",
-          path: "",
-          query: "",
-          operation: null,
-          params: {},
-          accountId: null,
-          at,
-          status: null,
-          rule: null,
-          reason: null,
-          delivered: "waiting",
-          deliveredStatus: null,
-          faults: [],
-          truncated: false
-        }
-        entry.method = cut(entry, mask.text(method), maxReasonLength)
-        entry.path = cut(entry, mask.text(path), maxLength)
-        entry.query = cut(entry, mask.text(query), maxLength)
-        entries.push(entry)
-        bytes += sizeOf(entry)
-        forgetOldest()
-        return entry
-      },
-      noteOperation: (entry, operation, params) => {
-        entry.operation = operation
-        entry.params = Object.fromEntries(
-          Object.entries(params).map(([name, value]) => [name, cut(entry, mask.segment(value), maxLength)])
+    // In bulk, because removing one item from the front of an array moves all others.
+    if (first >= capacity) {
+      entries = entries.slice(first)
+      first = 0
+    }
+  }
+  return {
+    open: (method, path, query, at) => {
+      const entry: Entry = {
+        id: `${prefix}${++opened}`,
+        method: "",
+        path: "",
+        query: "",
+        operation: null,
+        params: {},
+        accountId: null,
+        at,
+        status: null,
+        rule: null,
+        reason: null,
+        delivered: "waiting",
+        deliveredStatus: null,
+        faults: [],
+        truncated: false
+      }
+      entry.method = cut(entry, mask.text(method), maxReasonLength)
+      entry.path = cut(entry, mask.text(path), maxLength)
+      entry.query = cut(entry, mask.text(query), maxLength)
+      entries.push(entry)
+      bytes += sizeOf(entry)
+      forgetOldest()
+      return entry
+    },
+    noteOperation: (entry, operation, params) => {
+      entry.operation = operation
+      entry.params = Object.fromEntries(
+        Object.entries(params).map(([name, value]) => [name, cut(entry, mask.segment(value), maxLength)])
+      )
+    },
+    noteDecision: (entry, { reason, rule }) => {
+      entry.rule = rule
+      entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
+    },
+    all: Effect.sync(() => kept().map(toRecord)),
+    read: (query) =>
+      Effect.sync(() => {
+        const { after, limit } = query
+        const { data, last } = Page.read(
+          kept().filter(matches(query)),
+          { after: after === undefined ? undefined : Page.numberOf(after), limit },
+          { newest: opened, bytesOf: sizeOf }
         )
-      },
-      noteDecision: (entry, { reason, rule }) => {
-        entry.rule = rule
-        entry.reason = cut(entry, mask.segment(reason), maxReasonLength)
-      },
-      all: Effect.sync(() => kept().map(toRecord)),
-      read: (query) =>
-        Effect.sync(() => {
-          const { after, limit } = query
-          const { data, last } = Page.read(
-            kept().filter(matches(query)),
-            { after: after === undefined ? undefined : Page.numberOf(after), limit },
-            { newest: opened, bytesOf: sizeOf }
-          )
-          return { data: data.map(toRecord), next: last?.id ?? null }
-        }),
-      clear: Effect.sync(() => {
-        entries = []
-        first = 0
-        bytes = 0
-      })
-    }
-  }))
+        return { data: data.map(toRecord), next: last?.id ?? null }
+      }),
+    clear: Effect.sync(() => {
+      entries = []
+      first = 0
+      bytes = 0
+    })
+  }
+})
+
+/** @since 0.1.0 @category layers */
+export const layer = Layer.effect(RequestLog, make)

@@ -19,6 +19,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
 import type { Operation } from "./Operation.js"
+import type { CurrentCaller } from "./RequiresAdmission.js"
 
 /**
  * The parts of a request that differ in process and on a socket. Reading the body fails if the caller closes the connection.
@@ -82,21 +83,40 @@ const parseJson = (
   )
 }
 
+/**
+ * The handler of an endpoint, which is given the decoded parameters and payload beside the request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Handler = (input: { readonly request: unknown }) => Effect.Effect<unknown, unknown, CurrentCaller>
+
+/**
+ * The handlers of a sandbox, by the names of their endpoints.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Handlers = ReadonlyMap<string, Handler>
+
 /** @since 0.1.0 @category models */
 export class ServerRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [IncomingMessage.TypeId]: IncomingMessage.TypeId = IncomingMessage.TypeId
   readonly source: Source
   readonly url: string
+  /** The handlers of the sandbox that it is for. */
+  readonly handlers: Handlers
   /** Set once its route is known. */
   operation: Operation | undefined
   /** The result of {@link readJson}. */
   received: Option.Option<unknown> = Option.none()
 
-  constructor(source: Source, url: string = source.url) {
+  constructor(source: Source, url: string = source.url, handlers: Handlers = new Map()) {
     super()
     this.source = source
     this.url = url
+    this.handlers = handlers
   }
 
   get originalUrl(): string {
@@ -193,7 +213,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   }
 
   modify({ headers, url }: { readonly url?: string; readonly headers?: Headers.Headers }): ServerRequest {
-    const made = new ServerRequest(headers === undefined ? this.source : { ...this.source, headers }, url ?? this.url)
+    const made = new ServerRequest(headers === undefined ? this.source : { ...this.source, headers }, url ?? this.url, this.handlers)
     made.received = this.received
     return made
   }

@@ -10,7 +10,6 @@ import { type DocumentedError, Forbidden } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { Assumed } from "../Assumptions.js"
 import * as Control from "../control/Control.js"
 import { VirtualClock } from "../VirtualClock.js"
@@ -46,31 +45,28 @@ const misdirected = Envelope.failure(
   })
 )
 
-/** @since 0.1.0 @category layers */
-export const layer = (local: Local): Layer.Layer<Service, never, Assumed | Control.Control | Interface | VirtualClock | Web.Web> =>
-  Layer.effect(
-    Service,
-    Effect.gen(function*() {
-      const { undocumented } = yield* Assumed
-      const control = yield* Control.Control
-      const api = yield* Interface
-      const web = yield* Web.Web
-      const clock = yield* VirtualClock
+/** @since 0.1.0 @category constructors */
+export const make = (local: Local): Effect.Effect<Service["Type"], never, Assumed | Control.Control | Interface | VirtualClock | Web.Web> =>
+  Effect.gen(function*() {
+    const { undocumented } = yield* Assumed
+    const control = yield* Control.Control
+    const api = yield* Interface
+    const web = yield* Web.Web
+    const clock = yield* VirtualClock
 
-      const respond = (request: ServerRequest): Effect.Effect<HttpServerResponse, RequestError | ConnectionReset> => {
-        const [path, query] = split(withoutOrigin(request.originalUrl))
-        return !local.hasKnownHost(request)
-          ? dated(misdirected)
-          : path === Control.basePath || path.startsWith(`${Control.basePath}/`)
-          ? Effect.flatMap(control.respond(request, path, query), dated)
-          : web.owns(path)
-          ? Effect.flatMap(web.respond(request, path, query), dated)
-          : api.respond(request, path, query)
-      }
+    const respond = (request: ServerRequest): Effect.Effect<HttpServerResponse, RequestError | ConnectionReset> => {
+      const [path, query] = split(withoutOrigin(request.originalUrl))
+      return !local.hasKnownHost(request)
+        ? dated(misdirected)
+        : path === Control.basePath || path.startsWith(`${Control.basePath}/`)
+        ? Effect.flatMap(control.respond(request, path, query), dated)
+        : web.owns(path)
+        ? Effect.flatMap(web.respond(request, path, query), dated)
+        : api.respond(request, path, query)
+    }
 
-      return {
-        refuse: (error) => Envelope.failure(error, undocumented),
-        respond: (request) => Effect.uninterruptible(clock.within(respond(request)))
-      }
-    })
-  )
+    return {
+      refuse: (error) => Envelope.failure(error, undocumented),
+      respond: (request) => Effect.uninterruptible(clock.within(respond(request)))
+    }
+  })

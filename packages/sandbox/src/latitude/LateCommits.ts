@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 
 /** A write that is carried out later. */
 interface LateCommit {
@@ -24,19 +24,16 @@ export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateC
   readonly clear: Effect.Effect<void>
 }>() {}
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<LateCommits> = Layer.scoped(
-  LateCommits,
-  Effect.map(FiberSet.make(), (fibers) => ({
-    schedule: (delayMillis, { commit, discard }) =>
-      Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
-        Effect.onInterrupt(() => discard),
-        Effect.zipRight(Effect.ignore(commit)),
-        (write) => FiberSet.run(fibers, write),
-        // The fiber starts in this region, so that a cancellation before its first step discards too.
-        Effect.uninterruptible,
-        Effect.asVoid
-      ),
-    clear: FiberSet.clear(fibers)
-  }))
-)
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<LateCommits["Type"], never, Scope.Scope> = Effect.map(FiberSet.make(), (fibers) => ({
+  schedule: (delayMillis, { commit, discard }) =>
+    Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
+      Effect.onInterrupt(() => discard),
+      Effect.zipRight(Effect.ignore(commit)),
+      (write) => FiberSet.run(fibers, write),
+      // The fiber starts in this region, so that a cancellation before its first step discards too.
+      Effect.uninterruptible,
+      Effect.asVoid
+    ),
+  clear: FiberSet.clear(fibers)
+}))

@@ -37,7 +37,7 @@ const key = "fixtures"
  * @since 0.1.0
  * @category seeding
  */
-export const stored = (meta: MetaRepo): Effect.Effect<InitialData | undefined> =>
+export const stored = (meta: MetaRepo["Type"]): Effect.Effect<InitialData | undefined> =>
   Effect.gen(function*() {
     const seed = yield* SeedData.storedSeed(meta)
     const fixtures = yield* meta.find(key)

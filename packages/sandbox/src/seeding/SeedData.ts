@@ -135,7 +135,8 @@ const orderId = (number: number): string =>
  * @since 0.1.0
  * @category seeding
  */
-export const storedSeed = (meta: MetaRepo): Effect.Effect<Option.Option<number>> => Effect.map(meta.find("seed"), Option.map(Number))
+export const storedSeed = (meta: MetaRepo["Type"]): Effect.Effect<Option.Option<number>> =>
+  Effect.map(meta.find("seed"), Option.map(Number))
 
 const insertPeople = (sql: Client) =>
   Effect.all([

@@ -7,6 +7,7 @@ import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
 import { SandboxError } from "../SandboxError.js"
@@ -258,7 +259,10 @@ const release = (database: Sqlite.Database) =>
  * Opens a data file, or `:memory:`. Fails when the file can't be written, is no data file or is in use.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer = (file: string): Layer.Layer<Sql.Sql, SandboxError> =>
-  Layer.scoped(Sql.Sql, Effect.map(Effect.acquireRelease(open(file), release), Sql.make))
+export const make = (file: string): Effect.Effect<Sql.Sql["Type"], SandboxError, Scope.Scope> =>
+  Effect.map(Effect.acquireRelease(open(file), release), Sql.make)
+
+/** @since 0.1.0 @category layers */
+export const layer = (file: string) => Layer.scoped(Sql.Sql, make(file))

@@ -13,7 +13,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
-import * as Layer from "effect/Layer"
 import { Assumed } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
@@ -115,10 +114,10 @@ const pageSize = (pages: Latitude["pages"], name: string, { after, isAfterEmptyP
 
 const firstPage: PageStart = { after: [] }
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Pagination, never, Assumed | Cursors | CurrentLatitude> = Layer.effect(
-  Pagination,
-  Effect.map(Effect.all([Cursors, CurrentLatitude, Assumed]), ([cursors, current, assumed]) => ({
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Pagination["Type"], never, Assumed | Cursors | CurrentLatitude> = Effect.map(
+  Effect.all([Cursors, CurrentLatitude, Assumed]),
+  ([cursors, current, assumed]) => ({
     readPage: (list, { cursor, limit }) =>
       Effect.gen(function*() {
         const { accountId, name, positionOf, toItem } = list
@@ -137,5 +136,5 @@ export const layer: Layer.Layer<Pagination, never, Assumed | Cursors | CurrentLa
           nextCursor: rows.length > size ? cursors.seal(name, accountId, next, now) : null
         }
       })
-  }))
+  })
 )

@@ -34,7 +34,7 @@ export const routes = Effect.gen(function*() {
   const show = (account: Account, result: FormResult) =>
     Effect.map(
       Effect.all([requests.list(account.id), keys.list(account.id)]),
-      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed), assumed }, result)
+      ([submitted, held]) => View.page({ account, requests: submitted, keys: held, scopes: scopeUses(assumed), assumed }, result)
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
@@ -56,7 +56,7 @@ export const routes = Effect.gen(function*() {
       botName: text(form, "botName"),
       ...(website === "" ? {} : { website })
     }).pipe(
-      Effect.as(Page.seeOther(`${Page.paths.developers}?done=asked`)),
+      Effect.as(Page.seeOther(`${Page.paths.developers}?done=requested`)),
       Effect.catchAll((error) => show(account, { request: { values: form, error } }))
     )
   })

@@ -43,7 +43,7 @@ export interface FormResult {
 
 /** @since 0.1.0 @category constants */
 export const sentences = {
-  asked: "Request sent. A person reviews it.",
+  requested: "Request sent. A person reviews it.",
   revoked: "Key revoked. Every later call with it is refused."
 }
 

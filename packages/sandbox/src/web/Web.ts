@@ -11,7 +11,6 @@ import { Forbidden, InternalError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import type { AccountsRepo } from "../access/AccountsRepo.js"
 import type { Keys } from "../access/Keys.js"
@@ -115,56 +114,49 @@ const orPage = (
     )
   )
 
-/** @since 0.1.0 @category layers */
-export const layer = (
+/** @since 0.1.0 @category constructors */
+export const make = (
   access: "loopback" | "anyone",
   local: Local,
   addresses: { readonly interface: string; readonly control: string }
-): Layer.Layer<
-  Web,
-  never,
-  AccountsRepo | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
-> =>
-  Layer.effect(
-    Web,
-    Effect.gen(function*() {
-      const { maxBodyBytes } = yield* Assumed
-      const routes: ReadonlyArray<Page.Route> = [
-        ...Home.routes(addresses),
-        ...(yield* SignIn.routes),
-        ...(yield* Developers.routes),
-        ...(yield* Operator.routes),
-        ...(yield* Console.routes),
-        ...(yield* Reference.routes),
-        ...files
-      ]
-      const owned = new Set(routes.map(({ path }) => path))
+): Effect.Effect<Web["Type"], never, AccountsRepo | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock> =>
+  Effect.gen(function*() {
+    const { maxBodyBytes } = yield* Assumed
+    const routes: ReadonlyArray<Page.Route> = [
+      ...Home.routes(addresses),
+      ...(yield* SignIn.routes),
+      ...(yield* Developers.routes),
+      ...(yield* Operator.routes),
+      ...(yield* Console.routes),
+      ...(yield* Reference.routes),
+      ...files
+    ]
+    const owned = new Set(routes.map(({ path }) => path))
 
-      const decide = (request: ServerRequest, path: string, query: string) =>
-        Effect.gen(function*() {
-          if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
-            return yield* new Forbidden({ message: "The pages of a sandbox accept only requests from the machine that it runs on." })
-          }
-          // The server omits the body of a response to HEAD.
-          const method = request.method === "HEAD" ? "GET" : request.method
-          const route = routes.find((known) => known.path === path && known.method === method)
-          if (route === undefined) {
-            const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
-            return Envelope.withHeader(failure(path, { status: 405, message: `This page accepts only ${allowed}.` }), "allow", allowed)
-          }
-          if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
-            return yield* new Forbidden({ message: "A page of another origin submitted this form." })
-          }
-          return yield* route.handle({
-            query: new URLSearchParams(query),
-            form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
-            accountId: SignIn.accountFromCookie(request.headers["cookie"])
-          })
+    const decide = (request: ServerRequest, path: string, query: string) =>
+      Effect.gen(function*() {
+        if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
+          return yield* new Forbidden({ message: "The pages of a sandbox accept only requests from the machine that it runs on." })
+        }
+        // The server omits the body of a response to HEAD.
+        const method = request.method === "HEAD" ? "GET" : request.method
+        const route = routes.find((known) => known.path === path && known.method === method)
+        if (route === undefined) {
+          const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
+          return Envelope.withHeader(failure(path, { status: 405, message: `This page accepts only ${allowed}.` }), "allow", allowed)
+        }
+        if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
+          return yield* new Forbidden({ message: "A page of another origin submitted this form." })
+        }
+        return yield* route.handle({
+          query: new URLSearchParams(query),
+          form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
+          accountId: SignIn.accountFromCookie(request.headers["cookie"])
         })
+      })
 
-      return {
-        owns: (path) => owned.has(path),
-        respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
-      }
-    })
-  )
+    return {
+      owns: (path) => owned.has(path),
+      respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
+    }
+  })

@@ -8,12 +8,13 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SandboxError } from "../../SandboxError.js"
 import type { Sql } from "../../storage/Sql.js"
-import { MediaRepo } from "./MediaRepo.js"
+import * as MediaRepo from "./MediaRepo.js"
 
 /** @since 0.1.0 @category models */
 export interface Written<A> {
@@ -155,66 +156,66 @@ const folderOf = (data: string, id: string) =>
  * overtaken by the clock.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> =>
-  Layer.scoped(
-    MediaFiles,
-    Effect.gen(function*() {
-      const repo = yield* MediaRepo
-      const id = yield* repo.folderId()
-      const folder = yield* folderOf(data, id)
-      // Deletes only files that this database wrote, and nothing if the folder was replaced.
-      const remove = (files: ReadonlyArray<string>) =>
-        Effect.sync(() => {
-          for (const file of files) {
-            const path = join(folder.path, file)
-            if (
-              numberOf(id, file) !== undefined && folder.isSame() &&
-              Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
-            ) {
-              Fs.rmSync(path, { force: true })
-            }
+export const make = (data: string): Effect.Effect<MediaFiles["Type"], SandboxError, Sql | Scope.Scope> =>
+  Effect.gen(function*() {
+    const repo = yield* MediaRepo.make
+    const id = yield* repo.folderId()
+    const folder = yield* folderOf(data, id)
+    // Deletes only files that this database wrote, and nothing if the folder was replaced.
+    const remove = (files: ReadonlyArray<string>) =>
+      Effect.sync(() => {
+        for (const file of files) {
+          const path = join(folder.path, file)
+          if (
+            numberOf(id, file) !== undefined && folder.isSame() &&
+            Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+          ) {
+            Fs.rmSync(path, { force: true })
           }
-        })
-
-      const found = Fs.readdirSync(folder.path)
-      const named = new Set(yield* repo.files())
-      yield* remove(found.filter((file) => !named.has(file)))
-      // The sandbox wrote everything in the folder: see `folderOf`.
-      yield* makePrivate(folder.path, 0o700)
-      yield* Effect.forEach(
-        found.filter((file) => named.has(file)),
-        (file) => makePrivate(join(folder.path, file), 0o600),
-        { discard: true }
-      )
-      // Numbers continue after the largest one, so a name is never given twice.
-      let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
-
-      const create = (file: string): number => {
-        if (!folder.isSame()) {
-          throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
         }
-        const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
-        Fs.fchmodSync(opened, 0o600)
-        return opened
-      }
+      })
 
-      return {
-        remove,
-        write: (fill) =>
-          Effect.suspend(() => {
-            last += 1
-            const file = nameOf(id, last)
-            return Effect.acquireUseRelease(
-              Effect.sync(() => create(file)),
-              (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
-              (opened) => Effect.sync(() => Fs.closeSync(opened))
-            ).pipe(
-              Effect.map((result) => ({ file, result })),
-              Effect.onError(() => remove([file]))
-            )
-          })
+    const found = Fs.readdirSync(folder.path)
+    const named = new Set(yield* repo.files())
+    yield* remove(found.filter((file) => !named.has(file)))
+    // The sandbox wrote everything in the folder: see `folderOf`.
+    yield* makePrivate(folder.path, 0o700)
+    yield* Effect.forEach(
+      found.filter((file) => named.has(file)),
+      (file) => makePrivate(join(folder.path, file), 0o600),
+      { discard: true }
+    )
+    // Numbers continue after the largest one, so a name is never given twice.
+    let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
+
+    const create = (file: string): number => {
+      if (!folder.isSame()) {
+        throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
       }
-    })
-  ).pipe(Layer.provide(MediaRepo.Default))
+      const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
+      Fs.fchmodSync(opened, 0o600)
+      return opened
+    }
+
+    return {
+      remove,
+      write: (fill) =>
+        Effect.suspend(() => {
+          last += 1
+          const file = nameOf(id, last)
+          return Effect.acquireUseRelease(
+            Effect.sync(() => create(file)),
+            (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
+            (opened) => Effect.sync(() => Fs.closeSync(opened))
+          ).pipe(
+            Effect.map((result) => ({ file, result })),
+            Effect.onError(() => remove([file]))
+          )
+        })
+    }
+  })
+
+/** @since 0.1.0 @category layers */
+export const layer = (data: string) => Layer.scoped(MediaFiles, make(data))
