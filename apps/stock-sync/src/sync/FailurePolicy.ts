@@ -66,7 +66,10 @@ export const of = (
         ? after(unrefusedState, secondAttempt, refusals)
         : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unprovenQuarantine, refusals)
     case "RateLimit":
-      return Effect.succeed({ state: unrefusedState, refusal, retryIn: Duration.zero })
+      // It pauses all products. A product that gets it again while others are accepted waits on its own.
+      return othersAccepted && send.attempts > 1
+        ? after(unrefusedState, productFault, send.attempts)
+        : Effect.succeed({ state: unrefusedState, refusal, retryIn: Duration.zero })
     case "Service":
       return after(unrefusedState, othersAccepted ? productFault : serviceFault, send.attempts)
   }
