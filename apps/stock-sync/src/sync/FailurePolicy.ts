@@ -31,7 +31,7 @@ const refusalOf = (failure: SendFailure, value: number): Refusal => ({
   value
 })
 
-export interface Circumstances {
+interface Circumstances {
   readonly breakerIsOpen: boolean
   /** Refusals of this stock, including this one. A service fault or a 429 is no refusal. */
   readonly refusals: number

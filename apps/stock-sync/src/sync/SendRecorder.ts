@@ -17,7 +17,7 @@ import * as FailurePolicy from "./FailurePolicy.js"
 import * as MonotonicClock from "./MonotonicClock.js"
 import { type Outcome, SyncStatus } from "./SyncStatus.js"
 
-export type SendExit = Exit.Exit<Product | undefined, FailurePolicy.SendFailure>
+type SendExit = Exit.Exit<Product | undefined, FailurePolicy.SendFailure>
 
 export interface SendRecorder {
   readonly record: (send: Send, exit: SendExit, permit: CircuitBreaker.Permit<ProductId>) => Effect.Effect<void, LedgerFault>

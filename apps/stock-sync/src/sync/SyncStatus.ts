@@ -46,7 +46,7 @@ export type LedgerState =
   | { readonly _tag: "Open"; readonly since: DateTime.Utc; readonly path: string }
   | { readonly _tag: "Failing"; readonly since: DateTime.Utc; readonly failure: Failure; readonly nextTry: DateTime.Utc }
 
-export interface SourceState {
+interface SourceState {
   /** When it was last read without failure, whether it had changed or not. */
   readonly readAt: DateTime.Utc | undefined
   /** When this process last applied a snapshot. */
@@ -62,7 +62,7 @@ export interface SourceState {
 export const outcomes = ["confirmed", "doubtful", "pending", "quarantined"] as const
 export type Outcome = (typeof outcomes)[number]
 
-export interface OutcomeCount {
+interface OutcomeCount {
   readonly count: number
   /** When the last request had this outcome. */
   readonly at: DateTime.Utc | undefined

@@ -27,7 +27,7 @@ import * as Reconciliation from "./Reconciliation.js"
 import * as SnapshotIngest from "./SnapshotIngest.js"
 import { SyncStatus } from "./SyncStatus.js"
 
-export interface OnceOptions extends Omit<Dispatcher.Options, "until"> {
+interface OnceOptions extends Omit<Dispatcher.Options, "until"> {
   /** The account of the key, without the id, which the service may show. */
   readonly account: Omit<Account, "id">
   readonly policy: SnapshotPolicy
