@@ -20,7 +20,8 @@ import { name, version } from "./version.js"
 const withOutput = (options: { readonly json: boolean; readonly quiet: boolean }) =>
   Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options)))
 
-const described = (summary: string, ...examples: ReadonlyArray<string>) => Command.withDescription(Help.about(summary, ...examples))
+const described = (summary: string, ...examples: Help.Description["examples"]) =>
+  Command.withDescription(Help.describe({ summary, examples }))
 
 const { concurrency, json, ledger, quiet } = Settings
 const { sourceIncludesSales } = SyncSettings
@@ -185,56 +186,7 @@ export const root = Command.make(name).pipe(
   Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_])
 )
 
-export const options: CommandLine.Options = {
-  name,
-  version,
-  grammar: {
-    valued: [
-      "--config",
-      "--source",
-      "--format",
-      "--id-column",
-      "--stock-column",
-      "--delimiter",
-      "--items",
-      "--query",
-      "--source-timeout",
-      "--settle",
-      "--unfinished-wait",
-      "--done-marker",
-      "--max-bad-rows",
-      "--buffer",
-      "--max",
-      "--rules",
-      "--unmapped",
-      "--gone",
-      "--negative",
-      "--duplicates",
-      "--guard-share",
-      "--guard-count",
-      "--guard-window",
-      "--ledger",
-      "--late-writes",
-      "--history",
-      "--concurrency",
-      "--poll",
-      "--reassert-share",
-      "--reassert-after",
-      "--products-path",
-      "--reconcile-every",
-      "--retry-refused-after",
-      "--stop-within",
-      "--port",
-      "--host",
-      "--log-format",
-      "--log-level",
-      "--webhook",
-      "--limit"
-    ],
-    repeated: [],
-    flags: ["--source-includes-sales", "--json", "--quiet"]
-  }
-}
+export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
 export const run = CommandLine.run(root, options)

@@ -204,10 +204,10 @@ describe("a misspelt variable", () => {
 
   it("is expected in one list, which has every variable that the help names", () => {
     const pages = Help.manual(Cli.root, Cli.options).page.commands
-    const named = pages.flatMap(({ options }) => options.flatMap(({ said }) => said.match(/STOCK_SYNC_[A-Z_]+/g) ?? []))
+    const named = pages.flatMap(({ options }) => options.flatMap(({ description }) => description.match(/STOCK_SYNC_[A-Z_]+/g) ?? []))
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter((variable) => !variables.has(variable))).toEqual([])
     for (const { name, options } of pages)
-      expect([name, options.some(({ said }) => said.includes("[STOCK_SYNC_CONFIG]"))]).toEqual([name, true])
+      expect([name, options.some(({ description }) => description.includes("[STOCK_SYNC_CONFIG]"))]).toEqual([name, true])
   })
 })

@@ -32,16 +32,14 @@ export interface Options extends Open.SourceOptions {
 /** Nothing is due any longer, and rows of the source are not confirmed. */
 export class Incomplete extends Data.TaggedError("Incomplete")<{
   readonly message: string
-  /** 1: rows or products were rejected; 7: the service did not confirm products. */
-  readonly exitCode: 1 | 7
+  /** Whether a later run can succeed without a correction. */
+  readonly retryable: boolean
 }> {}
 
 /** Several products in a row failed by a fault of the service or the network. */
 export class ServiceUnavailable extends Data.TaggedError("ServiceUnavailable")<{
   readonly message: string
-}> {
-  readonly exitCode = 7
-}
+}> {}
 
 // No product is sent again that is settled, so nothing of it matters.
 const noReassertion = { share: 0, after: Duration.hours(1) }
@@ -132,18 +130,18 @@ const ending = ({ ended, source }: Engine.Result, counts: Counts) =>
       }
       return yield* new Explained({
         cause: failure,
-        advice: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
+        explanation: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
       })
     }
     if (source !== undefined && Either.isLeft(source)) return yield* source.left
-    if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, exitCode: 7 })
+    if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, retryable: true })
     const rejected = counts.rejectedRows + counts.quarantined
     if (rejected === 0) return
     const what = [
       ...(counts.rejectedRows > 0 ? [`${Format.count(counts.rejectedRows, "row")} of the source rejected`] : []),
       ...(counts.quarantined > 0 ? [`${Format.count(counts.quarantined, "product")} refused by the service`] : [])
     ]
-    return yield* new Incomplete({ message: `${what.join(", ")}: correct what is listed, and run it again`, exitCode: 1 })
+    return yield* new Incomplete({ message: `${what.join(", ")}: correct what is listed, and run it again`, retryable: false })
   })
 
 /** Shows a bar beside an effect, and removes it at the end. */

@@ -20,9 +20,7 @@ export interface Options {
 export class NotQuarantined extends Data.TaggedError("NotQuarantined")<{
   readonly products: ReadonlyArray<string>
   readonly message: string
-}> {
-  readonly exitCode = 1
-}
+}> {}
 
 export const run = ({ ledger: place, products }: Options) =>
   Effect.gen(function*() {

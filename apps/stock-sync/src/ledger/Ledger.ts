@@ -21,40 +21,30 @@ import type { Entry, EntryState, Refusal, Waiting } from "./Entry.js"
 export class LedgerFault extends Data.TaggedError("LedgerFault")<{
   readonly path: string
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** Another process holds the ledger's lock. */
 export class LedgerInUse extends Data.TaggedError("LedgerInUse")<{
   readonly path: string
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** A snapshot is implausible. Nothing of it was taken; it waits for `confirm`, or for the next plausible one. */
 export class SnapshotHeld extends Data.TaggedError("SnapshotHeld")<{
   readonly held: Held
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** The ledger belongs to another account's store, or may do so. */
 export class OtherAccount extends Data.TaggedError("OtherAccount")<{
   readonly path: string
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** No snapshot with this number is held. */
 export class NotHeld extends Data.TaggedError("NotHeld")<{
   readonly message: string
-}> {
-  readonly exitCode = 1
-}
+}> {}
 
 /** What is known of the account that a ledger belongs to. */
 export interface Account {

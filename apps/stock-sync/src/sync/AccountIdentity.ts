@@ -13,9 +13,7 @@ import * as Schedule from "effect/Schedule"
 /** `GET /me` is not there, so the base address is wrong. */
 export class WrongAddress extends Data.TaggedError("WrongAddress")<{
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 const wrongAddress = "there is no GET /me at PLAZA_BASE_URL, so it is not the address of the service: it ends with the version, such as " +
   "https://host/open/v1. Correct PLAZA_BASE_URL; nothing was sent"
