@@ -76,6 +76,19 @@ describe("the documentation", () => {
     expect(missing).toEqual([])
   })
 
+  it("names existing identifiers in the pages for contributors", () => {
+    const sources = files.filter((file) => /^(?:packages|apps|scripts)\/.*\.ts$/.test(file)).map(read).join("\n")
+    // The endpoint that CONTRIBUTING.md adds as an example.
+    const examples = new Set(["unlikePost"])
+    const unknown = ["CONTRIBUTING.md", "AGENTS.md", "docs/development.md"].flatMap((page) =>
+      [...read(page).replace(/^```[^]*?^```/gm, "").matchAll(/`(\w*[a-z][A-Z]\w*)`/g)]
+        .map(([, name = ""]) => name)
+        .filter((name) => !examples.has(name) && !new RegExp(`\\b${name}\\b`).test(sources))
+        .map((name) => `${page}: ${name}`)
+    )
+    expect(unknown).toEqual([])
+  })
+
   it("names existing scripts and tests in its commands", () => {
     const scriptsOf = (manifest: string): ReadonlyArray<string> => {
       // True: npm reads the same field of the same file.
