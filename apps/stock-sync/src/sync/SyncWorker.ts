@@ -4,7 +4,7 @@
  */
 import type { Operations, Profiles, RateLimit, Store } from "@plaza/client"
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
