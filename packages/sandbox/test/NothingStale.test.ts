@@ -1,6 +1,6 @@
 /**
- * The caches of callers and responses are never stale: a change takes effect
- * with the next request, however it was made.
+ * A change takes effect with the next request, however it was made, although
+ * callers are cached.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -121,8 +121,8 @@ const writes = {
   reset: () => control("POST", "/reset")
 }
 
-layer(layerInProcess({ assumptions }))("a cached response", (it) => {
-  it.effect("equals an uncached one after any writes, for every read", () =>
+layer(layerInProcess({ assumptions }))("a repeated read", (it) => {
+  it.effect("has the current state after any writes, for every read", () =>
     Effect.gen(function*() {
       const names = FastCheck.constantFrom(...Object.keys(writes) as Array<keyof typeof writes>)
       let other = 0
@@ -131,10 +131,10 @@ layer(layerInProcess({ assumptions }))("a cached response", (it) => {
           yield* writes[step]()
           for (const path of reads) {
             yield* call("GET", path)
-            const kept = yield* call("GET", path)
-            // Unknown query parameters are ignored, and this query has no cached response yet.
-            const anew = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
-            assert.deepStrictEqual([kept.status, kept.text], [anew.status, anew.text], `${steps.join()}, ${path}`)
+            const repeated = yield* call("GET", path)
+            // Unknown query parameters are ignored, so this query has the same response, but is new.
+            const fresh = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
+            assert.deepStrictEqual([repeated.status, repeated.text], [fresh.status, fresh.text], `${steps.join()}, ${path}`)
           }
         }
       }
