@@ -5,10 +5,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted, Schema } from "effect"
-import { as, submit } from "./asking.js"
-import { call, control, layerInProcess, type Reply, someone } from "./support.js"
+import { call, control, layerInProcess, type Response, someone } from "./support.js"
+import { as, submit } from "./WebPages.js"
 
-const codeOf = ({ json, status }: Reply): string =>
+const codeOf = ({ json, status }: Response): string =>
   status < 400
     ? String(status)
     : `${status} ${Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))(json).error.code}`
@@ -52,7 +52,7 @@ layer(layerInProcess({ assumptions }))("a change takes effect with the next requ
         const move of [
           (id: string, to: "suspend" | "restore") => setAccess(id, to),
           (id: string, to: "suspend" | "restore") => control("POST", `/accounts/${id}/access`, { json: { move: to } }),
-          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "move", account: id, move: to })
+          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "transition", account: id, transition: to })
         ]
       ) {
         const { id, read } = yield* knownOne

@@ -156,7 +156,7 @@ describe("the cost of a call", () => {
           assert.deepStrictEqual(costlyOf(steps), [], path)
           const [found] = steps.filter(({ detail, statement }) => / LIMIT /.test(statement) && detail.startsWith("SEARCH"))
           assert.match(found?.detail ?? "",
-            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,turn\)<\(\?,\?\))\)$/, path)
+            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,sort_seq\)<\(\?,\?\))\)$/, path)
         }
       }))
 

@@ -149,7 +149,7 @@ export type Delay = typeof Delay.Type
  * @since 0.1.0
  * @category models
  */
-export type Outcome = Exclude<Fault, Delay>
+export type ResponseFault = Exclude<Fault, Delay>
 
 /** @since 0.1.0 @category models */
 export const FaultId = Schema.String.pipe(Schema.brand("FaultId"))

@@ -15,9 +15,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import type { SandboxApp } from "./SandboxApp.js"
 import type { Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
-import type { Service } from "./Service.js"
 
 /**
  * The origin of a sandbox in process. Requests to any other origin fail.
@@ -137,7 +137,7 @@ export const withoutCallerContext = <A, E>(effect: Effect.Effect<A, E>): Effect.
  * @since 0.1.0
  * @category constructors
  */
-export const makeClient = (service: Service["Type"]): HttpClient.HttpClient =>
+export const makeClient = (service: SandboxApp["Type"]): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
     url.origin === origin
       ? withoutCallerContext(service.respond(new ServerRequest(sourceOf(request, url)))).pipe(

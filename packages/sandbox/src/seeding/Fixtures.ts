@@ -79,7 +79,7 @@ export const fieldPath = (path: ReadonlyArray<PropertyKey>): string =>
 export const decode = (data: unknown): Either.Either<Fixtures, string> =>
   Either.mapLeft(decodeUnknown(data), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return `${fieldPath(issue?.path ?? []) || "the whole"}: ${issue?.message ?? "is wrong"}`
+    return `${fieldPath(issue?.path ?? []) || "the file"}: ${issue?.message ?? "is wrong"}`
   })
 
 const Json = Schema.parseJson(Fixtures)
