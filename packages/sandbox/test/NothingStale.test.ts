@@ -124,6 +124,7 @@ const writes = {
 layer(layerInProcess({ assumptions }))("a repeated read", (it) => {
   it.effect("has the current state after any writes, for every read", () =>
     Effect.gen(function*() {
+      // True because `Object.keys` returns the names of these properties.
       const names = FastCheck.constantFrom(...Object.keys(writes) as Array<keyof typeof writes>)
       let other = 0
       for (const steps of FastCheck.sample(FastCheck.array(names, { minLength: 1, maxLength: 8 }), { numRuns: 8, seed: 7 })) {

@@ -43,14 +43,16 @@ const recording = function(this: Sqlite.Database, text: string) {
     const run = statement[method].bind(statement)
     statement[method] = (...values: Array<unknown>) => {
       asked.push(text)
+      // The result of the method that this one replaces.
       return run(...values) as never
     }
   }
   return statement
 }
-// Its type has the parameters of each statement, which are not needed here.
+// It takes and returns what the original does; its type lacks the type parameters of statements.
 Sqlite.prototype.prepare = recording as never
 afterAll(() => {
+  // The original method.
   Sqlite.prototype.prepare = prepare as never
 })
 

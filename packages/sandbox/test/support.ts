@@ -80,6 +80,7 @@ const bySocket = Layer.effect(
         const response = await fetch(url, {
           method,
           headers: headersOf(sandbox, request),
+          // True of a text and of bytes: fetch accepts both.
           body: request.form ?? (bodyOf(request) as BodyInit | undefined) ?? null,
           signal
         })

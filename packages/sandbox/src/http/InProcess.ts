@@ -61,7 +61,7 @@ const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): Body => {
     case "FormData":
       return ofWeb(body.formData)
     case "Raw":
-      // `HttpBody.raw` is for values that fetch accepts as a body; the fetch client of the platform makes the same cast.
+      // True because `HttpBody.raw` is for values that fetch accepts as a body. The constructor of `Response` rejects others.
       return { ...ofWeb(body.body as WebBody), contentType: body.contentType }
   }
 }
