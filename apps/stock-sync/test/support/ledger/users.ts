@@ -121,7 +121,7 @@ export const users = (fresh: Fresh): void => {
               Effect.gen(function*() {
                 expect(yield* collect(reader.unsettled)).toMatchObject([{ productId: "A", wanted: 4 }])
                 expect(yield* Effect.flip(take(reader))).toMatchObject({ _tag: "LedgerFault" })
-              }), "layerReader")
+              }), "layerReadOnly")
           }))))
 
     it.effect("a copy takes everything, beside the worker, and leaves the ledger as it is", () =>
@@ -137,7 +137,7 @@ export const users = (fresh: Fresh): void => {
                 expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "B" }, {
                   productId: "D"
                 }])
-              }), "layerCopy")
+              }), "layerTemporaryCopy")
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1, rejectedRows: 1 })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
           }))))
@@ -149,8 +149,8 @@ export const users = (fresh: Fresh): void => {
             Effect.gen(function*() {
               yield* receive(copy, row("C", 1))
               expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
-            }), "layerCopy")
-          for (const how of ["layerReader", "layerBeside"] as const) {
+            }), "layerTemporaryCopy")
+          for (const how of ["layerReadOnly", "layerWithoutLock"] as const) {
             const missing = yield* Effect.flip(using(place, () => Effect.void, how))
             expect(missing).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
             expect(missing.message).toContain("does not exist yet")
