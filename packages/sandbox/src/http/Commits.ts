@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { optional } from "../OptionalField.js"
 import * as KeyMask from "./KeyMask.js"
 
 /** @since 0.1.0 @category models */
@@ -53,8 +54,6 @@ export const capacity = 100_000
  * @category constants
  */
 export const maxBytes = 32_000_000
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
  * Which commits to list: the newest, or the first after a given one. The order is always oldest first.

@@ -5,8 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { allowedValues } from "../AllowedValues.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 /** Which calls a fault hits. */
 const target = {

@@ -6,9 +6,8 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { optional } from "../OptionalField.js"
 import * as Models from "./SeedingModels.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /** A sandbox works at this size too. Beyond it, seeding takes minutes and much memory. */
 const maxQuantity = 10_000_000

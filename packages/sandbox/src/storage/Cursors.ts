@@ -18,8 +18,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { invalidField } from "../http/Envelope.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 const PageStart = Schema.Struct({
   /** The position of the last row of the previous page. */
