@@ -1,6 +1,5 @@
 /**
- * The record of commits: the writes that were carried out, as they were sent, whatever the response was and however they are
- * stored. It is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
+ * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
  *
  * @since 0.1.0
  */
@@ -13,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { optional } from "../OptionalField.js"
 import * as KeyMask from "./KeyMask.js"
 
 /** @since 0.1.0 @category models */
@@ -31,7 +31,7 @@ export const Commit = Schema.Struct({
   params: Schema.Record({ key: Schema.String, value: Schema.String }),
   /** The body as it was sent, unchanged by any latitude but with keys masked; of an upload the name, type, size and SHA-256 of the file. Null without a body. */
   payload: Schema.Unknown,
-  /** The id of what was created; null where the operation creates nothing that has one. */
+  /** The id of the created resource; null if there is none. */
   createdId: Schema.NullOr(Schema.String),
   /** Whether it was carried out after its request had failed. */
   isLate: Schema.Boolean
@@ -54,8 +54,6 @@ export const capacity = 100_000
  * @category constants
  */
 export const maxBytes = 32_000_000
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
  * Which commits to list: the newest, or the first after a given one. The order is always oldest first.

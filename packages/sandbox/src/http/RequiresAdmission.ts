@@ -34,11 +34,3 @@ export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>(
     Schema.instanceOf(NotHandled)
   )
 }) {}
-
-/**
- * The option of every handler: a started handler runs to its end, even if the caller closes the connection.
- *
- * @since 0.1.0
- * @category constants
- */
-export const uninterruptible = { uninterruptible: true }

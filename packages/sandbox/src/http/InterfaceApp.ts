@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { Caller } from "../access/Callers.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Responses from "../latitude/Responses.js"
@@ -22,7 +22,7 @@ import { Commits, type Write } from "./Commits.js"
 import * as Envelope from "./Envelope.js"
 import { Exchange, type NotHandled } from "./Exchange.js"
 import * as Failures from "./Failures.js"
-import type { Outcome } from "./Fault.js"
+import type { ResponseFault } from "./Fault.js"
 import { Faults, type Hit, isUnaffected, noFault } from "./Faults.js"
 import { pause } from "./FaultyAdmission.js"
 import type { ConnectionReset } from "./FaultyResponse.js"
@@ -36,7 +36,7 @@ import { basePath } from "./ServedApi.js"
 import type { Handlers, ServerRequest } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
-export class Interface extends Context.Tag("@plaza/sandbox/Interface")<Interface, {
+export class InterfaceApp extends Context.Tag("@plaza/sandbox/InterfaceApp")<InterfaceApp, {
   /** Fails if the caller closed the connection, or a fault closes it. */
   readonly respond: (
     request: ServerRequest,
@@ -46,7 +46,7 @@ export class Interface extends Context.Tag("@plaza/sandbox/Interface")<Interface
 }>() {}
 
 /** The response of a gateway in front of the service; see `gatewayStatus` of the latitude. */
-const gatewayOutcome = ({ gatewayStatus, gatewayStatusWhen }: Latitude): Outcome => ({
+const gatewayFault = ({ gatewayStatus, gatewayStatusWhen }: Latitude): ResponseFault => ({
   kind: "status",
   when: gatewayStatusWhen,
   status: gatewayStatus ?? 307,
@@ -85,7 +85,7 @@ const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }:
 export const make = (app: () => Router.App, handlers: Handlers) =>
   Effect.gen(function*() {
     // Without undocumented fields, errors have only a code and a message.
-    const { undocumented } = yield* Assumed
+    const { undocumented } = yield* CurrentAssumptions
     const admission = yield* Admission
     const commits = yield* Commits
     const faults = yield* Faults
@@ -155,7 +155,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       return decide(exchange)
     }
 
-    const perform = (exchange: Exchange): Effect.Effect<FaultyResponse.Outcome, RequestError> => {
+    const perform = (exchange: Exchange): Effect.Effect<FaultyResponse.FaultResult, RequestError> => {
       const original = Effect.catchTag(decide(exchange), "NotHandled", () => Effect.succeed(undefined))
       const { entry, hit } = exchange
       return isUnaffected(hit) ? Effect.map(original, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
@@ -172,7 +172,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       const isGateway = latitude.isGatewayRequest()
       return Effect.map(faults.take(method, path), (hit) =>
         // An added fault takes precedence.
-        isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayOutcome(latitude.value) } : hit)
+        isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
     }
 
     /** Handles a request. A path that does not start with the base path is unknown. */
@@ -181,7 +181,7 @@ export const make = (app: () => Router.App, handlers: Handlers) =>
       entry: Entry,
       path: string,
       query: string
-    ): Effect.Effect<FaultyResponse.Outcome, RequestError> =>
+    ): Effect.Effect<FaultyResponse.FaultResult, RequestError> =>
       path.startsWith(`${basePath}/`)
         ? Effect.flatMap(hitOf(request.method, path.slice(basePath.length)), (hit) =>
           perform(new Exchange(request.source, {

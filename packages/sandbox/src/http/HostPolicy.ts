@@ -27,7 +27,7 @@ const hostsOf = ({ headers, originalUrl }: ServerRequest): ReadonlyArray<string>
  * @since 0.1.0
  * @category models
  */
-export interface Local {
+export interface HostPolicy {
   /**
    * Whether the `Host` of a request is a name of this machine, the configured host or an allowed host. A foreign page can
    * make its own name resolve to this machine (DNS rebinding), but it can't change the `Host` that the browser sends.
@@ -53,7 +53,7 @@ export const isHost = (host: string): boolean =>
   host === anyHost || (!host.includes(anyHost) && nameOf(bracketed(host)) !== undefined && !/\]:\d*$/.test(host))
 
 /** @since 0.1.0 @category constructors */
-export const make = (bound: string, allowed: ReadonlyArray<string> = []): Local => {
+export const make = (bound: string, allowed: ReadonlyArray<string> = []): HostPolicy => {
   const names = new Set([bound, ...allowed].map((host) => nameOf(bracketed(host))))
   const isAny = allowed.includes(anyHost)
   const isOwnName = (host: string): boolean => {

@@ -4,13 +4,13 @@
 import type { HttpMethod } from "@effect/platform"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect } from "effect"
-import { Way } from "./support.js"
+import { Transport } from "./support.js"
 
 /** Requests a page. */
-export const ask = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>
+export const request = (method: HttpMethod.HttpMethod, path: string, headers: Readonly<Record<string, string>> = {}, text?: string) =>
   Effect.gen(function*() {
     const { webUrl } = yield* Sandbox.Sandbox
-    const { send } = yield* Way
+    const { send } = yield* Transport
     return yield* send(method, new URL(path, webUrl).href, { key: null, headers, ...(text === undefined ? {} : { text }) })
   })
 
@@ -18,7 +18,7 @@ type Inputs = Readonly<Record<string, string>> | ReadonlyArray<readonly [string,
 
 /** Submits a form. */
 export const submit = (path: string, inputs: Inputs, headers: Readonly<Record<string, string>> = {}) =>
-  ask("POST", path, { "content-type": "application/x-www-form-urlencoded", ...headers }, new URLSearchParams(
+  request("POST", path, { "content-type": "application/x-www-form-urlencoded", ...headers }, new URLSearchParams(
     Array.isArray(inputs) ? inputs : Object.entries(inputs)
   ).toString())
 

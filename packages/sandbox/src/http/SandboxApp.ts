@@ -10,18 +10,18 @@ import { type DocumentedError, Forbidden } from "@plaza/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Control from "../control/Control.js"
 import { VirtualClock } from "../VirtualClock.js"
 import * as Web from "../web/Web.js"
 import * as Envelope from "./Envelope.js"
 import type { ConnectionReset } from "./FaultyResponse.js"
-import { Interface } from "./Interface.js"
-import type { Local } from "./LocalOnly.js"
+import type { HostPolicy } from "./HostPolicy.js"
+import { InterfaceApp } from "./InterfaceApp.js"
 import type { ServerRequest } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
-export class Service extends Context.Tag("@plaza/sandbox/Service")<Service, {
+export class SandboxApp extends Context.Tag("@plaza/sandbox/SandboxApp")<SandboxApp, {
   /** A started handler runs to its end, even if the caller closes the connection. */
   readonly respond: (request: ServerRequest) => Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
   /** The response to malformed HTTP. */
@@ -46,11 +46,13 @@ const misdirected = Envelope.failure(
 )
 
 /** @since 0.1.0 @category constructors */
-export const make = (local: Local): Effect.Effect<Service["Type"], never, Assumed | Control.Control | Interface | VirtualClock | Web.Web> =>
+export const make = (
+  local: HostPolicy
+): Effect.Effect<SandboxApp["Type"], never, CurrentAssumptions | Control.Control | InterfaceApp | VirtualClock | Web.Web> =>
   Effect.gen(function*() {
-    const { undocumented } = yield* Assumed
+    const { undocumented } = yield* CurrentAssumptions
     const control = yield* Control.Control
-    const api = yield* Interface
+    const api = yield* InterfaceApp
     const web = yield* Web.Web
     const clock = yield* VirtualClock
 
