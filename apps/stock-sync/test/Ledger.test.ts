@@ -55,7 +55,7 @@ const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
 describe("who may use a file", () => {
-  it.effect("a second user is turned away under any name of the file", () =>
+  it.effect("a second process is rejected under any name of the file", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
@@ -128,7 +128,7 @@ describe("a worker", () => {
   }
 })
 
-describe("files it can't use", () => {
+describe("unusable files", () => {
   const openers = { work: LedgerSqlite.layer, look: LedgerSqlite.layerReadOnly, copy: LedgerSqlite.layerTemporaryCopy }
   const refusedBy = (path: string, how: keyof typeof openers) =>
     Effect.gen(function*() {
@@ -148,7 +148,7 @@ describe("files it can't use", () => {
       })
     ))
 
-  it.effect("says that a folder is one", () =>
+  it.effect("says that the path is a folder", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* (yield* FileSystem.FileSystem).makeDirectory(path)
@@ -156,7 +156,7 @@ describe("files it can't use", () => {
       })
     ))
 
-  it.effect("says that there is nothing to look at yet", () =>
+  it.effect("says that the ledger does not exist yet", () =>
     inFolder((path) => Effect.map(refusedBy(path, "look"), (message) => expect(message).toContain("once"))))
 
   it.effect("refuses another kind of file and leaves it as it is", () =>
@@ -200,7 +200,7 @@ describe("files it can't use", () => {
       })
     ))
 
-  it.effect("begins anew in a file of no bytes, as a crash at the first start leaves it", () =>
+  it.effect("creates the ledger in an empty file, which a crash at the first start leaves", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* (yield* FileSystem.FileSystem).writeFileString(path, "")
@@ -267,7 +267,7 @@ describe("statements around a request", () => {
 describe("a file that can't be written for a while", () => {
   const snapshot = (products: number) => intake(Stream.range(1, products).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))))
 
-  it.effect("says that the disk is full, keeps what it has, and goes on when there is room", () =>
+  it.effect("says that the disk is full, keeps its content, and works again when there is room", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* using(path, (ledger) => Effect.zipRight(ledger.applySnapshot(snapshot(2_000), policy), settle(ledger, "P7")))
@@ -289,7 +289,7 @@ describe("a file that can't be written for a while", () => {
       })
     ))
 
-  it.effect("says that another program writes it, and goes on when that has ended", () =>
+  it.effect("says that another program writes it, and works again after that", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
@@ -318,7 +318,7 @@ describe("a file that can't be written for a while", () => {
       })
     ))
 
-  it.effect("is waited for once: from then on it fails at once, until it is opened anew", () =>
+  it.effect("is waited for once: later operations fail at once until the ledger is opened again", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
@@ -336,7 +336,7 @@ describe("a file that can't be written for a while", () => {
       })
     ))
 
-  it.effect("says so where it is noticed at the commit, too", () =>
+  it.effect("is also reported if the commit fails", () =>
     Effect.gen(function*() {
       const failed = new SqlError({ cause: Object.assign(new Error("database or disk is full"), { rawCode: 13 }) })
       const sql = yield* SqliteClient.make({ filename: ":memory:" })

@@ -29,7 +29,7 @@ users(fresh)
 migrations(fresh, [2, 3])
 model(fresh, 40)
 
-describe("databases it can't use", () => {
+describe("unusable databases", () => {
   const refused = (place: string) => Effect.flip(using(place, () => Effect.void))
 
   it.effect("are named without the password, with what to do", () =>
@@ -51,7 +51,7 @@ describe("databases it can't use", () => {
       }
     }))
 
-  it.effect("a session that the server ends writes nothing more, holds nothing more, and what it was sending is doubtful to the next", () =>
+  it.effect("a session that the server ends writes nothing more and loses its lock, and its requests are doubtful to the next one", () =>
     Effect.gen(function*() {
       const place = yield* fresh
       yield* using(place, (ledger) =>
@@ -68,7 +68,7 @@ describe("databases it can't use", () => {
         }).pipe(Effect.scoped, Effect.provide(Reactivity.layer)))
     }))
 
-  it.effect("a schema of another role is used where the user may not create one", () =>
+  it.effect("a schema of another role is used if the user may not create one", () =>
     Effect.gen(function*() {
       const place = yield* fresh
       const schema = new URL(place).searchParams.get("schema") ?? ""

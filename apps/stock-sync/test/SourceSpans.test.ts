@@ -1,8 +1,9 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Option, Stream, Tracer } from "effect"
+import { Duration, Effect, Option, Stream } from "effect"
 import * as Open from "../src/source/Open.js"
+import { recordSpans } from "./support/spans.js"
 
 const options = { idColumn: "productId", stockColumn: "stock", settle: Duration.zero, timeout: Duration.seconds(1) }
 
@@ -12,16 +13,7 @@ describe("a source", () => {
       const files = yield* FileSystem.FileSystem
       const path = yield* files.makeTempFileScoped({ suffix: ".csv" })
       yield* files.writeFileString(path, "productId,stock\nA,1\n")
-      const spans: Array<Tracer.Span> = []
-      const native = yield* Effect.tracer
-      const tracer = Tracer.make({
-        context: (run, fiber) => native.context(run, fiber),
-        span: (...parts) => {
-          const span = native.span(...parts)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = yield* recordSpans
       const read = Effect.flatMap(Open.make({ ...options, source: path }), (source) => source.open(Option.none())).pipe(
         Effect.map(Option.getOrThrow),
         Effect.flatMap(({ rows }) => Stream.runDrain(rows))

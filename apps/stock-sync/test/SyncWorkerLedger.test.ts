@@ -65,7 +65,7 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
     }
   })
 
-describe("a ledger that fails under a running engine", () => {
+describe("a ledger that fails under a running worker", () => {
   for (const operation of ["take", "confirm", "applySnapshot", "check"] as const) {
     it.live(`at ${operation} is reported and opened again until it works, and nothing is lost`, () =>
       simulated(wanted, (memory) =>
@@ -93,7 +93,7 @@ describe("a ledger that fails under a running engine", () => {
   }
 
   for (const failure of [full, inUse]) {
-    it.live(`and can't be opened again for a while (${failure._tag}) is waited for`, () =>
+    it.live(`that can't be opened for a while (${failure._tag}) is opened with backoff`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const breaking = yield* breakable(memory)
@@ -109,7 +109,7 @@ describe("a ledger that fails under a running engine", () => {
           expect(yield* held(...ids)).toEqual(next)
         })))
 
-    it.live(`and can't be opened at the start (${failure._tag}) ends the engine at once`, () =>
+    it.live(`that can't be opened at the start (${failure._tag}) ends the worker`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const breaking = yield* breakable(memory)
@@ -120,9 +120,9 @@ describe("a ledger that fails under a running engine", () => {
   }
 })
 
-describe("a ledger that is replaced under a running engine", () => {
+describe("a ledger that is replaced under a running worker", () => {
   for (const [name, before] of [["an empty one", undefined], ["an older copy", wanted]] as const) {
-    it.live(`by ${name} is filled from the source, although that has not changed`, () =>
+    it.live(`by ${name} is filled from the unchanged source`, () =>
       simulated(wanted, (first) =>
         Effect.gen(function*() {
           const second = yield* memoryLedger()
@@ -147,8 +147,8 @@ describe("a ledger that is replaced under a running engine", () => {
   }
 })
 
-describe("a stop of a running engine", () => {
-  it.live("waits for requests in flight, begins none, and leaves a ledger that is right", () =>
+describe("the shutdown of a worker", () => {
+  it.live("waits for requests in flight, starts none, and leaves a correct ledger", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* respondsAfter(4_000)
@@ -164,7 +164,7 @@ describe("a stop of a running engine", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 2, pending: 28, sending: 0, doubtful: 0 })
       })))
 
-  it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
+  it.live("waits at most for --stop-within, and interrupted requests are doubtful", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         const { ledger } = memory

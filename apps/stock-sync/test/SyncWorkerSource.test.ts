@@ -30,7 +30,7 @@ const refused = new SourceError({ source: "memory", line: 7, message: "memory, l
 
 describe("a source that", () => {
   for (const failure of [gone, refused]) {
-    it.live(`fails for an hour (${failure._tag}) changes nothing, is reported, and is taken soon after it is back`, () =>
+    it.live(`fails for an hour (${failure._tag}) changes nothing, is reported, and is applied soon after it recovers`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const feed = yield* source(wanted)
@@ -67,7 +67,7 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(wanted)
       })))
 
-  it.live("sells out too much is held, and forgotten when the next snapshot is plausible", () =>
+  it.live("sells out too much is held until the next plausible snapshot", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -83,7 +83,7 @@ describe("a source that", () => {
         expect(yield* patches).toHaveLength(61)
       })))
 
-  it.live("is held is taken within seconds after it was confirmed beside the engine, and no other one after it", () =>
+  it.live("is held is applied within seconds after its confirmation, which covers no later snapshot", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -102,7 +102,7 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(soldOut)
       })))
 
-  it.live("is held at the end of one process is taken by the next one once it is confirmed", () =>
+  it.live("is held at the end of a process is applied by the next one once it is confirmed", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         const { ledger } = memory

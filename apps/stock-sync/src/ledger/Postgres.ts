@@ -85,7 +85,9 @@ const open = <E>(
     const parsed = yield* PostgresAddress.parse(address)
     const sql = yield* Effect.mapError(openSession(parsed), faultOf(parsed.path))
     return yield* make(parsed, LedgerConnection.make(sql, parsed.path, faultOf(parsed.path)))
-  })).pipe(Layer.provide(Reactivity.layer))
+  }).pipe(Effect.withSpan("StockSync.openLedger", { attributes: { "db.system.name": "postgresql" } }))).pipe(
+    Layer.provide(Reactivity.layer)
+  )
 
 // By default the driver returns integers as text. The ledger's integers are exact in JavaScript.
 const integerTypes: ReadonlySet<number> = new Set([20, 21, 23])

@@ -68,7 +68,10 @@ export const layerTemporaryCopy = (path: string, options: LedgerOptions): Layer.
     return LedgerSql.make(connection, options)
   }))
 
-const open = <E, R>(ledger: Effect.Effect<Ledger["Type"], E, R>) => Layer.scoped(Ledger, ledger).pipe(Layer.provide(Reactivity.layer))
+const open = <E, R>(ledger: Effect.Effect<Ledger["Type"], E, R>) =>
+  Layer.scoped(Ledger, Effect.withSpan(ledger, "StockSync.openLedger", { attributes: { "db.system.name": "sqlite" } })).pipe(
+    Layer.provide(Reactivity.layer)
+  )
 
 /** In KiB if negative. Comparing a snapshot of a million products reads pages over and over with the default of 2 MiB. */
 const enlargeCache = (sql: SqlClient.SqlClient) =>

@@ -18,13 +18,6 @@ const backoff: Backoff.Backoff = { first: Duration.seconds(1), longest: Duration
 /** After this time without failure the backoff starts from the beginning. */
 const resetAfter = Duration.toMillis("5 minutes")
 
-const open = <R>(layer: Layer.Layer<Ledger, LedgerFault | LedgerInUse, R>) =>
-  Effect.gen(function*() {
-    const ledger = Context.get(yield* Layer.build(layer), Ledger)
-    yield* Effect.annotateCurrentSpan("stock_sync.ledger", ledger.path)
-    return ledger
-  }).pipe(Effect.withSpan("StockSync.openLedger"))
-
 /**
  * Runs an effect with the open ledger again and again. Fails if the ledger can't be opened the first time; later faults are published
  * and retried.
@@ -39,7 +32,7 @@ export const forever = <E, R, R2>(
     const failures = yield* Ref.make(0)
 
     const session = Effect.scoped(Effect.gen(function*() {
-      const ledger = yield* open(layer)
+      const ledger = Context.get(yield* Layer.build(layer), Ledger)
       yield* Ref.set(openedAt, Option.some(yield* MonotonicClock.now))
       yield* CurrentLedger.set(ledger)
       yield* status.publish({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: yield* DateTime.now, path: ledger.path } })

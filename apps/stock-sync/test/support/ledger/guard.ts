@@ -46,7 +46,7 @@ export const guard = (fresh: Fresh): void => {
         })))
 
   describe("the drop guard", () => {
-    it.effect("holds a snapshot that sells out more than 20% and more than 10 products, and nothing of it is taken", () =>
+    it.effect("holds a snapshot that sells out more than 20% and more than 10 products, and applies nothing of it", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receive(ledger, ...hundred(() => 50), bad("X", "is odd", 102))
@@ -75,7 +75,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("takes a fifth that sells out, and holds the next fifth: changes add up within the window", () =>
+    it.effect("applies a fifth that sells out, and holds the next fifth: changes add up within the window", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const fifths = (sold: number) => hundred((index) => index < 20 * sold ? 0 : 50)
@@ -93,7 +93,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("forgets what happened before a product is restocked", () =>
+    it.effect("forgets changes before a product is restocked", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           for (const sold of [0, 20, 40, 60, 80]) {
@@ -121,7 +121,7 @@ export const guard = (fresh: Fresh): void => {
         ))
     }
 
-    it.effect("takes a snapshot in which everything changes plausibly", () =>
+    it.effect("applies a snapshot in which everything changes plausibly", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receive(ledger, ...hundred(() => 17))
@@ -170,7 +170,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("takes the first snapshot whatever it says, and new products", () =>
+    it.effect("applies the first snapshot whatever it contains, and new products", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -191,7 +191,7 @@ export const guard = (fresh: Fresh): void => {
             })
           }))))
 
-    it.effect("needs both, the share and the count; what was wanted 0 before does not count", () =>
+    it.effect("requires both the share and the count; products that were at 0 do not count", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const zeros = (count: number) => hundred((index) => index < count ? 0 : 5)
@@ -205,7 +205,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("is not loosened by a snapshot that named few products", () =>
+    it.effect("is as strict after a snapshot that named few products", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receiveOn(ledger, { guard: { share: 1, count: 0, window: Duration.days(1) } }, row("P0", 50))
@@ -215,7 +215,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("lets go when the next snapshot is plausible; what it then holds has another number", () =>
+    it.effect("forgets a held snapshot after a plausible one, and gives the next held one another number", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
@@ -227,7 +227,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("takes what was confirmed by its number, from beside the worker as well, and begins to count anew", () =>
+    it.effect("applies a snapshot that was confirmed by its number, also beside the worker, and resets its window", () =>
       taken((ledger, place) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
@@ -248,7 +248,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("takes a confirmed snapshot that has changed since, as long as it has few other implausible changes", () =>
+    it.effect("applies a confirmed snapshot that has changed since, if it has few other implausible changes", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 50)))
@@ -258,7 +258,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("holds a confirmed snapshot that has got more implausible, with a new number", () =>
+    it.effect("holds a confirmed snapshot that became more implausible, with a new number", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 50)))
@@ -273,7 +273,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("begins to count anew only with a snapshot that needed the confirmation", () =>
+    it.effect("resets its window only with a snapshot that required the confirmation", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const sold = (count: number) => hundred((index) => index < count ? 0 : 50)
@@ -313,7 +313,7 @@ export const guard = (fresh: Fresh): void => {
   })
 
   describe("a preview", () => {
-    it.effect("equals what the snapshot does, and leaves the ledger alone", () =>
+    it.effect("equals the effect of the snapshot, and leaves the ledger unchanged", () =>
       taken((ledger, place) =>
         Effect.gen(function*() {
           for (let index = 0; index < 30; index++) yield* settle(ledger, `P${index}`)
@@ -347,7 +347,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("says what would be held and what would be sent then, and holds nothing", () =>
+    it.effect("shows what would be held and then sent, and holds nothing", () =>
       taken((ledger, place) =>
         Effect.gen(function*() {
           const next = hundred(() => 0)
@@ -367,7 +367,7 @@ export const guard = (fresh: Fresh): void => {
   })
 
   describe("products that are missing", () => {
-    it.effect("are counted as missing, and in the state that they are in", () =>
+    it.effect("are counted as missing, and in their state", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -388,7 +388,7 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* ledger.counts).toEqual({ ...counts, missing: 5 })
           }))))
 
-    it.effect("are wanted 0 on request, also those that went missing before, and sent as sold out; they come back when they are named again", () =>
+    it.effect("are set to 0 on request, also those that were missing before, and sent as sold out, until they are named again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -411,7 +411,7 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B", to: 0 }, { productId: "A", priority: "backInStock", to: 8 }])
           }))))
 
-    it.effect("are not those that a rejected row names, and none is missing for sure while such a row names no known product", () =>
+    it.effect("are not those of a rejected row, and none is missing for certain while such a row names no known product", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -437,7 +437,7 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* stateOf(ledger, "A")).toBe("quarantined")
           }))))
 
-    it.effect("keep waiting for their moment after a failure when they are named again", () =>
+    it.effect("keep their delay after a failure when they are named again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {

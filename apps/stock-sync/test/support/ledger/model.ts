@@ -371,7 +371,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
   })
 
 export const model = (fresh: Fresh, runs: number): void => {
-  describe("a ledger and a shop", () => {
+  describe("a ledger and a store", () => {
     it.effect.prop("agree on what is settled, and on everything once the service accepts requests", [
       FastCheck.array(command, { maxLength: 40, size: "max" })
     ], ([commands]) => Effect.scoped(Effect.flatMap(fresh, (place) => run(place, commands))), { fastCheck: { numRuns: runs } })

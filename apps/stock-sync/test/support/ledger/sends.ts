@@ -1,4 +1,4 @@
-/** What a ledger hands out to be sent, and what becomes of a request, in every database. */
+/** What a ledger hands out to be sent, and the outcome of a request, in every database. */
 import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
@@ -33,8 +33,8 @@ import {
 const late = Duration.toMillis(options.lateWrites)
 
 export const sends = (fresh: Fresh, runs: number): void => {
-  describe("what becomes of a request", () => {
-    it.effect("one that a crash cut off is doubtful at the next start, and is sent again", () =>
+  describe("the outcome of a request", () => {
+    it.effect("a request that a crash interrupted is doubtful at the next start, and is sent again", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) => Effect.zipRight(receive(ledger, row("A", 1)), take(ledger)))
@@ -120,7 +120,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
           }))))
 
-    it.effect("a refused product is quarantined with its reason until its moment comes, or another value is wanted", () =>
+    it.effect("a refused product is quarantined with its reason until it is due, or another value is wanted", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -145,7 +145,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ value: 5, attempts: 1, wasQuarantined: false, refusal: undefined })
           }))))
 
-    it.effect("a refusal holds for the value that was refused, not for one that is wanted since", () =>
+    it.effect("a refusal holds for the refused value, not for one that is wanted since", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -158,7 +158,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             }
           }))))
 
-    it.effect("a product that the service does not have has nothing that may arrive late", () =>
+    it.effect("a product that does not exist at the service has no late writes", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -170,7 +170,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", wanted: 5, doubt: undefined })
           }))))
 
-    it.effect("a product that the service does not have is sent even if an earlier confirmed value is wanted again", () =>
+    it.effect("a product that does not exist at the service is sent even if its earlier confirmed value is wanted again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -182,7 +182,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "rest", from: undefined, to: 4 }])
           }))))
 
-    it.effect("a confirmation has its moment, by the wall clock", () =>
+    it.effect("a confirmation has its time of the wall clock", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -193,7 +193,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* collect(ledger.unsettled)).toMatchObject([{ confirmed: 4, confirmedAt: utc(1_700_000_000_000) }])
           }))))
 
-    it.effect("a doubt outlives a refusal: what the service may hold is not taken for what it once confirmed", () =>
+    it.effect("a doubt outlives a refusal: the value at the service is not assumed to be the confirmed one", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -216,7 +216,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* collect(ledger.unsettled)).toMatchObject([{ state: "doubtful", doubt: { lowest: 9, highest: 9 }, wanted: 77 }])
           }))))
 
-    it.effect("a response with another stock says what the service holds", () =>
+    it.effect("a response with another stock is the confirmed value", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -232,7 +232,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             }
           }))))
 
-    it.effect("texts of a response that no database can keep do not stop the ledger", () =>
+    it.effect("texts that no database can store do not stop the ledger", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -250,7 +250,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* ledger.release(Option.some([odd]))).toEqual([])
           }))))
 
-    it.effect("a product waits after a failure, and at once when the service is well again", () =>
+    it.effect("a product is delayed after a failure, and due at once when the service works again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -280,7 +280,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
   })
 
-  describe("what is handed out", () => {
+  describe("the product that is taken", () => {
     // Every combination of what is confirmed, what may arrive, and what is wanted now.
     const stocks = [0, 2, 5]
     const ways = [undefined, ...stocks].flatMap((confirmed) =>
@@ -370,7 +370,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               }))
           })), { fastCheck: { numRuns: runs } })
 
-    it.effect("among equals is what waits longest, never what is being sent or waits for a moment; a value that changed meanwhile goes out as it is wanted then", () =>
+    it.effect("of one priority is the one that waits longest, never one that is sent or delayed, with its current value", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -408,7 +408,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 2, refusal: refusal(1) })
           }))))
 
-    it.effect("is the oldest confirmation where nothing waits, and only one from before the moment", () =>
+    it.effect("is the oldest confirmation if nothing is due, and only one from before the given time", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -428,7 +428,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* stateOf(ledger, "B")).toBe("settled")
           }))))
 
-    it.effect("on trial is any product that waits, due or not, except those that were tried", () =>
+    it.effect("for a half-open breaker is any unsettled product, due or not, except those that were tried", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -445,7 +445,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* trial()).toBeUndefined()
           }))))
 
-    it.effect("on trial is no quarantined product, and first one whose wanted stock has not failed, from either end", () =>
+    it.effect("for a half-open breaker is no quarantined product, and first one whose wanted stock has not failed, from either end", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -461,7 +461,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* trial("first")).toBeUndefined()
           }))))
 
-    it.effect("is no excluded product; it is sent again when it is excluded no longer, whether the source names it or not", () =>
+    it.effect("is no excluded product; it is sent again once it is no longer excluded, whether the source names it or not", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -485,7 +485,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
   })
 
   describe("the queue", () => {
-    it.effect("has what is due by priority, then what waits for a moment, the next first", () =>
+    it.effect("has due products by priority, then delayed ones by their time", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -507,7 +507,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
   })
 
   describe("a wall clock that is set", () => {
-    it.effect("back makes what came from the future come from now", () =>
+    it.effect("back moves times in the future to now", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -526,7 +526,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }))))
 
     for (const [way, jump] of [["back", -3_600_000], ["forward", 3_600_000]] as const) {
-      it.effect(`${way} moves what waits for a moment, what may arrive late, and the requests of the window`, () =>
+      it.effect(`${way} shifts delays, late writes and the requests of the window`, () =>
         at(fresh, (place) =>
           using(place, (ledger) =>
             Effect.gen(function*() {
@@ -548,7 +548,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             }))))
     }
 
-    it.effect("back while no worker runs leaves nothing waiting for the future", () =>
+    it.effect("back while no worker runs leaves no delay longer than it was", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* TestClock.setTime(1_000_000_000)
@@ -646,11 +646,11 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }), "layer", { historyLimit: 5 })))
   })
 
-  describe("what the store is seen to hold", () => {
+  describe("a list of the store", () => {
     const observed = [["A", 1], ["B", 7], ["C", 3], ["OTHERS", 4]] as const
     const seen = observed.map(([each, stock]) => ({ productId: id(each), stock }))
 
-    it.effect("has a product sent again on request that differs from what was confirmed, and counts as a confirmation where it does not", () =>
+    it.effect("has differing products sent again on request, and confirms equal ones", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -666,7 +666,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(utc(8_000)))
           }))))
 
-    it.effect("says nothing of what was sent, refused, changed or left since the look began", () =>
+    it.effect("is ignored for products that were sent, refused, changed or missing since its reading started", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -688,7 +688,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* stateOf(ledger, "A")).toBe("settled")
           }))))
 
-    it.effect("may be no stock that a product can be given", () =>
+    it.effect("may contain numbers that are no stock", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {

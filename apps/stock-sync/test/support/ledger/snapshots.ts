@@ -27,7 +27,7 @@ import {
 
 export const snapshots = (fresh: Fresh, runs: number): void => {
   describe("snapshots", () => {
-    it.effect("what was confirmed is known after the ledger is opened again, and only what differs waits", () =>
+    it.effect("confirmed stock is known after the ledger is opened again, and only differences wait", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
@@ -91,7 +91,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(issues[39]?.reason).toContain("the product has 40 rows (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …): keep one of them")
           }))))
 
-    it.effect("a source in which every product has two rows is refused, and nothing of it is taken", () =>
+    it.effect("a source in which every product has two rows is rejected as a whole", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -171,7 +171,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(yield* ledger.counts).toMatchObject({ negativeRows: 1, rejectedRows: 2 })
           }))))
 
-    it.effect("a product that is gone from the source keeps what is wanted, and is sent all the same", () =>
+    it.effect("a missing product keeps its wanted stock, and is sent nevertheless", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -182,7 +182,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A", value: 1 })
           }))))
 
-    it.effect("more products than a page are all there, once, in order", () =>
+    it.effect("more products than a page are listed once, in order", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -194,7 +194,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             for (const stream of [ledger.all, ledger.unsettled]) expect(ids(yield* collect(stream))).toEqual([...ids(queue)].sort())
           }))))
 
-    it.effect.prop("ids and stocks come back as they went in", [
+    it.effect.prop("ids and stocks are read as they were written", [
       FastCheck.uniqueArray(FastCheck.fullUnicodeString({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 20 }),
       FastCheck.maxSafeNat()
     ], ([ids, stock]) =>
@@ -213,7 +213,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(yield* ledger.counts).toMatchObject({ settled: clean.length, pending: 0, sending: 0 })
           }))), { fastCheck: { numRuns: runs } })
 
-    it.effect("an id that no database can keep or find again rejects its row, and the rest counts", () =>
+    it.effect("an id that no database can store or find again rejects its row only", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -225,7 +225,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             )
           }))))
 
-    it.effect("a reason that no database can keep as it is does not stop the ledger", () =>
+    it.effect("a reason that no database can store does not stop the ledger", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -250,7 +250,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             ])
           }))))
 
-    it.effect("a stock that is wanted while another one is sent waits for its end", () =>
+    it.effect("a stock that is wanted while another one is sent waits for that request", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {

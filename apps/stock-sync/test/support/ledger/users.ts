@@ -85,7 +85,7 @@ export const users = (fresh: Fresh): void => {
   })
 
   describe("who may use it", () => {
-    it.effect("a second worker gets no access while the first works, learns who that is, and gets it afterwards", () =>
+    it.effect("a second worker is rejected with the owner while the first works, and accepted afterwards", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* TestClock.setTime(1_700_000_000_000)
@@ -112,7 +112,7 @@ export const users = (fresh: Fresh): void => {
             }
           }))))
 
-    it.effect("a reader works beside the worker, and can't change it", () =>
+    it.effect("a reader works beside the worker and can't write", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -124,7 +124,7 @@ export const users = (fresh: Fresh): void => {
               }), "layerReadOnly")
           }))))
 
-    it.effect("a copy takes everything, beside the worker, and leaves the ledger as it is", () =>
+    it.effect("a temporary copy accepts writes beside the worker, and leaves the ledger unchanged", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -142,7 +142,7 @@ export const users = (fresh: Fresh): void => {
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
           }))))
 
-    it.effect("there is nothing to read before the first start, but a copy begins empty and leaves nothing", () =>
+    it.effect("a reader fails before the first start; a temporary copy is empty and leaves no file", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (copy) =>
