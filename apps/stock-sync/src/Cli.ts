@@ -11,7 +11,7 @@ import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { config, configured, flags as settingFlags } from "./config/Configuration.js"
+import { config, configured } from "./config/Configuration.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
 import type * as Setting from "./config/Setting.js"
@@ -48,7 +48,8 @@ const withLedger = (open: typeof OpenLedger.layer, options: Common) => <A, E, R>
 
 const load = <Module>(module: () => Promise<Module>): Effect.Effect<Module> => Effect.promise(module)
 
-const described = (summary: string, ...examples: ReadonlyArray<string>) => Command.withDescription(Help.about(summary, ...examples))
+const described = (summary: string, ...examples: Help.Description["examples"]) =>
+  Command.withDescription(Help.describe({ summary, examples }))
 
 const snapshot = { source: SourceSettings.options, snapshot: SnapshotSettings.options }
 
@@ -210,15 +211,7 @@ export const root = Command.make(name).pipe(
   Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_])
 )
 
-export const options: CommandLine.Options = {
-  name,
-  version,
-  grammar: {
-    valued: [...settingFlags.valued, "--limit"],
-    repeated: [],
-    flags: [...settingFlags.boolean, "--json", "--quiet"]
-  }
-}
+export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
 export const run = CommandLine.run(root, options)
