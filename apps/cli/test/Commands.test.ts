@@ -311,7 +311,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect.each([
     [`{"kind":"explode"}`, /^plaza: "kind" of the fault is invalid: /],
     [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault is invalid: /],
-    [`[`, /^plaza: the fault is not JSON: /]
+    [`[`, /^plaza: the fault is not valid JSON: /]
   ] as const)("sandbox faults add refuses %s and names what is wrong", ([fault, sentence]) =>
     Effect.gen(function*() {
       const { code, stderr } = yield* plaza("sandbox", "faults", "add", fault)

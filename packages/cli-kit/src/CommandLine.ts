@@ -25,6 +25,7 @@ import * as SecretFile from "./SecretFile.js"
 const replacements: ReadonlyArray<readonly [RegExp, (name: string, command: string) => string]> = [
   [/^Expected to find option: '(.+)'$/, (name, command) => `${command} requires ${name}`],
   [/^Missing argument <(.+)>$/, (name, command) => `${command} requires the argument ${name}`],
+  [/^Expected one of the following cases: (.+)$/, (choices, command) => `${command} requires one of ${choices}`],
   [/^Received unknown argument: '(--?\D.*)'$/, (name, command) => `${command} has no option ${name}`],
   [/^Received unknown argument: '(.*)'$/, (name, command) => `${command} takes no argument "${name}"`]
 ]
@@ -33,7 +34,8 @@ const replacements: ReadonlyArray<readonly [RegExp, (name: string, command: stri
 const sentenceOf = (error: ValidationError.ValidationError, command: string): string => {
   const text = oneLine(withoutColour(HelpDoc.toAnsiText(error.error)))
   // The validation of a value names what to change.
-  if (error._tag === "InvalidValue" && !replacements.some(([pattern]) => pattern.test(text))) return text
+  if ((error._tag === "InvalidValue" || error._tag === "InvalidArgument") && !replacements.some(([pattern]) => pattern.test(text)))
+    return text
   const sentences = replacements.flatMap(([pattern, replace]) => {
     const name = pattern.exec(text)?.[1]
     return name === undefined ? [] : [replace(name, command)]

@@ -3,7 +3,7 @@ import type * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type { Transform } from "../../profiles/Connection.js"
 
 /** The status and headers of a response. */
