@@ -734,7 +734,7 @@ describe("wrong input", () => {
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
         expect(status).toBe(6)
-        expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
+        expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
       })
     ))
 
