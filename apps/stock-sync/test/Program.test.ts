@@ -503,7 +503,7 @@ describe("wrong input", () => {
       status: 2,
       says: ["xml", "ndjson", "STOCK_SYNC_FORMAT"]
     },
-    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "no JSON document"] },
+    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "not a JSON document"] },
     {
       name: "a delimiter of two characters",
       args: ["once", "--source", "stock.csv", "--delimiter", "||"],
