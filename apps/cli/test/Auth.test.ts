@@ -228,9 +228,9 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
     Effect.gen(function*() {
       const { baseUrl, config, keys, plaza } = yield* home
       const terminal = yield* Terminal.open(["auth", "login"], { env: { XDG_CONFIG_HOME: config }, columns: 200 })
-      yield* terminal.shows(/base address .*:$/m)
+      yield* terminal.shows(/Base URL .*:$/m)
       yield* terminal.type(`${baseUrl}\r`)
-      yield* terminal.shows(/The API key .*:/)
+      yield* terminal.shows(/API key .*:/)
       // With a wrong character that is taken back, as people type.
       yield* terminal.type(`${keys.shop}x\u007f\r`)
       const { code, screen } = yield* terminal.ended
@@ -244,10 +244,10 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
     }))
 
   it.scoped.each(
-    [["\u0003", 130, "The API key (it isn't shown):\n"], [
+    [["\u0003", 130, "API key (hidden):\n"], [
       "\u0004",
       2,
-      "The API key (it isn't shown):\nplaza: the question was not answered: nothing is done\n"
+      "API key (hidden):\nplaza: the prompt was closed without an answer\n"
     ]] as const
   )(
     "login at a terminal ends at %j with status %i and keeps nothing",
@@ -255,7 +255,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       Effect.gen(function*() {
         const { baseUrl, config } = yield* home
         const terminal = yield* Terminal.open(["auth", "login", "--base-url", baseUrl], { env: { XDG_CONFIG_HOME: config } })
-        yield* terminal.shows(/The API key/)
+        yield* terminal.shows(/API key/)
         yield* terminal.type(keyPressed)
         expect(yield* terminal.ended).toEqual({ code, screen })
         expect(readdirSync(config)).toEqual([])

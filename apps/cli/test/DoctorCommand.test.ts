@@ -92,7 +92,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       })
       expect({ code, stderr }).toEqual({ code: 1, stderr: "plaza: 2 checks of 10 failed: allowance, account\n" })
       expect(stdout).toMatch(
-        /\nfailed\taccount\tthe service rejects the API key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key, .+\n/
+        /\nfailed\taccount\tthe service rejects the API key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key\. .+\n/
       )
     }))
 

@@ -197,12 +197,12 @@ describe("a misspelt variable", () => {
 
 describe("an option of the help", () => {
   const options = Help.manual(Cli.root, Cli.options).page.commands.flatMap((command) =>
-    command.options.map(({ description, name }) => ({ command: command.name, flag: name.split(" ")[0] ?? "", description }))
+    command.options.map(({ description, name }) => ({ command: command.name, flag: name, description }))
   )
   const commandLineOnly = ["--json", "--quiet", "--limit", "--config"]
 
   it("has its variable in brackets, named like the option, and accepted by every command", () => {
-    for (const { flag, description } of options.filter(({ flag }) => !["--json", "--quiet", "--limit"].includes(flag))) {
+    for (const { description, flag } of options.filter(({ flag }) => !["--json", "--quiet", "--limit"].includes(flag))) {
       const variable = `STOCK_SYNC_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`
       expect([flag, description.endsWith(`[${variable}]`), variables.has(variable)]).toEqual([flag, true, true])
     }

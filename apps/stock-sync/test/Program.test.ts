@@ -503,7 +503,7 @@ describe("wrong input", () => {
       status: 2,
       says: ["xml", "ndjson", "STOCK_SYNC_FORMAT"]
     },
-    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "no JSON document"] },
+    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "not a JSON document"] },
     {
       name: "a delimiter of two characters",
       args: ["once", "--source", "stock.csv", "--delimiter", "||"],
@@ -734,7 +734,7 @@ describe("wrong input", () => {
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
         expect(status).toBe(6)
-        expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
+        expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
       })
     ))
 

@@ -11,7 +11,6 @@ import * as Format from "./Format.js"
 /** Nothing is due any longer, and rows of the source are not confirmed. */
 export class Incomplete extends Data.TaggedError("Incomplete")<{
   readonly message: string
-  /** 1: rows or products were rejected; 7: the service did not confirm products. */
   /** Whether a later run can succeed without a correction. */
   readonly retryable: boolean
 }> {}
