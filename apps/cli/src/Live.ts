@@ -1,5 +1,5 @@
 /** The client on Node. The only module that loads it, so that help and usage errors are fast. */
-import { Chat, Media, Operations, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
+import { Chat, Media, Plaza, Posts, Profiles, RateLimit, Settings, Store, Stories } from "@plaza/client"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,7 +21,7 @@ export const make: Effect.Effect<Client, ConfigError.ConfigError, Scope.Scope> =
     chat: Context.get(services, Chat),
     rateLimit: Context.get(services, RateLimit.RateLimit),
     settings,
-    open: Context.pick(Operations)(services),
+    open: services,
     request: Plaza.request,
     paginate: Plaza.paginate
   })
