@@ -9,7 +9,9 @@ import type { PlatformError } from "@effect/platform/Error"
 import { Plaza, StockPriority } from "@plaza/client"
 import { Limits } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
-import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/ledger/Ledger"
+import * as CurrentLedger from "@plaza/stock-sync/ledger/CurrentLedger"
+import { Ledger } from "@plaza/stock-sync/ledger/Ledger"
+import type { LedgerFault, LedgerInUse } from "@plaza/stock-sync/ledger/LedgerError"
 import * as LedgerSqlite from "@plaza/stock-sync/ledger/Sqlite"
 import { Source } from "@plaza/stock-sync/source/Source"
 import { layer as layerState, SyncStatus } from "@plaza/stock-sync/sync/SyncStatus"
@@ -66,7 +68,7 @@ const options = (ledger: Ledger["Type"], baseUrl: string, share: number): SyncWo
   account: { baseUrl, keyFingerprint: "" },
   ledger: Layer.succeed(Ledger, ledger),
   // Half of the products may sell out in a day, so the guard must not hold a snapshot.
-  policy: { gone: "leave", duplicates: "reject", guard: { share: 1, count: 10, window: Duration.days(1) }, maxBadRows: undefined },
+  policy: { missing: "leave", duplicates: "reject", guard: { share: 1, count: 10, window: Duration.days(1) }, maxBadRows: undefined },
   concurrency: 8,
   stopWithin: Duration.seconds(10),
   retryRefusedAfter: Duration.minutes(1),
@@ -144,7 +146,12 @@ export const measure = (
         if (event._tag === "Sent" && event.priority === "assertion") reassertions++
         changeWaits.onEvent(event)
       })))
-      yield* Effect.forkScoped(Effect.provideService(SyncWorker.run(options(ledger, sandbox.baseUrl, reassert)), Source, inventory.source))
+      yield* Effect.forkScoped(
+        SyncWorker.run(options(ledger, sandbox.baseUrl, reassert)).pipe(
+          Effect.provideService(Source, inventory.source),
+          Effect.provide(CurrentLedger.layer)
+        )
+      )
 
       const minutes = days * Calendar.minutesADay
       for (let minute = 0; minute < minutes; minute++) {

@@ -11,7 +11,7 @@ import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { config, configured, flags as settingFlags } from "./config/Configuration.js"
+import { config, configured } from "./config/Configuration.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
 import type * as Setting from "./config/Setting.js"
@@ -48,7 +48,8 @@ const withLedger = (open: typeof OpenLedger.layer, options: Common) => <A, E, R>
 
 const load = <Module>(module: () => Promise<Module>): Effect.Effect<Module> => Effect.promise(module)
 
-const described = (summary: string, ...examples: ReadonlyArray<string>) => Command.withDescription(Help.about(summary, ...examples))
+const described = (summary: string, ...examples: Help.Description["examples"]) =>
+  Command.withDescription(Help.describe({ summary, examples }))
 
 const snapshot = { source: SourceSettings.options, snapshot: SnapshotSettings.options }
 
@@ -114,7 +115,7 @@ const plan = Command.make("plan", { ...snapshot, ...common }, (options) =>
     const { policy, ...source } = yield* resolveSnapshot(options)
     const command = yield* load(() => import("./commands/Plan.js"))
     yield* Effect.provide(command.run(policy), command.layerSource(source))
-  }).pipe(withLedger(OpenLedger.layerCopy, options), printing(options))).pipe(described(
+  }).pipe(withLedger(OpenLedger.layerTemporaryCopy, options), printing(options))).pipe(described(
     "Shows what would be sent, in order, and what would be held. Sends nothing, requires no key and does not change the ledger.",
     "plan --source stock.csv"
   ))
@@ -122,7 +123,7 @@ const plan = Command.make("plan", { ...snapshot, ...common }, (options) =>
 const status = Command.make("status", common, (options) =>
   load(() => import("./commands/Status.js")).pipe(
     Effect.flatMap((command) => command.run),
-    withLedger(OpenLedger.layerReader, options),
+    withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
   )).pipe(described(
     "Shows the state of the products in the ledger. Lists products that are not settled, and a held snapshot with its changes. " +
@@ -136,7 +137,7 @@ const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated, Args.withDes
 const retry = Command.make("retry", { products, ...common }, (options) =>
   load(() => import("./commands/Retry.js")).pipe(
     Effect.flatMap((command) => command.run(options.products)),
-    withLedger(OpenLedger.layerBeside, options),
+    withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
   )).pipe(described(
     "Releases quarantined products. A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker.",
@@ -151,7 +152,7 @@ const snapshotNumber = Args.integer({ name: "SNAPSHOT" }).pipe(
 const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options) =>
   load(() => import("./commands/Confirm.js")).pipe(
     Effect.flatMap((command) => command.run(options.snapshotNumber)),
-    withLedger(OpenLedger.layerBeside, options),
+    withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
   )).pipe(described(
     "Confirms a held snapshot, so that the next read accepts it. Look at its changes with `status` or `plan` first. A source with other implausible " +
@@ -162,7 +163,7 @@ const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options)
 const adopt = Command.make("adopt", common, (options) =>
   load(() => import("./commands/Adopt.js")).pipe(
     Effect.flatMap((command) => Effect.provide(command.run, command.layer)),
-    withLedger(OpenLedger.layerBeside, options),
+    withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
   )).pipe(described(
     "Binds the ledger to a new address or a new key of its account. Use it after PLAZA_BASE_URL or PLAZA_API_KEY has changed, and stop the worker first. " +
@@ -180,7 +181,7 @@ const limit = CliOptions.integer("limit").pipe(
 const history = Command.make("history", { product, limit, ...common }, (options) =>
   load(() => import("./commands/History.js")).pipe(
     Effect.flatMap((command) => command.run(options)),
-    withLedger(OpenLedger.layerReader, options),
+    withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
   )).pipe(described(
     "Shows past requests with time, reason and response, the latest first. Works beside a running worker.",
@@ -191,7 +192,7 @@ const history = Command.make("history", { product, limit, ...common }, (options)
 const export_ = Command.make("export", common, (options) =>
   load(() => import("./commands/Export.js")).pipe(
     Effect.flatMap((command) => command.run),
-    withLedger(OpenLedger.layerReader, options),
+    withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
   )).pipe(described(
     "Writes each product of the ledger as one JSON object a line. Works beside a running worker.",
@@ -210,15 +211,7 @@ export const root = Command.make(name).pipe(
   Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_])
 )
 
-export const options: CommandLine.Options = {
-  name,
-  version,
-  grammar: {
-    valued: [...settingFlags.valued, "--limit"],
-    repeated: [],
-    flags: [...settingFlags.boolean, "--json", "--quiet"]
-  }
-}
+export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
 export const run = CommandLine.run(root, options)

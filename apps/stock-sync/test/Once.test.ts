@@ -259,6 +259,21 @@ describe("refusals of one product", () => {
       })
     ))
 
+  for (const [name, header] of [["without a Retry-After", {}], ["that asks for a second", { retryAfter: "1" }]] as const) {
+    it.live(`by a 429 ${name}: given up after five requests`, () =>
+      simulated((memory) =>
+        Effect.gen(function*() {
+          yield* fault({ kind: "status", when: "before", status: 429, ...header, path: stockOf("007"), times: forEver })
+          const { result, seconds } = yield* timed(once(memory, wanted))
+          expect(result).toMatchObject({ counts: { quarantined: 0, pending: 1 }, ended: { _tag: "Idle" } })
+          expect(seconds).toBeLessThan(300)
+          expect((yield* arrived).filter((id) => id === "007")).toHaveLength(5)
+          yield* faultsEnd
+          expect(yield* once(memory, wanted)).toMatchObject({ confirmed: 1, counts: { pending: 0 } })
+        })
+      ))
+  }
+
   it.live("because the response shows another stock: sent once more, then quarantined and never counted as confirmed", () =>
     simulated((memory) =>
       Effect.gen(function*() {

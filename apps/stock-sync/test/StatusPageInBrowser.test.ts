@@ -6,6 +6,7 @@ import type { Page } from "playwright-core"
 import * as Server from "../src/observability/Server.js"
 import { ledgerPath } from "./support/sandbox.js"
 import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/statusSampler.js"
+import { utc } from "./support/utc.js"
 
 /** The accessibility checker is slow on a busy machine. */
 const timeout = 120_000
@@ -16,8 +17,11 @@ const busy = Effect.gen(function*() {
     Array.from({ length: 900 }, (_, index) => [`MUG-${String(index).padStart(3, "0")}`, index % 3 === 0 ? 0 : index])
   )
   yield* ledgerOpens
-  yield* happens({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_4711", keyFingerprint: "0123456789abcdef" } })
-  yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+  yield* happens({
+    _tag: "AccountBound",
+    owner: { baseUrl: "https://shop.example/open/v1", id: "acc_4711", keyFingerprint: "0123456789abcdef" }
+  })
+  yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
   yield* received(stocks, ["the stock is empty", "the stock \"1.234\" may be thousands"])
   for (let minute = 0; minute < 30; minute++) {
     yield* TestClock.adjust("1 minute")
@@ -33,11 +37,11 @@ const busy = Effect.gen(function*() {
 /** Account, source and ledger fail at the same time. */
 const wrong = Effect.gen(function*() {
   yield* happens({
-    _tag: "AccountIs",
-    account: { _tag: "Paused", since: 0, failure: failure({ message: "This key was revoked." }), nextProbe: 60_000 }
+    _tag: "AccountChanged",
+    account: { _tag: "Paused", since: utc(0), failure: failure({ message: "This key was revoked." }), nextProbe: utc(60_000) }
   })
   yield* happens({
-    _tag: "SourceHeld",
+    _tag: "SnapshotHeld",
     rows: 900,
     held,
     failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" })
@@ -48,7 +52,7 @@ const wrong = Effect.gen(function*() {
     code: undefined,
     message: "the disk of the ledger /var/lib/stock/ledger.sqlite is full"
   })
-  yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: full, nextTry: 4_000_000 } })
+  yield* happens({ _tag: "LedgerChanged", ledger: { _tag: "Failing", since: utc(0), failure: full, nextTry: utc(4_000_000) } })
 })
 
 /** A worker whose status page listens on a socket. */
@@ -171,7 +175,10 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
               await page.locator("summary").click()
               await page.getByText("The worker reads the source and sends changes.").waitFor()
             })
-            yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
+            yield* happens({
+              _tag: "AccountChanged",
+              account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(60_000) }
+            })
             yield* steps(async () => {
               await page.clock.runFor(10_000)
               await page.getByRole("status").getByText("the service refuses all requests: INVALID_API_KEY: the key is revoked").waitFor()
@@ -184,7 +191,7 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
               await live.click()
               assert.strictEqual(await live.getAttribute("aria-pressed"), "false")
             })
-            yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+            yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
             yield* steps(async () => {
               await page.clock.runFor(60_000)
               assert.strictEqual(await page.getByText("The worker reads the source and sends changes.").count(), 0)

@@ -1,7 +1,7 @@
 /** What the engine does when the service refuses everything, fails, or has a quota that is used up. */
 import { describe, expect, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { held } from "./support/sandbox.js"
 import {
   anyStock,
@@ -170,7 +170,7 @@ describe("a quota", () => {
         yield* Effect.sleep("5 seconds")
         const state = yield* account
         expect(state).toMatchObject({ _tag: "Quota", failure: { code: "RATE_LIMITED" } })
-        expect(state._tag === "Quota" && state.until - state.since).toBeGreaterThanOrEqual(7 * 3_600_000)
+        expect(state._tag === "Quota" && DateTime.distance(state.since, state.until)).toBeGreaterThanOrEqual(7 * 3_600_000)
         yield* Effect.sleep("6 hours")
         expect((yield* requests).length - before).toBeLessThanOrEqual(8)
         yield* Effect.sleep("62 minutes")
@@ -186,7 +186,7 @@ describe("a quota", () => {
         yield* feed.set(next)
         yield* Effect.sleep("50 seconds")
         const state = yield* account
-        expect(state._tag === "Quota" ? state.until - state.since : undefined).toBe(60_000)
+        expect(state._tag === "Quota" ? DateTime.distance(state.since, state.until) : undefined).toBe(60_000)
         yield* Effect.sleep("20 seconds")
         expect(yield* account).toMatchObject({ _tag: "Running" })
         expect(yield* held(...ids)).toEqual(next)
@@ -203,7 +203,9 @@ describe("a quota", () => {
         yield* Effect.sleep("1 minute")
         const { account } = yield* state
         const midnight = 24 * 3_600_000
-        expect(account._tag === "Quota" ? account.until - midnight : undefined).toSatisfy((late: number) => late >= 0 && late < 2_000)
+        expect(account._tag === "Quota" ? DateTime.toEpochMillis(account.until) - midnight : undefined).toSatisfy((late: number) =>
+          late >= 0 && late < 2_000
+        )
         yield* Effect.sleep("24 hours")
         expect((yield* state).account).toMatchObject({ _tag: "Running" })
         expect(yield* held(...ids)).toEqual(next)

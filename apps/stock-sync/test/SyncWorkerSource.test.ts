@@ -19,6 +19,7 @@ import {
   source,
   started
 } from "./support/simulation.js"
+import { utc } from "./support/utc.js"
 
 const wanted = products(60, () => 5)
 const next = products(60, () => 6)
@@ -40,7 +41,7 @@ describe("a source that", () => {
           yield* Effect.sleep("1 hour")
           const { account, errors, source: read } = yield* state
           expect(account).toMatchObject({ _tag: "Running" })
-          expect(read).toMatchObject({ failing: { since: 60_000, failure: { tag: failure._tag, message: failure.message } } })
+          expect(read).toMatchObject({ failing: { since: utc(60_000), failure: { tag: failure._tag, message: failure.message } } })
           expect(errors[0]).toMatchObject({ about: "source", tag: failure._tag })
           // About once a minute.
           expect((yield* feed.reads) - reads).toBeGreaterThan(55)

@@ -5,6 +5,7 @@
 import type { StockPriority } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
 import type { StampedEvent } from "@plaza/stock-sync/sync/SyncStatus"
+import { DateTime } from "effect"
 
 export interface Wait {
   readonly productId: ProductId
@@ -57,14 +58,15 @@ export const make = (
       wanted = new Map(stock)
     },
     onEvent: (event) => {
-      if (event._tag === "AccountIs") {
+      if (event._tag === "AccountChanged") {
         open = event.account._tag === "Running"
-        closedUntil = event.at
+        closedUntil = DateTime.toEpochMillis(event.at)
       }
       if (event._tag !== "Sent") return
-      sent.push(event.at)
+      const at = DateTime.toEpochMillis(event.at)
+      sent.push(at)
       if (event.outcome !== "confirmed") return
-      const { at, priority, productId, value } = event
+      const { priority, productId, value } = event
       shown.set(productId, value)
       const from = since.get(productId)
       if (from === undefined || wanted.get(productId) !== value) return

@@ -1,7 +1,7 @@
 /** `confirm`: lets the next read accept a held snapshot. Works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
 import { Ledger } from "../ledger/Ledger.js"
 
 export const run = (number: number) =>
@@ -11,7 +11,7 @@ export const run = (number: number) =>
     const { figures } = yield* ledger.confirmHeld(number)
     yield* output.done(
       { confirmed: number, ...figures },
-      `snapshot ${number} is confirmed (${ApplySnapshot.heldText(figures)}). A running worker accepts it within seconds, ` +
+      `snapshot ${number} is confirmed (${HeldSnapshots.describe(figures)}). A running worker accepts it within seconds, ` +
         "otherwise the next `once`, unless the source has further implausible changes by then."
     )
   })

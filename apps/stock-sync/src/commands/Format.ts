@@ -2,14 +2,15 @@
 import { Output } from "@plaza/cli-kit/Output"
 import type * as Table from "@plaza/cli-kit/Table"
 import * as Chunk from "effect/Chunk"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
 import type { Entry, Refusal } from "../ledger/Entry.js"
-import type { Held, HeldChange, RowIssue } from "../ledger/Ledger.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
+import type { HeldChange, HeldSnapshot, RowIssue } from "../ledger/Snapshot.js"
 import type { Unit } from "../source/Source.js"
 
-export const isoTime = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
+export const isoTime = (at: DateTime.Utc | undefined): string | null => at === undefined ? null : DateTime.formatIso(at)
 
 /** The last response as one line. */
 export const refusalText = (refusal: Refusal | undefined): string =>
@@ -62,15 +63,15 @@ export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
   )
 
 /** A held snapshot as one line. */
-export const heldText = ({ confirmed, figures, number, since }: Held): string =>
-  `snapshot ${number}, since ${shortTime(since)}: ${ApplySnapshot.heldText(figures)}${
+export const heldText = ({ confirmed, figures, number, since }: HeldSnapshot): string =>
+  `snapshot ${number}, since ${shortTime(since)}: ${HeldSnapshots.describe(figures)}${
     confirmed ? " (confirmed: accepted at the next read of the source)" : ""
   }`
 
 /** A time in a table, without milliseconds. */
-export const shortTime = (millis: number | undefined): string | null => isoTime(millis)?.replace(/\.\d{3}Z$/, "Z") ?? null
+export const shortTime = (at: DateTime.Utc | undefined): string | null => isoTime(at)?.replace(/\.\d{3}Z$/, "Z") ?? null
 
-export const heldJson = ({ at, confirmed, figures, number, since }: Held, changes: ReadonlyArray<HeldChange>) => ({
+export const heldJson = ({ at, confirmed, figures, number, since }: HeldSnapshot, changes: ReadonlyArray<HeldChange>) => ({
   snapshot: number,
   since: isoTime(since),
   at: isoTime(at),
@@ -80,7 +81,7 @@ export const heldJson = ({ at, confirmed, figures, number, since }: Held, change
 })
 
 /** Why `--gone zero` did nothing for this snapshot. */
-export const goneSpared = "missing products keep their stock this time: a rejected row names no known product, and may be one of them"
+export const missingKept = "missing products keep their stock this time: a rejected row names no known product, and may be one of them"
 
 export const issueJson = ({ kind, line, productId, reason }: RowIssue) => ({ row: line, productId: productId ?? null, kind, reason })
 

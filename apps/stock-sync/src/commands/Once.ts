@@ -1,14 +1,13 @@
 /** `once`: runs the worker until nothing is due. */
 import { Output } from "@plaza/cli-kit/Output"
 import { Settings as ClientSettings } from "@plaza/client"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as LedgerSettings from "../config/LedgerSettings.js"
 import type { SendSettings } from "../config/SyncSettings.js"
-import type { SnapshotPolicy } from "../ledger/Ledger.js"
 import * as OpenLedger from "../ledger/Open.js"
+import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import * as Open from "../source/Open.js"
 import * as SyncStatus from "../sync/SyncStatus.js"
 import * as SyncWorker from "../sync/SyncWorker.js"
@@ -32,17 +31,13 @@ export const layer = (options: Options) =>
       SyncStatus.layer
     )))
 
-// No value matters with a share of 0: a run of `once` never re-sends confirmed stock.
-const noReassertion = { share: 0, after: Duration.hours(1) }
-
 export const run = (options: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
     const settings = yield* ClientSettings.config
     const result = yield* SendProgress.during(SyncWorker.once({
       ...options,
-      account: Client.accountOf(settings),
-      reassert: { ...noReassertion, ...settings }
+      account: Client.accountOf(settings)
     })).pipe(
       // With --json, standard error has one object and nothing else.
       Effect.onInterrupt(() => output.json ? Effect.void : output.note("stopped: the next run continues from here"))

@@ -2,8 +2,9 @@
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
-import { Ledger, type SnapshotPolicy } from "../ledger/Ledger.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
+import { Ledger } from "../ledger/Ledger.js"
+import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import { Source } from "../source/Source.js"
 import * as Reason from "../sync/Reason.js"
 import * as Format from "./Format.js"
@@ -18,7 +19,7 @@ const preview = (policy: SnapshotPolicy) =>
     const before = yield* ledger.snapshot
     // Without a version to compare with, the source always returns a snapshot.
     const { excluded, rows, unit } = Option.getOrThrow(yield* source.open(Option.none()))
-    const { goneSpared, held } = yield* ledger.preview({ source: source.name, unit, excluded, rows }, policy)
+    const { held, missingKept } = yield* ledger.previewSnapshot({ source: source.name, unit, excluded, rows }, policy)
     const queue = yield* Format.collect(ledger.queue, output.json)
     const { waiting } = yield* ledger.backlog
     return {
@@ -30,7 +31,7 @@ const preview = (policy: SnapshotPolicy) =>
         to: entry.wanted,
         reason: Reason.of(entry, entry.priority)
       })),
-      goneSpared,
+      missingKept,
       held: Option.getOrUndefined(held),
       /** The number of the snapshot that is held already; a snapshot that would be held has no number yet. */
       heldNumber: Option.getOrUndefined(
@@ -44,14 +45,14 @@ const preview = (policy: SnapshotPolicy) =>
 
 type Preview = Effect.Effect.Success<ReturnType<typeof preview>>
 
-const json = ({ changes, counts, due, goneSpared, held, heldNumber, issues, steps }: Preview) => ({
+const json = ({ changes, counts, due, held, heldNumber, issues, missingKept, steps }: Preview) => ({
   send: due,
   unchanged: counts.settled,
   rejectedRows: counts.rejectedRows,
   negativeRows: counts.negativeRows,
   quarantined: counts.quarantined,
   missing: counts.missing,
-  goneSpared,
+  goneSpared: missingKept,
   held: held === undefined ? null : { ...Format.heldJson(held, changes), snapshot: heldNumber ?? null },
   steps: steps.map((step) => ({ ...step, from: step.from ?? null })),
   rowIssues: issues.map(Format.issueJson)
@@ -65,7 +66,7 @@ const summary = ({ counts, due, held, heldNumber }: Preview) => [
   ...(counts.quarantined > 0 ? [["quarantined", counts.quarantined] as const] : []),
   ...(held === undefined ? [] : [
     heldNumber === undefined
-      ? ["would be held", ApplySnapshot.heldText(held.figures)] as const
+      ? ["would be held", HeldSnapshots.describe(held.figures)] as const
       : ["held", Format.heldText(held)] as const
   ]),
   ...(counts.missing > 0 ? [["missing in the source", counts.missing] as const] : [])
@@ -76,9 +77,9 @@ export const run = (policy: SnapshotPolicy) =>
     const output = yield* Output
     const found = yield* preview(policy)
     if (output.json) return yield* output.value(json(found))
-    const { changes, goneSpared, held, heldNumber, issues, steps, unit } = found
+    const { changes, held, heldNumber, issues, missingKept, steps, unit } = found
     yield* output.one({}, summary(found))
-    if (goneSpared) yield* output.note(Format.goneSpared)
+    if (missingKept) yield* output.note(Format.missingKept)
     if (held !== undefined) {
       yield* output.note(
         heldNumber === undefined
@@ -90,7 +91,7 @@ export const run = (policy: SnapshotPolicy) =>
     yield* Format.titled(
       held === undefined ? "To send, in this order" : "To send once it is confirmed, in this order",
       [{ head: "product" }, { head: "from", align: "right" }, { head: "to", align: "right" }, { head: "why" }],
-      steps.map((step) => [step.productId, step.from ?? "?", step.to, Reason.texts[step.reason]])
+      steps.map((step) => [step.productId, step.from ?? "?", step.to, Reason.labels[step.reason]])
     )
     yield* Format.issueTable(issues, unit)
   }).pipe(Effect.scoped)

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LedgerSettings from "../config/LedgerSettings.js"
 import type { SyncSettings } from "../config/SyncSettings.js"
+import * as CurrentLedger from "../ledger/CurrentLedger.js"
 import * as OpenLedger from "../ledger/Open.js"
 import * as Observability from "../observability/Observability.js"
 import * as Open from "../source/Open.js"
@@ -33,7 +34,7 @@ export const layer = (options: Options) =>
     Effect.map(Effect.zipRight(rereadable(options), ClientSettings.config), ({ rateLimit, rateWindow }) =>
       Layer.merge(Client.layer, Open.layer(options)).pipe(
         Layer.provideMerge(Observability.layer({ ...options.observability, poll: options.poll, rateLimit, rateWindow })),
-        Layer.provideMerge(SyncStatus.layer)
+        Layer.provideMerge(Layer.merge(SyncStatus.layer, CurrentLedger.layer))
       ))
   )
 

@@ -5,7 +5,7 @@ import * as Queue from "effect/Queue"
 import { Ledger } from "../ledger/Ledger.js"
 import { type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
 
-const isRead = ({ _tag }: StampedEvent) => _tag === "SourceTaken" || _tag === "SourceHeld" || _tag === "SourceFailed"
+const isRead = ({ _tag }: StampedEvent) => _tag === "SnapshotAccepted" || _tag === "SnapshotHeld" || _tag === "SourceFailed"
 
 const follow = (events: Queue.Dequeue<StampedEvent>) =>
   Effect.gen(function*() {

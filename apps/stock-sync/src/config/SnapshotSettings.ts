@@ -1,6 +1,6 @@
 /** The settings that decide which rows and snapshots are accepted. */
 import * as Effect from "effect/Effect"
-import type { SnapshotPolicy } from "../ledger/Ledger.js"
+import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import * as Setting from "./Setting.js"
 
 /** The options of every command that reads a source. */
@@ -24,7 +24,8 @@ export interface SnapshotSettings extends Omit<SnapshotPolicy, "maxBadRows"> {
 }
 
 export const resolve = (given: Setting.Parsed<typeof options>): Setting.Value<SnapshotSettings> =>
-  Effect.map(Effect.all(given), ({ guardCount: count, guardShare: share, guardWindow: window, ...rest }) => ({
+  Effect.map(Effect.all(given), ({ gone: missing, guardCount: count, guardShare: share, guardWindow: window, ...rest }) => ({
     ...rest,
+    missing,
     guard: { share, count, window }
   }))

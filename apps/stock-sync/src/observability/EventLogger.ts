@@ -2,13 +2,14 @@
  * Logs the events of a running worker as an event name and fields, and updates the counters. A failure is logged when it begins; while it
  * repeats, and for each request, the level is debug.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
 import * as Queue from "effect/Queue"
 import * as Format from "../commands/Format.js"
-import { type AccountState, after, type Failure, type LedgerState, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
+import { type AccountState, type Failure, type LedgerState, reduce, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
 import * as Metrics from "./Metrics.js"
 import * as StatusText from "./StatusText.js"
 
@@ -64,7 +65,7 @@ const ledger = (now: LedgerState, before: LedgerState): Line => {
     case "Opening":
       return line(LogLevel.Debug, "ledger.opening")
     case "Open":
-      return line(LogLevel.Info, before._tag === "Failing" ? "ledger.reopened" : "ledger.opened", { ledger: now.ledger.path })
+      return line(LogLevel.Info, before._tag === "Failing" ? "ledger.reopened" : "ledger.opened", { ledger: now.path })
     case "Failing":
       return line(levelOf(LogLevel.Error, before._tag === "Failing" && isRepeated(now.failure, before.failure)), "ledger.failed", {
         ...failureFields(now.failure),
@@ -76,25 +77,25 @@ const ledger = (now: LedgerState, before: LedgerState): Line => {
 /** The log line of an event. */
 export const lineOf = (event: StampedEvent, before: Before): Line => {
   switch (event._tag) {
-    case "Bound":
+    case "AccountBound":
       return line(levelOf(LogLevel.Info, before.owner !== undefined), "account.known", {
         account: event.owner.id ?? "unknown",
         address: event.owner.baseUrl
       })
-    case "AccountIs":
+    case "AccountChanged":
       return account(event.account, before.account)
-    case "LedgerIs":
+    case "LedgerChanged":
       return ledger(event.ledger, before.ledger)
     case "SourceUnchanged":
       return before.source.failing === undefined ? line(LogLevel.Debug, "source.unchanged") : line(LogLevel.Info, "source.recovered")
-    case "SourceTaken": {
-      const { changed, figures, goneSpared, negative, rejected } = event.received
+    case "SnapshotAccepted": {
+      const { changed, figures, missingKept, negative, rejected } = event.result
       const fields = { rows: event.rows, changed, rejected, negative, soldOut: figures.soldOut, missing: figures.missing }
-      return goneSpared
-        ? line(LogLevel.Warning, "snapshot.accepted", { ...fields, detail: Format.goneSpared })
+      return missingKept
+        ? line(LogLevel.Warning, "snapshot.accepted", { ...fields, detail: Format.missingKept })
         : line(LogLevel.Info, "snapshot.accepted", fields)
     }
-    case "SourceHeld": {
+    case "SnapshotHeld": {
       const { figures: { catalogue, fell, missing, rose, soldOut }, number } = event.held
       return line(levelOf(LogLevel.Error, before.source.held?.number === number), "snapshot.held", {
         snapshot: number,
@@ -119,7 +120,7 @@ export const lineOf = (event: StampedEvent, before: Before): Line => {
         products: event.products,
         differing: event.differing
       })
-    case "ReconcilingFailed":
+    case "ReconciliationFailed":
       return line(levelOf(LogLevel.Warning, isRepeated(event.failure, before.reconciliation)), "reconciliation.failed",
         failureFields(event.failure))
     case "Stopping":
@@ -128,10 +129,10 @@ export const lineOf = (event: StampedEvent, before: Before): Line => {
 }
 
 const reconciliation = (event: StampedEvent, before: Before): Failure | undefined =>
-  event._tag === "ReconcilingFailed" ? event.failure : event._tag === "Reconciled" ? undefined : before.reconciliation
+  event._tag === "ReconciliationFailed" ? event.failure : event._tag === "Reconciled" ? undefined : before.reconciliation
 
 const count = (event: StampedEvent): Effect.Effect<void> => {
-  if (event._tag === "LedgerIs") return event.ledger._tag === "Failing" ? Metric.increment(Metrics.ledgerFaults) : Effect.void
+  if (event._tag === "LedgerChanged") return event.ledger._tag === "Failing" ? Metric.increment(Metrics.ledgerFaults) : Effect.void
   if (event._tag === "Reconciled") return Metric.set(Metrics.drift, event.differing)
   if (event._tag !== "Sent") return Effect.void
   const sent = Effect.zipRight(
@@ -140,7 +141,8 @@ const count = (event: StampedEvent): Effect.Effect<void> => {
   )
   return event.outcome === "confirmed" && event.priority !== "assertion"
     ? Effect.zipRight(sent,
-      Metric.update(Metric.tagged(Metrics.timeToShelf, "priority", event.priority), Math.max(0, event.at - event.since) / 1_000))
+      Metric.update(Metric.tagged(Metrics.timeToShelf, "priority", event.priority),
+        Math.max(0, DateTime.distance(event.since, event.at)) / 1_000))
     : sent
 }
 
@@ -152,7 +154,7 @@ export const layer: Layer.Layer<never, never, SyncStatus> = Layer.scopedDiscard(
   const write = (event: StampedEvent) =>
     Effect.suspend(() => {
       const { event: name, fields, level } = lineOf(event, before)
-      before = { ...after(before, event), reconciliation: reconciliation(event, before) }
+      before = { ...reduce(before, event), reconciliation: reconciliation(event, before) }
       return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(level, name), fields))
     })
   yield* Effect.addFinalizer(() => Effect.flatMap(Queue.takeAll(events), Effect.forEach(write, { discard: true })))

@@ -1,5 +1,6 @@
 /** Sets the gauges from a status snapshot, and initialises the counters. */
 import { Metrics as ClientMetrics } from "@plaza/client"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -24,10 +25,10 @@ const states = ["settled", "pending", "sending", "doubtful", "quarantined"] as c
 const set = (gauge: Metric.Metric.Gauge<number>, value: number | undefined): Effect.Effect<void> =>
   value === undefined ? Effect.void : Metric.set(gauge, value)
 
-const seconds = (millis: number | undefined) => millis === undefined ? undefined : millis / 1_000
+const seconds = (at: DateTime.Utc | undefined) => at === undefined ? undefined : DateTime.toEpochMillis(at) / 1_000
 
-const updateLedger = ({ backlog, counts }: LedgerSample, now: number): ReadonlyArray<Effect.Effect<void>> => {
-  const age = (since: number | undefined) => since === undefined ? 0 : Math.max(0, now - since) / 1_000
+const updateLedger = ({ backlog, counts }: LedgerSample, now: DateTime.Utc): ReadonlyArray<Effect.Effect<void>> => {
+  const age = (since: DateTime.Utc | undefined) => since === undefined ? 0 : Math.max(0, DateTime.distance(since, now)) / 1_000
   return [
     ...priorities.flatMap((priority) => [
       set(Metric.tagged(Metrics.backlog, "priority", priority), backlog.waiting[priority]),

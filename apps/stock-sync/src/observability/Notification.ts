@@ -1,5 +1,6 @@
 /** Turns events of a running worker into notifications, and batches them. Pure. */
 import type { ProductId } from "@plaza/domain/Ids"
+import * as DateTime from "effect/DateTime"
 import type { Account } from "../ledger/Ledger.js"
 import type * as DropGuard from "../sync/DropGuard.js"
 import type { StampedEvent } from "../sync/SyncStatus.js"
@@ -26,7 +27,7 @@ export type Facts =
 
 export type Notification = Facts & {
   /** Milliseconds since the epoch. A batch has the time of its first event. */
-  readonly at: number
+  readonly at: DateTime.Utc
   /** Undefined until the service has confirmed the account. */
   readonly account: Account | undefined
 }
@@ -56,13 +57,13 @@ const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
         more: 0
       }
     }
-    case "SourceHeld": {
+    case "SnapshotHeld": {
       const { figures, number } = event.held
       return before.held === number ? undefined : { type: "snapshot.held", snapshot: number, rows: event.rows, figures }
     }
-    case "SourceTaken":
-      return before.held !== undefined ? { type: "snapshot.healed", rows: event.rows, changed: event.received.changed } : undefined
-    case "AccountIs": {
+    case "SnapshotAccepted":
+      return before.held !== undefined ? { type: "snapshot.healed", rows: event.rows, changed: event.result.changed } : undefined
+    case "AccountChanged": {
       const { account } = event
       if (account._tag === "Paused" && !before.paused) {
         const { code, message, tag } = account.failure
@@ -70,12 +71,12 @@ const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
       }
       return account._tag === "Running" && before.paused ? { type: "account.healed" } : undefined
     }
-    case "Bound":
-    case "LedgerIs":
+    case "AccountBound":
+    case "LedgerChanged":
     case "SourceUnchanged":
     case "SourceFailed":
     case "Reconciled":
-    case "ReconcilingFailed":
+    case "ReconciliationFailed":
     case "Stopping":
       return undefined
   }
@@ -89,7 +90,7 @@ export const notificationOf = (event: StampedEvent, before: Before): Notificatio
 
 /** The conditions after an event and its notification. */
 export const after = (before: Before, event: StampedEvent, notification: Notification | undefined): Before => {
-  const bound = event._tag === "Bound" ? { ...before, account: event.owner } : before
+  const bound = event._tag === "AccountBound" ? { ...before, account: event.owner } : before
   switch (notification?.type) {
     case undefined:
     case "product.quarantined":
@@ -133,13 +134,11 @@ export const add = (
   return { waiting: all.slice(dropped), dropped }
 }
 
-const iso = (at: number): string => new Date(at).toISOString()
-
 /** The body of a delivery. */
 export const toJson = ({ account, at, type, ...facts }: Notification): string =>
   JSON.stringify({
     type,
-    timestamp: iso(at),
+    timestamp: DateTime.formatIso(at),
     // Without the fingerprint of the key.
     data: { account: account === undefined ? null : { baseUrl: account.baseUrl, id: account.id ?? null }, ...facts }
   })

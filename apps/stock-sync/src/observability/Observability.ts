@@ -8,6 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { CurrentLedger } from "../ledger/CurrentLedger.js"
 import type { SyncStatus } from "../sync/SyncStatus.js"
 import * as EventLogger from "./EventLogger.js"
 import * as Logs from "./Logs.js"
@@ -67,7 +68,7 @@ const webhook = (settings: Option.Option<WebhookSettings>): Layer.Layer<never, n
   })
 
 /** Provide it to the worker: logger and tracer apply to effects inside the layer. */
-export const layer = (options: Options): Layer.Layer<never, UsageError, SyncStatus | Streams> =>
+export const layer = (options: Options): Layer.Layer<never, UsageError, CurrentLedger | SyncStatus | Streams> =>
   sampling(options).pipe(
     Layer.provideMerge(webhook(options.webhook)),
     Layer.provideMerge(EventLogger.layer),

@@ -1,4 +1,5 @@
 /** Decides whether a running worker is ready, and gives the reasons if not. Pure. */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type { State } from "../sync/SyncStatus.js"
 import * as StatusText from "./StatusText.js"
@@ -54,9 +55,9 @@ const ledger = ({ ledger }: State): ReadonlyArray<Reason> => {
   }
 }
 
-const source = ({ source }: State, now: number, staleAge: Duration.Duration | undefined): ReadonlyArray<Reason> => {
+const source = ({ source }: State, now: DateTime.Utc, staleAge: Duration.Duration | undefined): ReadonlyArray<Reason> => {
   const { failing, held, readAt } = source
-  const stale = readAt !== undefined && staleAge !== undefined && now - readAt > Duration.toMillis(staleAge)
+  const stale = readAt !== undefined && staleAge !== undefined && DateTime.distance(readAt, now) > Duration.toMillis(staleAge)
   return [
     ...(readAt === undefined && failing === undefined
       ? [{ reason: "sourceUnread", message: "the source has not been read yet" } as const]
@@ -77,7 +78,7 @@ const source = ({ source }: State, now: number, staleAge: Duration.Duration | un
 }
 
 /** The reasons, none if the worker is ready. A source that is read once has no `staleAge`. */
-export const reasons = (state: State, now: number, staleAge: Duration.Duration | undefined): ReadonlyArray<Reason> => [
+export const reasons = (state: State, now: DateTime.Utc, staleAge: Duration.Duration | undefined): ReadonlyArray<Reason> => [
   ...(state.stopping ? [{ reason: "stopping", message: "the worker is stopping" } as const] : []),
   ...account(state),
   ...ledger(state),

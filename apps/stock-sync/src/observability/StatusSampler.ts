@@ -5,17 +5,21 @@
 import { Metrics as ClientMetrics } from "@plaza/client"
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { CurrentLedger } from "../ledger/CurrentLedger.js"
 import type { Entry } from "../ledger/Entry.js"
-import type { Backlog, Counts, HeldChange, Ledger, LedgerFault, RowIssue } from "../ledger/Ledger.js"
+import type { Backlog, Counts, Ledger } from "../ledger/Ledger.js"
+import type { LedgerFault } from "../ledger/LedgerError.js"
+import type { HeldChange, RowIssue } from "../ledger/Snapshot.js"
 import type { Unit } from "../source/Source.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 import { outcomes, type State, SyncStatus } from "../sync/SyncStatus.js"
@@ -25,8 +29,7 @@ import * as Readiness from "./Readiness.js"
 
 /** Data of the ledger at one moment. */
 export interface LedgerSample {
-  /** Milliseconds since the epoch. */
-  readonly at: number
+  readonly at: DateTime.Utc
   readonly backlog: Backlog
   readonly counts: Counts
   /** At most {@link maxListed}. */
@@ -40,8 +43,7 @@ export interface LedgerSample {
 }
 
 export interface StatusSnapshot {
-  /** Milliseconds since the epoch. */
-  readonly now: number
+  readonly now: DateTime.Utc
   readonly state: State
   /** Why the worker is not ready; empty if it is ready. */
   readonly reasons: ReadonlyArray<Readiness.Reason>
@@ -78,7 +80,7 @@ const pauseFactor = 20
 const first = <A, E>(count: number, stream: Stream.Stream<A, E>) =>
   count === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(Stream.take(stream, maxListed)), Chunk.toReadonlyArray)
 
-const sampleLedger = (ledger: Ledger["Type"], at: number): Effect.Effect<LedgerSample, LedgerFault> =>
+const sampleLedger = (ledger: Ledger["Type"], at: DateTime.Utc): Effect.Effect<LedgerSample, LedgerFault> =>
   Effect.gen(function*() {
     const counts = yield* ledger.counts
     return {
@@ -101,11 +103,12 @@ const logReleased = (before: LedgerSample | undefined, after: LedgerSample) => {
     : Effect.void
 }
 
-export const layer = (options: Options): Layer.Layer<StatusSampler, never, SyncStatus> =>
+export const layer = (options: Options): Layer.Layer<StatusSampler, never, CurrentLedger | SyncStatus> =>
   Layer.scoped(
     StatusSampler,
     Effect.gen(function*() {
       const status = yield* SyncStatus
+      const current = yield* CurrentLedger
       const last = yield* Ref.make<Pick<StatusSnapshot, "ledger" | "history" | "rateInUse">>({
         ledger: undefined,
         history: [],
@@ -113,14 +116,14 @@ export const layer = (options: Options): Layer.Layer<StatusSampler, never, SyncS
       })
 
       const snapshot = Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* DateTime.now
         const state = yield* status.state
         return { ...yield* Ref.get(last), now, state, reasons: Readiness.reasons(state, now, options.sourceStaleAfter) }
       })
 
       let nextRead = -Infinity
       /** Undefined if the ledger fails, or was read too recently. */
-      const readLedger = (ledger: Ledger["Type"], now: number) =>
+      const readLedger = (ledger: Ledger["Type"], now: DateTime.Utc) =>
         Effect.gen(function*() {
           const start = yield* MonotonicClock.now
           if (start < nextRead) return undefined
@@ -134,19 +137,21 @@ export const layer = (options: Options): Layer.Layer<StatusSampler, never, SyncS
         )
 
       const sample = Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* DateTime.now
+        const millis = DateTime.toEpochMillis(now)
         const before = yield* Ref.get(last)
-        const state = yield* status.state
-        const read = state.ledger._tag === "Open" ? yield* readLedger(state.ledger.ledger, now) : undefined
+        const { sends } = yield* status.state
+        const open = yield* Ref.get(current)
+        const read = Option.isSome(open) ? yield* readLedger(open.value, now) : undefined
         const ledger = read ?? before.ledger
         const requests = (yield* Metric.value(ClientMetrics.requests)).count
         const history = ledger === undefined ? before.history : History.add(before.history, {
-          at: now,
+          at: millis,
           backlog: waitingIn(ledger),
-          sends: outcomes.reduce((sum, outcome) => sum + state.sends[outcome].count, 0),
+          sends: outcomes.reduce((sum, outcome) => sum + sends[outcome].count, 0),
           requests
         })
-        const rateInUse = History.requestsSince(history, now - Duration.toMillis(options.rateWindow))
+        const rateInUse = History.requestsSince(history, millis - Duration.toMillis(options.rateWindow))
         yield* Ref.set(last, { ledger, history, rateInUse })
         yield* Gauges.update(yield* snapshot, options)
         if (read !== undefined) yield* logReleased(before.ledger, read)
@@ -161,7 +166,7 @@ export const layer = (options: Options): Layer.Layer<StatusSampler, never, SyncS
       const wakes = yield* Queue.sliding<void>(1)
       yield* Effect.forkScoped(
         Effect.forever(Effect.flatMap(Queue.take(events), ({ _tag }) =>
-          _tag === "SourceHeld" || _tag === "SourceTaken" ? Queue.offer(wakes, undefined) : Effect.void))
+          _tag === "SnapshotHeld" || _tag === "SnapshotAccepted" ? Queue.offer(wakes, undefined) : Effect.void))
       )
       yield* Effect.forkScoped(Effect.forever(Effect.zipRight(sample, Effect.timeoutOption(Queue.take(wakes), interval))))
       return { snapshot }

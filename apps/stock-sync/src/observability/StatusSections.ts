@@ -1,4 +1,5 @@
 /** The sections of the status page. Elements with `data-live` are replaced when the page updates itself. */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Format from "../commands/Format.js"
@@ -10,7 +11,7 @@ import { type Html, html, type Piece } from "./Html.js"
 import { type LedgerSample, maxHeldChanges, maxListed, type StatusSnapshot } from "./StatusSampler.js"
 import * as StatusText from "./StatusText.js"
 
-export const time = (at: number): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
+export const time = (at: DateTime.Utc): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
 
 const none = "–"
 
@@ -70,7 +71,7 @@ ${
       [{ head: "Priority" }, { head: "Products", kind: "number" }, { head: "Longest wait", kind: "number" }],
       ledger === undefined ? [] : priorities.map(([priority, name]) => {
         const since = ledger.backlog.longest[priority]
-        return [name, ledger.backlog.waiting[priority], since === undefined ? none : StatusText.duration(now - since)]
+        return [name, ledger.backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
       }),
       "No data from the ledger yet."
     )
@@ -92,7 +93,7 @@ export const overview = (
   { rateLimit, rateWindow }: RateOptions
 ): Html => {
   const counts = ledger?.counts
-  const oldestConfirmation = ledger === undefined ? Option.none<number>() : ledger.backlog.oldestConfirmation
+  const oldestConfirmation = ledger === undefined ? Option.none<DateTime.Utc>() : ledger.backlog.oldestConfirmation
   const entries: ReadonlyArray<readonly [string, Piece]> = [
     ["Settled", counts?.settled ?? none],
     ["Pending", counts?.pending ?? none],
@@ -107,16 +108,16 @@ export const overview = (
     ["Requests since the start", html`${outcomes.map((outcome, index) => html`${index > 0 && ", "}${sends[outcome].count} ${outcome}`)}`],
     [
       "Oldest confirmation",
-      Option.match(oldestConfirmation, { onNone: () => none, onSome: (at) => `${StatusText.duration(now - at)} ago` })
+      Option.match(oldestConfirmation, { onNone: () => none, onSome: (at) => `${StatusText.duration(DateTime.distance(at, now))} ago` })
     ]
   ]
   return html`<section aria-labelledby="overview"><h2 id="overview">Overview</h2>
 <dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
 }
 
-const chart = (chart: Omit<Chart.Chart, "from" | "to">, now: number): Html =>
+const chart = (chart: Omit<Chart.Chart, "from" | "to">, now: DateTime.Utc): Html =>
   html`<figure><figcaption>${chart.title}</figcaption>${
-    Chart.svg({ ...chart, from: now - Duration.toMillis(History.span), to: now })
+    Chart.svg({ ...chart, from: DateTime.toEpochMillis(now) - Duration.toMillis(History.span), to: DateTime.toEpochMillis(now) })
   }</figure>`
 
 const noData = "No data yet."
@@ -148,7 +149,7 @@ export const lastHour = ({ history, now }: StatusSnapshot): Html => {
       "hour-rows",
       "Last hour",
       [{ head: "Five minutes until" }, { head: "Products waiting", kind: "number" }, { head: "Stock requests", kind: "number" }],
-      steps.map(({ at, backlog, sends }) => [time(at), backlog, sends]),
+      steps.map(({ at, backlog, sends }) => [time(DateTime.unsafeMake(at)), backlog, sends]),
       noData
     )
   }</details></section>`

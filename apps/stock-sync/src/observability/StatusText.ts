@@ -1,18 +1,19 @@
 /** Describes the state of a running worker in sentences, for readiness, the log and the status page. */
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
-import type { Held } from "../ledger/Ledger.js"
+import * as DateTime from "effect/DateTime"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
+import type { HeldSnapshot } from "../ledger/Snapshot.js"
 import type { AccountState, Failure, State } from "../sync/SyncStatus.js"
 
-export const iso = (at: number): string => new Date(at).toISOString()
+export const iso = (at: DateTime.Utc): string => DateTime.formatIso(at)
 
 /** A time as text, such as `2026-03-01 12:00:00 UTC`. */
-export const moment = (at: number): string => `${iso(at).slice(0, 10)} ${iso(at).slice(11, 19)} UTC`
+export const moment = (at: DateTime.Utc): string => `${iso(at).slice(0, 10)} ${iso(at).slice(11, 19)} UTC`
 
 /** Code and message of a failure, without a full stop: messages of the service may have one or not. */
 export const failure = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
 
-export const held = ({ figures, number, since }: Held): string =>
-  `snapshot ${number} of the source is held since ${moment(since)}: ${ApplySnapshot.heldText(figures)}`
+export const held = ({ figures, number, since }: HeldSnapshot): string =>
+  `snapshot ${number} of the source is held since ${moment(since)}: ${HeldSnapshots.describe(figures)}`
 
 /** A duration in its two largest units, such as `2 h 5 min`. */
 export const duration = (millis: number): string => {
@@ -111,7 +112,7 @@ export const ledger = ({ ledger: state }: State): StateText => {
     case "Opening":
       return { tone: "note", label: "Opening", description: "The ledger is not open yet.", action: "" }
     case "Open":
-      return { tone: "good", label: "Open", description: `${state.ledger.path}, since ${moment(state.since)}.`, action: "" }
+      return { tone: "good", label: "Open", description: `${state.path}, since ${moment(state.since)}.`, action: "" }
     case "Failing":
       return {
         tone: "bad",

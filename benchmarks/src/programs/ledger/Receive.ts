@@ -6,8 +6,9 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { ProductId } from "@plaza/domain/Ids"
-import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
+import { Ledger, type LedgerOptions } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
+import type { SnapshotPolicy } from "@plaza/stock-sync/ledger/Snapshot"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import { onRequest } from "../ChildProtocol.js"
@@ -53,7 +54,7 @@ const settle = (place: string) =>
 
 const options: LedgerOptions = { historyLimit: 100_000, lateWrites: Duration.minutes(1), rateWindow: Duration.minutes(1) }
 const policy: SnapshotPolicy = {
-  gone: "leave",
+  missing: "leave",
   duplicates: "reject",
   guard: { share: 0.2, count: 10, window: Duration.days(1) },
   maxBadRows: undefined
@@ -68,7 +69,7 @@ const receive = (task: Task) =>
     const opening = elapsed(start)
     const before = process.hrtime.bigint()
     const ledger = Context.get(opened, Ledger)
-    const { changed } = yield* ledger.receive({ source: "memory", unit: "row", excluded: new Set(), rows: rows(task) }, policy)
+    const { changed } = yield* ledger.applySnapshot({ source: "memory", unit: "row", excluded: new Set(), rows: rows(task) }, policy)
     const seconds = elapsed(before)
     const read = process.hrtime.bigint()
     yield* Effect.all([ledger.counts, ledger.backlog, Stream.runDrain(ledger.queue)])

@@ -30,7 +30,7 @@ const cpu = () => {
 const prepared = ({ place, products }: Task) =>
   Effect.zipRight(
     Effect.scoped(Effect.flatMap(SimulatedWorker.opened(place), (ledger) =>
-      ledger.receive({
+      ledger.applySnapshot({
         source: "memory",
         unit: "row",
         excluded: new Set(),

@@ -5,8 +5,10 @@ import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Plaza } from "@plaza/client"
 import { ProductId } from "@plaza/domain/Ids"
-import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
+import * as CurrentLedger from "@plaza/stock-sync/ledger/CurrentLedger"
+import { Ledger, type LedgerOptions } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
+import type { SnapshotPolicy } from "@plaza/stock-sync/ledger/Snapshot"
 import { Source } from "@plaza/stock-sync/source/Source"
 import * as WorkerState from "@plaza/stock-sync/sync/SyncStatus"
 import * as SyncWorker from "@plaza/stock-sync/sync/SyncWorker"
@@ -75,7 +77,7 @@ export const opened = (place: string) =>
 
 /** The defaults of `plaza-stock-sync`. */
 export const policy: SnapshotPolicy = {
-  gone: "leave",
+  missing: "leave",
   duplicates: "reject",
   guard: { share: 0.2, count: 10, window: Duration.days(1) },
   maxBadRows: undefined
@@ -93,4 +95,4 @@ export const run = (ledger: Ledger["Type"], from: Source["Type"], share: number)
     sourceIncludesSales: true,
     reassert: { share, after: Duration.hours(1), rateLimit, rateWindow },
     stopWithin: Duration.seconds(10)
-  }).pipe(Effect.provideService(Source, from), Effect.provide(WorkerState.layer))
+  }).pipe(Effect.provideService(Source, from), Effect.provide(Layer.merge(WorkerState.layer, CurrentLedger.layer)))

@@ -2,7 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Option, Stream, TestClock } from "effect"
-import type { Ledger, SnapshotPolicy } from "../../../src/ledger/Ledger.js"
+import type { Ledger } from "../../../src/ledger/Ledger.js"
+import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
+import { utc } from "../utc.js"
 import {
   at,
   bad,
@@ -28,7 +30,7 @@ const products = (count: number, stockOf: (index: number) => number | undefined)
     stock === undefined ? [] : [row(`P${index}`, stock)]
   )
 const hundred = (stockOf: (index: number) => number | undefined) => products(100, stockOf)
-const zero: Partial<SnapshotPolicy> = { gone: "zero" }
+const zero: Partial<SnapshotPolicy> = { missing: "zero" }
 const heldOf = (ledger: Ledger["Type"]) => Effect.map(ledger.snapshot, ({ held }) => Option.getOrUndefined(held))
 const day = Duration.toMillis("1 day")
 
@@ -53,23 +55,22 @@ export const guard = (fresh: Fresh): void => {
           const figures = { catalogue: 100, soldOut: 21, fell: 0, rose: 0, missing: 0, zeroed: 0 }
           expect(held).toMatchObject({
             _tag: "SnapshotHeld",
-            exitCode: 2,
-            held: { number: 1, figures, since: 2_000, at: 2_000, confirmed: false }
+            held: { number: 1, figures, since: utc(2_000), at: utc(2_000), confirmed: false }
           })
           expect(held.message).toContain("of 100 products, 21 sell out within 1d, and the limit is 20.")
           expect(held.message).toContain("plaza-stock-sync confirm 1")
           expect((yield* queueOf(ledger)).every((each) => each.to === 50)).toBe(true)
           expect(yield* collect(ledger.rowIssues)).toHaveLength(1)
-          expect(yield* ledger.snapshot).toMatchObject({ takenAt: 1_000, rows: 101 })
+          expect(yield* ledger.snapshot).toMatchObject({ takenAt: utc(1_000), rows: 101 })
           const changes = yield* collect(ledger.heldChanges)
           expect(changes).toHaveLength(21)
           expect(changes[0]).toEqual({ productId: "P0", kind: "soldOut", from: 50, to: 0 })
           // The same once more keeps its number; something else is another one.
           yield* TestClock.setTime(3_000)
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 21 ? 0 : 52)))
-          expect(yield* heldOf(ledger)).toEqual({ number: 1, figures, since: 2_000, at: 3_000, confirmed: false })
+          expect(yield* heldOf(ledger)).toEqual({ number: 1, figures, since: utc(2_000), at: utc(3_000), confirmed: false })
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
-          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, since: 3_000, figures: { soldOut: 100 } })
+          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, since: utc(3_000), figures: { soldOut: 100 } })
           expect(yield* collect(ledger.heldChanges)).toHaveLength(100)
         })
       ))
@@ -231,7 +232,7 @@ export const guard = (fresh: Fresh): void => {
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
           expect((yield* Effect.flip(ledger.confirmHeld(7))).message).toContain("snapshot 7 is not held (any longer); snapshot 1 is")
-          expect(yield* using(place, (beside) => beside.confirmHeld(1), "layerBeside")).toMatchObject({ number: 1, confirmed: true })
+          expect(yield* using(place, (beside) => beside.confirmHeld(1), "layerWithoutLock")).toMatchObject({ number: 1, confirmed: true })
           expect(yield* heldOf(ledger)).toMatchObject({ number: 1, confirmed: true })
           expect(yield* receive(ledger, ...hundred(() => 0))).toMatchObject({ changed: 100 })
           expect(yield* heldOf(ledger)).toBeUndefined()
@@ -241,7 +242,7 @@ export const guard = (fresh: Fresh): void => {
             held: { number: 2 }
           })
           const stale = yield* Effect.flip(ledger.confirmHeld(1))
-          expect(stale).toMatchObject({ _tag: "NotHeld", exitCode: 1 })
+          expect(stale).toMatchObject({ _tag: "NotHeld" })
           yield* receive(ledger, ...hundred(() => 0))
           expect((yield* Effect.flip(ledger.confirmHeld(2))).message).toContain("no snapshot is held")
         })
@@ -336,9 +337,9 @@ export const guard = (fresh: Fresh): void => {
           const previewed = yield* using(place, (copy) =>
             Effect.gen(function*() {
               expect(yield* all(copy)).toEqual(before)
-              const preview = yield* copy.preview(intake(Stream.fromIterable(next)), { ...policy, ...zero })
+              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), { ...policy, ...zero })
               return [preview, yield* all(copy)] as const
-            }), "layerCopy")
+            }), "layerTemporaryCopy")
           expect(yield* all(ledger)).toEqual(before)
           const received = yield* receiveOn(ledger, zero, ...next)
           expect(previewed[0]).toEqual({ ...received, held: Option.none() })
@@ -352,11 +353,11 @@ export const guard = (fresh: Fresh): void => {
           const next = hundred(() => 0)
           const preview = yield* using(place, (copy) =>
             Effect.gen(function*() {
-              const preview = yield* copy.preview(intake(Stream.fromIterable(next)), policy)
+              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), policy)
               expect((yield* copy.backlog).waiting.soldOut).toBe(100)
               expect(yield* collect(copy.heldChanges)).toHaveLength(100)
               return preview
-            }), "layerCopy")
+            }), "layerTemporaryCopy")
           expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 1, figures: { soldOut: 100 } })
           expect(yield* heldOf(ledger)).toBeUndefined()
           const held = yield* Effect.flip(receive(ledger, ...next))
@@ -397,7 +398,7 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* receiveOn(ledger, zero, row("C", 3))).toMatchObject({
               changed: 2,
               figures: { zeroed: 2, missing: 2, catalogue: 3 },
-              goneSpared: false
+              missingKept: false
             })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "soldOut", to: 0 }, {
               productId: "B",
@@ -417,7 +418,7 @@ export const guard = (fresh: Fresh): void => {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
             for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
             for (const nobody of [bad(undefined, "productId is empty"), bad("Ghost", "stock is empty")]) {
-              expect(yield* receiveOn(ledger, zero, row("A", 1), nobody)).toMatchObject({ goneSpared: true })
+              expect(yield* receiveOn(ledger, zero, row("A", 1), nobody)).toMatchObject({ missingKept: true })
               expect(yield* queueOf(ledger)).toEqual([])
             }
             yield* receiveOn(ledger, zero, row("A", 1), bad("B", "stock is empty"))
@@ -430,7 +431,7 @@ export const guard = (fresh: Fresh): void => {
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
             yield* receiveOn(ledger, zero, row("B", 2))
-            yield* failing(ledger, "A", "quarantined", { seen: "absent", retryIn: Duration.hours(1) })
+            yield* failing(ledger, "A", "quarantined", { observed: "absent", retryIn: Duration.hours(1) })
             yield* receiveOn(ledger, zero, row("B", 2))
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
             expect(yield* stateOf(ledger, "A")).toBe("quarantined")
@@ -444,7 +445,7 @@ export const guard = (fresh: Fresh): void => {
             yield* failing(ledger, "A", "pending", { retryIn: Duration.minutes(1) })
             yield* receive(ledger, row("B", 2))
             yield* receive(ledger, row("A", 1), row("B", 2))
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: 60_000, attempts: 1 })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: utc(60_000), attempts: 1 })
           }))))
   })
 }

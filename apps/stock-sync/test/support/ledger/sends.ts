@@ -3,7 +3,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
 import { states } from "../../../src/ledger/Entry.js"
-import type { Taken } from "../../../src/ledger/Ledger.js"
+import type { Send } from "../../../src/ledger/Ledger.js"
+import { utc } from "../utc.js"
 import {
   at,
   bad,
@@ -42,7 +43,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             Effect.gen(function*() {
               expect(yield* entryOf(ledger, "A")).toMatchObject({
                 state: "doubtful",
-                doubt: { lowest: 1, highest: 1, until: 5_000 + late }
+                doubt: { lowest: 1, highest: 1, until: utc(5_000 + late) }
               })
               yield* receive(ledger, row("A", 1))
               expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "doubtful", to: 1 }])
@@ -67,13 +68,13 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 4))
             // The stock may be 9 by now, so that 4 is sent at once.
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "falling", to: 4 }])
-            yield* fail(ledger, (yield* take(ledger)) as Taken, "pending")
+            yield* fail(ledger, (yield* take(ledger)) as Send, "pending")
             expect(yield* collect(ledger.unsettled)).toMatchObject([
-              { state: "doubtful", sent: 4, wanted: 4, confirmed: 4, doubt: { lowest: 9, highest: 9, until: late } }
+              { state: "doubtful", sent: 4, wanted: 4, confirmed: 4, doubt: { lowest: 9, highest: 9, until: utc(late) } }
             ])
             yield* settle(ledger, "A")
             // And once more when the request for 9 can no longer take effect.
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
             expect(yield* take(ledger)).toBeUndefined()
             yield* TestClock.setTime(late)
             yield* settle(ledger, "A")
@@ -92,7 +93,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* TestClock.setTime(2_000)
             yield* receive(ledger, row("A", 5))
             yield* receive(ledger, row("A", 4))
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
             expect(yield* take(ledger)).toBeUndefined()
           }))))
 
@@ -107,7 +108,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               productId: id("A"),
               value: 9,
               priority: "doubtful",
-              since: 0,
+              since: utc(0),
               attempts: 2,
               wasQuarantined: false,
               refusal: undefined
@@ -116,7 +117,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             // Another value has to outlast the request for 9 all the same.
             yield* receive(ledger, row("A", 3))
             yield* settle(ledger, "A")
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
           }))))
 
     it.effect("a refused product is quarantined with its reason until its moment comes, or another value is wanted", () =>
@@ -131,7 +132,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               state: "quarantined",
               refusal: refusal(4),
               attempts: 1,
-              dueAt: 60_000
+              dueAt: utc(60_000)
             }])
             expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
             yield* TestClock.setTime(59_999)
@@ -152,7 +153,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             for (const each of ["A", "B"]) {
               const taken = yield* begin(ledger, each)
               yield* receive(ledger, row("A", 5), row("B", each === "B" ? 5 : 4))
-              yield* fail(ledger, taken, "quarantined", each === "B" ? { seen: "absent" } : {})
+              yield* fail(ledger, taken, "quarantined", each === "B" ? { observed: "absent" } : {})
               expect(yield* entryOf(ledger, each)).toMatchObject({ state: "pending", wanted: 5, dueAt: undefined })
             }
           }))))
@@ -165,7 +166,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "A", "doubtful")
             const taken = yield* begin(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            yield* fail(ledger, taken, "quarantined", { seen: "absent" })
+            yield* fail(ledger, taken, "quarantined", { observed: "absent" })
             expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", wanted: 5, doubt: undefined })
           }))))
 
@@ -176,7 +177,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 4))
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            yield* failing(ledger, "A", "quarantined", { seen: "absent" })
+            yield* failing(ledger, "A", "quarantined", { observed: "absent" })
             yield* receive(ledger, row("A", 4))
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "rest", from: undefined, to: 4 }])
           }))))
@@ -189,7 +190,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* TestClock.setTime(1_700_000_000_000)
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            expect(yield* collect(ledger.unsettled)).toMatchObject([{ confirmed: 4, confirmedAt: 1_700_000_000_000 }])
+            expect(yield* collect(ledger.unsettled)).toMatchObject([{ confirmed: 4, confirmedAt: utc(1_700_000_000_000) }])
           }))))
 
     it.effect("a doubt outlives a refusal: what the service may hold is not taken for what it once confirmed", () =>
@@ -220,13 +221,13 @@ export const sends = (fresh: Fresh, runs: number): void => {
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4), row("B", 4))
-            yield* failing(ledger, "A", "pending", { seen: 7 })
+            yield* failing(ledger, "A", "pending", { observed: 7 })
             expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", confirmed: 7 })
             yield* receive(ledger, row("A", 7), row("B", 4))
             expect(yield* stateOf(ledger, "A")).toBe("settled")
             // No stock that a product can be given.
             for (const odd of [2.5, 1e300, -3]) {
-              yield* failing(ledger, "B", "pending", { seen: odd })
+              yield* failing(ledger, "B", "pending", { observed: odd })
               expect(yield* entryOf(ledger, "B")).toMatchObject({ state: "pending", confirmed: odd === -3 ? -3 : undefined })
             }
           }))))
@@ -245,7 +246,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               value: 4
             })
             expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{ code: "no\uFFFD \uFFFD", message: "no\uFFFD \uFFFD" }])
-            expect(yield* ledger.observe([{ productId: id(odd), stock: 1 }], 1, true)).toBe(0)
+            expect(yield* ledger.observe([{ productId: id(odd), stock: 1 }], utc(1), true)).toBe(0)
             expect(yield* ledger.release(Option.some([odd]))).toEqual([])
           }))))
 
@@ -266,8 +267,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "D", "doubtful")
             yield* receive(ledger, ...rest, row("D", 8), row("E", 4))
             yield* settle(ledger, "D")
-            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(1_501))
-            expect(yield* ledger.nextDue(Option.some(1))).toEqual(Option.some(late))
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(1_501)))
+            expect(yield* ledger.nextDue(Option.some(1))).toEqual(Option.some(utc(late)))
             expect(yield* take(ledger)).toBeUndefined()
             yield* ledger.retryNow
             // Not the one that waits for an earlier request.
@@ -275,7 +276,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A" })
             expect(yield* take(ledger)).toMatchObject({ productId: "C" })
             expect(yield* take(ledger)).toBeUndefined()
-            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(late))
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(late)))
           }))))
   })
 
@@ -308,7 +309,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             })
             const backlog = yield* ledger.backlog
             const queue = yield* queueOf(ledger)
-            const taken: Array<Taken> = []
+            const taken: Array<Send> = []
             for (let next = yield* take(ledger); next !== undefined; next = yield* take(ledger)) taken.push(next)
             expect(new Map(taken.map((each) => [each.productId, each.priority]))).toEqual(new Map(expected))
             expect(taken.map((each) => [each.productId, each.value])).toEqual(queue.map((each) => [each.productId, each.to]))
@@ -379,22 +380,22 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* TestClock.setTime(2_000)
             yield* receive(ledger, row("B", 7), row("A", 1), row("C", 1))
             expect(yield* ledger.backlog).toMatchObject({
-              oldest: Option.some({ productId: "B", since: 0 }),
-              longest: { soldOut: undefined, rest: 0 }
+              oldest: Option.some({ productId: "B", since: utc(0) }),
+              longest: { soldOut: undefined, rest: utc(0) }
             })
             const taken = yield* take(ledger)
             expect(taken).toEqual({
               productId: "B",
               value: 7,
               priority: "rest",
-              since: 0,
+              since: utc(0),
               attempts: 1,
               wasQuarantined: false,
               refusal: undefined
             })
             yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(9) })
             expect(yield* ledger.backlog).toMatchObject({
-              oldest: Option.some({ productId: "C", since: 1_000 }),
+              oldest: Option.some({ productId: "C", since: utc(1_000) }),
               waiting: { rest: 2 },
               sending: 1
             })
@@ -402,7 +403,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toBeUndefined()
             yield* receive(ledger, row("B", 0), row("A", 1), row("C", 1))
             if (taken !== undefined) yield* ledger.confirm(taken)
-            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 0, priority: "soldOut", since: 2_000 })
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 0, priority: "soldOut", since: utc(2_000) })
             yield* TestClock.setTime(11_000)
             expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 2, refusal: refusal(1) })
           }))))
@@ -416,11 +417,11 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* TestClock.setTime(1_000 * (index + 1))
               yield* settle(ledger, each)
             }
-            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(1_000))
+            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(utc(1_000)))
             expect(yield* take(ledger)).toBeUndefined()
             expect(yield* take(ledger, 1_000)).toBeUndefined()
             const asserted = yield* take(ledger, 2_500)
-            expect(asserted).toMatchObject({ productId: "B", value: 2, priority: "assertion", since: 1_000, attempts: 1 })
+            expect(asserted).toMatchObject({ productId: "B", value: 2, priority: "assertion", since: utc(1_000), attempts: 1 })
             expect(yield* take(ledger, 2_500)).toMatchObject({ productId: "C" })
             if (asserted !== undefined) yield* ledger.confirm(asserted)
             expect(yield* take(ledger, 2_500)).toBeUndefined()
@@ -432,7 +433,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
         using(place, (ledger) =>
           Effect.gen(function*() {
             const trial = (...except: ReadonlyArray<string>) =>
-              Effect.map(ledger.take({ _tag: "Trial", except: except.map(id) }), (taken) => Option.getOrUndefined(taken)?.productId)
+              Effect.map(ledger.take({ _tag: "HalfOpen", except: except.map(id) }), (taken) => Option.getOrUndefined(taken)?.productId)
             yield* receive(ledger, row("A", 0), row("B", 2), row("C", 3), row("D", 3), row("E", 3))
             yield* failing(ledger, "A", "pending", { retryIn: Duration.minutes(2) })
             yield* failing(ledger, "B", "pending", { retryIn: Duration.minutes(1) })
@@ -449,7 +450,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
         using(place, (ledger) =>
           Effect.gen(function*() {
             const trial = (from: "first" | "last") =>
-              Effect.map(ledger.take({ _tag: "Trial", except: [], from }), (taken) => Option.getOrUndefined(taken)?.productId)
+              Effect.map(ledger.take({ _tag: "HalfOpen", except: [], from }), (taken) => Option.getOrUndefined(taken)?.productId)
             yield* receive(ledger, row("A", 0), row("B", 0), row("C", 3), row("D", 3), row("E", 3))
             yield* failing(ledger, "A", "quarantined")
             yield* failing(ledger, "B", "pending")
@@ -500,7 +501,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             ])
             expect(yield* ledger.backlog).toMatchObject({
               waiting: { soldOut: 2, rest: 2 },
-              oldest: Option.some({ productId: "A", since: 0 })
+              oldest: Option.some({ productId: "A", since: utc(0) })
             })
           }))))
   })
@@ -518,10 +519,10 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 1), row("B", 1), row("C", 2))
             yield* TestClock.setTime(100_000)
             yield* ledger.clockChanged(-800_000)
-            expect(yield* take(ledger)).toMatchObject({ productId: "C", since: 5_000 })
+            expect(yield* take(ledger)).toMatchObject({ productId: "C", since: utc(5_000) })
             yield* TestClock.setTime(200_000)
-            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "A", since: 5_000 })
-            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "B", since: 100_000 })
+            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "A", since: utc(5_000) })
+            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "B", since: utc(100_000) })
           }))))
 
     for (const [way, jump] of [["back", -3_600_000], ["forward", 3_600_000]] as const) {
@@ -538,8 +539,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
               const now = 10_000_000 + jump
               yield* TestClock.setTime(now)
               yield* ledger.clockChanged(jump)
-              expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(now + 30_000))
-              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: now + late, doubt: { until: now + late } })
+              expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(now + 30_000)))
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: utc(now + late), doubt: { until: utc(now + late) } })
               expect(yield* ledger.requests).toEqual([Duration.zero, Duration.zero, Duration.zero])
               yield* TestClock.setTime(now + late)
               yield* settle(ledger, "B")
@@ -564,9 +565,9 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
               yield* ledger.clockChanged(0)
-              expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: 35_000 })
-              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: 5_000 + 6 * 3_600_000 })
-              expect(yield* entryOf(ledger, "C")).toMatchObject({ dueAt: 5_000 + late, doubt: { until: 5_000 + late } })
+              expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: utc(35_000) })
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: utc(5_000 + 6 * 3_600_000) })
+              expect(yield* entryOf(ledger, "C")).toMatchObject({ dueAt: utc(5_000 + late), doubt: { until: utc(5_000 + late) } })
               // How long ago they were is not known.
               expect(yield* ledger.requests).toHaveLength(4)
             }))
@@ -582,7 +583,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* receive(ledger, row("A", 1), row("B", 2))
               yield* settle(ledger, "A")
               yield* TestClock.setTime(20_000)
-              yield* ledger.noteRequest
+              yield* ledger.recordRequest
               yield* failing(ledger, "B", "pending")
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([20_000, 0, 0])
             }))
@@ -590,7 +591,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000])
-              yield* ledger.noteRequest
+              yield* ledger.recordRequest
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000, 0])
             }))
           const [kept] = yield* inDatabase(place, (sql) => sql<{ n: number | string }>`SELECT count(*) AS n FROM request`)
@@ -614,8 +615,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
                 productId: "B",
                 value: 0,
                 reason: "soldOut",
-                sentAt: 2_000,
-                endedAt: 2_000,
+                sentAt: utc(2_000),
+                endedAt: utc(2_000),
                 outcome: "quarantined",
                 code: "NOT_FOUND",
                 message: "no such product"
@@ -624,8 +625,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
                 productId: "A",
                 value: 1,
                 reason: "rest",
-                sentAt: 1_000,
-                endedAt: 2_000,
+                sentAt: utc(1_000),
+                endedAt: utc(2_000),
                 outcome: "confirmed",
                 code: undefined,
                 message: undefined
@@ -656,13 +657,13 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 0))
             for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
             yield* TestClock.setTime(9_000)
-            expect(yield* ledger.observe(seen, 8_000, false)).toBe(2)
+            expect(yield* ledger.observe(seen, utc(8_000), false)).toBe(2)
             expect(yield* take(ledger)).toBeUndefined()
-            expect(yield* ledger.observe(seen, 8_000, true)).toBe(2)
-            expect(yield* take(ledger)).toMatchObject({ productId: "C", value: 0, priority: "soldOut", since: 9_000 })
-            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 2, priority: "falling", since: 9_000 })
+            expect(yield* ledger.observe(seen, utc(8_000), true)).toBe(2)
+            expect(yield* take(ledger)).toMatchObject({ productId: "C", value: 0, priority: "soldOut", since: utc(9_000) })
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 2, priority: "falling", since: utc(9_000) })
             expect(yield* take(ledger)).toBeUndefined()
-            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(8_000))
+            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(utc(8_000)))
           }))))
 
     it.effect("says nothing of what was sent, refused, changed or left since the look began", () =>
@@ -679,9 +680,10 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* begin(ledger, "C")
             yield* failing(ledger, "D", "doubtful")
             const before = yield* collect(ledger.unsettled)
-            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), 4_000, true)).toBe(
-              0
-            )
+            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), utc(4_000), true))
+              .toBe(
+                0
+              )
             expect(yield* collect(ledger.unsettled)).toEqual(before)
             expect(yield* stateOf(ledger, "A")).toBe("settled")
           }))))
@@ -693,7 +695,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 1), row("B", 2))
             for (const each of ["A", "B"]) yield* settle(ledger, each)
             yield* TestClock.setTime(9_000)
-            expect(yield* ledger.observe([{ productId: id("A"), stock: 0.5 }, { productId: id("B"), stock: 1e300 }], 8_000, true)).toBe(2)
+            expect(yield* ledger.observe([{ productId: id("A"), stock: 0.5 }, { productId: id("B"), stock: 1e300 }], utc(8_000), true))
+              .toBe(2)
             expect(yield* queueOf(ledger)).toEqual([
               { productId: "A", priority: "rest", from: undefined, to: 1 },
               { productId: "B", priority: "rest", from: undefined, to: 2 }
@@ -711,7 +714,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* settle(ledger, "D")
             expect(yield* take(ledger)).toBeUndefined()
             // From beside, as another process does it.
-            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "layerBeside")).toEqual(["B"])
+            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "layerWithoutLock")).toEqual(["B"])
             expect(yield* take(ledger)).toMatchObject({ productId: "B", attempts: 1 })
             expect([...(yield* ledger.release(Option.none()))].sort()).toEqual(["A", "C"])
             expect(yield* ledger.counts).toMatchObject({ quarantined: 0, pending: 2, sending: 1, settled: 1 })

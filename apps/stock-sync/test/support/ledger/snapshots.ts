@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, FastCheck, Stream, TestClock } from "effect"
+import { utc } from "../utc.js"
 import {
   at,
   bad,
@@ -53,7 +54,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 1), bad("X", "is odd", 3))
             const refused = new SourceError({ source: "x", line: 9, message: "broken" })
             const many = Stream.range(1, 2000).pipe(Stream.map((n) => row(`P${n}`, n)))
-            const failed = yield* Effect.flip(ledger.receive(intake(Stream.concat(many, Stream.fail(refused))), policy))
+            const failed = yield* Effect.flip(ledger.applySnapshot(intake(Stream.concat(many, Stream.fail(refused))), policy))
             expect(failed).toBe(refused)
             expect(yield* queueOf(ledger)).toEqual([{ productId: "A", priority: "rest", from: undefined, to: 1 }])
             expect(yield* collect(ledger.rowIssues)).toEqual([{ line: 3, productId: "X", kind: "rejected", reason: "is odd" }])
@@ -185,7 +186,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
-            yield* ledger.receive(intake(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n % 7, n + 1)))), policy)
+            yield* ledger.applySnapshot(intake(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n % 7, n + 1)))), policy)
             const ids = (queue: ReadonlyArray<{ readonly productId: string }>) => queue.map(({ productId }) => productId)
             const queue = yield* queueOf(ledger)
             expect(new Set(ids(queue)).size).toBe(3500)
@@ -241,9 +242,9 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "C", "quarantined")
             yield* TestClock.setTime(5_000)
             expect(yield* receive(ledger, row("Z", 1, 2), row("A", 1, 3), row("B", 2, 4), row("C", 1, 5))).toMatchObject({ changed: 2 })
-            expect(yield* ledger.snapshot).toMatchObject({ takenAt: 5_000, rows: 4, unit: "line" })
+            expect(yield* ledger.snapshot).toMatchObject({ takenAt: utc(5_000), rows: 4, unit: "line" })
             expect(yield* collect(ledger.unsettled)).toMatchObject([
-              { productId: "B", line: 4, updatedAt: 5_000 },
+              { productId: "B", line: 4, updatedAt: utc(5_000) },
               { productId: "C", line: 5, state: "quarantined", refusal: refusal(1) },
               { productId: "Z", line: 2 }
             ])
