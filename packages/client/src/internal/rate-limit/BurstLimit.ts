@@ -1,6 +1,6 @@
 /**
  * Limits bursts to the size that the service accepts. A service may allow the rate and still refuse a burst, such as a token bucket
- * with fewer tokens than the limit. The pace delays no request until the service refuses a request below the limit. Then it spaces
+ * with fewer tokens than the limit. The burst limit delays no request until the service refuses a request below the limit. Then it spaces
  * requests by the window divided by the limit, and allows bursts of half the accepted size. The burst size grows after every `limit`
  * accepted requests.
  *
@@ -16,7 +16,7 @@ import { firstDelays } from "../Compat.js"
 const growthSteps = 12
 
 /** @since 0.1.0 @category models */
-export class Pace {
+export class BurstLimit {
   private readonly limit: number
   /** The window divided by the limit, in milliseconds. */
   readonly interval: number
@@ -42,12 +42,12 @@ export class Pace {
     return this.nextAt - (this.burst - 1 - ahead) * this.interval
   }
 
-  /** The number of requests that the pace allows at this moment. */
+  /** The number of requests that the burst limit allows at this moment. */
   free(at: MonotonicMillis): number {
     return Math.max(0, Math.floor((at - this.earliest(0)) / this.interval) + 1)
   }
 
-  /** Whether the pace delays requests. */
+  /** Whether the burst limit delays requests. */
   get isActive(): boolean {
     return this.nextAt !== Number.NEGATIVE_INFINITY
   }
@@ -112,10 +112,10 @@ export class Pace {
 }
 
 /** @since 0.1.0 @category constructors */
-export const make = (limit: number, window: Duration.Duration): Effect.Effect<Pace> => {
+export const make = (limit: number, window: Duration.Duration): Effect.Effect<BurstLimit> => {
   const interval = Duration.millis(Duration.toMillis(window) / limit)
   const backoff = Schedule.either(Schedule.exponential(interval), Schedule.spaced(window))
   // The backoff doubles from the interval to the window, which is `limit` intervals.
   const steps = Math.ceil(Math.log2(limit)) + 1
-  return Effect.map(firstDelays(backoff, steps), (backoffs) => new Pace(limit, window, backoffs))
+  return Effect.map(firstDelays(backoff, steps), (backoffs) => new BurstLimit(limit, window, backoffs))
 }
