@@ -471,7 +471,7 @@ describe("wrong input", () => {
       says: ["no-such-host.invalid"]
     },
     { name: "a port where nobody listens", env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" }, status: 7, says: ["127.0.0.1:1"] },
-    { name: "a key that nobody knows", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
+    { name: "an unknown key", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
     { name: "a file that isn't there", args: ["once", "--source", "none.csv"], status: 2, says: ["none.csv", "--source"] },
     { name: "a folder for a file", args: ["once", "--source", "."], status: 2, says: ["folder", "--source"] },
     { name: "an empty file", file: "", status: 2, says: ["stock.csv", "it is empty"] },
@@ -635,7 +635,7 @@ describe("wrong input", () => {
       says: ["many", "STOCK_SYNC_CONCURRENCY"]
     },
     {
-      name: "a fate that nobody knows",
+      name: "an unknown outcome",
       args: ["once", "--source", "stock.csv", "--gone", "hide"],
       status: 2,
       says: ["hide", "--gone", "STOCK_SYNC_GONE"]

@@ -106,7 +106,7 @@ export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
   readonly clear: Effect.Effect<void>
 }>() {}
 
-interface Kept extends Omit<Commit, "at"> {
+interface StoredCommit extends Omit<Commit, "at"> {
   readonly at: number
   /** Bytes of its payload and parameters. */
   readonly size: number
@@ -115,12 +115,12 @@ interface Kept extends Omit<Commit, "at"> {
 /** Upper bound of the bytes of a commit without payload and parameters. */
 const overhead = 400
 
-const toCommit = ({ at, size: _, ...commit }: Kept): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
+const toCommit = ({ at, size: _, ...commit }: StoredCommit): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
   const mask = KeyMask.make(keyPrefixes)
-  let kept: Array<Kept> = []
+  let kept: Array<StoredCommit> = []
   let size = 0
   let added = 0
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
@@ -134,7 +134,7 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
     add: (write) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
         const payload = mask.json(write.payload)
-        const commit: Kept = {
+        const commit: StoredCommit = {
           ...write,
           id: `commit_${++added}`,
           at,
