@@ -23,8 +23,8 @@ export const answer = Effect.runPromise(
 )
 `
 const manual = `
-const page = { name: "probe", about: "Probes.", usage: "", args: [], options: [], examples: [], commands: [] }
-export const manual = { name: "probe", version: "9.8.7", grammar: { valued: [], repeated: [], flags: [] }, page }
+const page = { name: "probe", summary: "Probes.", details: [], args: [], options: [], examples: [], commands: [] }
+export const manual = { name: "probe", version: "9.8.7", page, sections: [] }
 export const manPage = ".TH PROBE 1\\n"
 `
 

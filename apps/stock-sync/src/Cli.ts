@@ -11,7 +11,7 @@ import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { config, configured, flags as settingFlags } from "./config/Configuration.js"
+import { config, configured } from "./config/Configuration.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
 import type * as Setting from "./config/Setting.js"
@@ -48,7 +48,7 @@ const withLedger = (open: typeof OpenLedger.layer, options: Common) => <A, E, R>
 
 const load = <Module>(module: () => Promise<Module>): Effect.Effect<Module> => Effect.promise(module)
 
-const described = (summary: string, ...examples: ReadonlyArray<string>) => Command.withDescription(Help.about(summary, ...examples))
+const described = (description: Help.Description) => Command.withDescription(Help.describe(description))
 
 const snapshot = { source: SourceSettings.options, snapshot: SnapshotSettings.options }
 
@@ -90,46 +90,51 @@ const run_ = Command.make(
       yield* Program.untilStopped
       return yield* Effect.provide(command.run(settings), command.layer(settings))
     }).pipe(configured(options.config))
-).pipe(described(
-  "Keeps the store equal to the source until it is stopped. Sends what differs from the stock that the service confirmed, sold-out products first. " +
-    "Continues after failures of the source, the service and the ledger. Requires PLAZA_BASE_URL and PLAZA_API_KEY. SIGTERM and SIGINT stop it with exit code 0.",
-  "run --source stock.csv --port 9464",
-  "run --source https://shop.example/stock.json --poll 30s"
-))
+).pipe(described({
+  summary: "Keeps the store equal to the source until it is stopped.",
+  details: [
+    "Sends what differs from the stock that the service confirmed, sold-out products first. Continues after failures of the " +
+    "source, the service and the ledger. Requires PLAZA_BASE_URL and PLAZA_API_KEY. SIGTERM and SIGINT stop it with exit code " +
+    "0."
+  ],
+  examples: ["run --source stock.csv --port 9464", "run --source https://shop.example/stock.json --poll 30s"]
+}))
 
 const once = Command.make("once", { ...sending, config, json, quiet }, (options) =>
   Effect.gen(function*() {
     const settings = yield* resolveSending(options)
     const command = yield* load(() => import("./commands/Once.js"))
     yield* Effect.provide(command.run(settings), command.layer(settings))
-  }).pipe(printing(options))).pipe(described(
-    "Reads the source once, sends what differs, and prints the result. Sends until nothing is due, sold-out products first. " +
-      "Requires PLAZA_BASE_URL and PLAZA_API_KEY. Exits with 0 only if the service confirmed every row of the source.",
-    "once --source stock.csv",
-    "once --source - --id-column sku --json < export.csv"
-  ))
+  }).pipe(printing(options))).pipe(described({
+    summary: "Reads the source once, sends what differs, and prints the result.",
+    details: [
+      "Sends until nothing is due, sold-out products first. Requires PLAZA_BASE_URL and PLAZA_API_KEY. Exits with 0 only if the " +
+      "service confirmed every row of the source."
+    ],
+    examples: ["once --source stock.csv", "once --source - --id-column sku --json < export.csv"]
+  }))
 
 const plan = Command.make("plan", { ...snapshot, ...common }, (options) =>
   Effect.gen(function*() {
     const { policy, ...source } = yield* resolveSnapshot(options)
     const command = yield* load(() => import("./commands/Plan.js"))
     yield* Effect.provide(command.run(policy), command.layerSource(source))
-  }).pipe(withLedger(OpenLedger.layerTemporaryCopy, options), printing(options))).pipe(described(
-    "Shows what would be sent, in order, and what would be held. Sends nothing, requires no key and does not change the ledger.",
-    "plan --source stock.csv"
-  ))
+  }).pipe(withLedger(OpenLedger.layerTemporaryCopy, options), printing(options))).pipe(described({
+    summary: "Shows what would be sent, in order, and what would be held.",
+    details: ["Sends nothing, requires no key and does not change the ledger."],
+    examples: ["plan --source stock.csv"]
+  }))
 
 const status = Command.make("status", common, (options) =>
   load(() => import("./commands/Status.js")).pipe(
     Effect.flatMap((command) => command.run),
     withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
-  )).pipe(described(
-    "Shows the state of the products in the ledger. Lists products that are not settled, and a held snapshot with its changes. " +
-      "Works beside a running worker.",
-    "status",
-    "status --json"
-  ))
+  )).pipe(described({
+    summary: "Shows the state of the products in the ledger.",
+    details: ["Lists products that are not settled, and a held snapshot with its changes. Works beside a running worker."],
+    examples: ["status", "status --json"]
+  }))
 
 const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated, Args.withDescription("Quarantined products (default: all of them)."))
 
@@ -138,11 +143,11 @@ const retry = Command.make("retry", { products, ...common }, (options) =>
     Effect.flatMap((command) => command.run(options.products)),
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
-  )).pipe(described(
-    "Releases quarantined products. A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker.",
-    "retry",
-    "retry MUG-BLUE-350 \"CAP/RED L\""
-  ))
+  )).pipe(described({
+    summary: "Releases quarantined products.",
+    details: ["A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker."],
+    examples: ["retry", "retry MUG-BLUE-350 \"CAP/RED L\""]
+  }))
 
 const snapshotNumber = Args.integer({ name: "SNAPSHOT" }).pipe(
   Args.withDescription("The number of the held snapshot, as `status` shows it.")
@@ -153,22 +158,28 @@ const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options)
     Effect.flatMap((command) => command.run(options.snapshotNumber)),
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
-  )).pipe(described(
-    "Confirms a held snapshot, so that the next read accepts it. Look at its changes with `status` or `plan` first. A source with other implausible " +
-      "changes is held again, under another number. Works beside a running worker.",
-    "confirm 3"
-  ))
+  )).pipe(described({
+    summary: "Confirms a held snapshot, so that the next read accepts it.",
+    details: [
+      "Look at its changes with `status` or `plan` first. A source with other implausible changes is held again, under another " +
+      "number. Works beside a running worker."
+    ],
+    examples: ["confirm 3"]
+  }))
 
 const adopt = Command.make("adopt", common, (options) =>
   load(() => import("./commands/Adopt.js")).pipe(
     Effect.flatMap((command) => Effect.provide(command.run, command.layer)),
     withLedger(OpenLedger.layerWithoutLock, options),
     printing(options)
-  )).pipe(described(
-    "Binds the ledger to a new address or a new key of its account. Use it after PLAZA_BASE_URL or PLAZA_API_KEY has changed, and stop the worker first. " +
-      "Fails if the service shows that it is another account.",
-    "adopt --ledger /var/lib/plaza/stock.sqlite"
-  ))
+  )).pipe(described({
+    summary: "Binds the ledger to a new address or a new key of its account.",
+    details: [
+      "Use it after PLAZA_BASE_URL or PLAZA_API_KEY has changed, and stop the worker first. Fails if the service shows that it " +
+      "is another account."
+    ],
+    examples: ["adopt --ledger /var/lib/plaza/stock.sqlite"]
+  }))
 
 const product = Args.text({ name: "PRODUCT" }).pipe(Args.optional, Args.withDescription("One product (default: all)."))
 const limit = CliOptions.integer("limit").pipe(
@@ -182,43 +193,37 @@ const history = Command.make("history", { product, limit, ...common }, (options)
     Effect.flatMap((command) => command.run(options)),
     withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
-  )).pipe(described(
-    "Shows past requests with time, reason and response, the latest first. Works beside a running worker.",
-    "history MUG-BLUE-350",
-    "history --limit 1000 --json"
-  ))
+  )).pipe(described({
+    summary: "Shows past requests with time, reason and response, the latest first.",
+    details: ["Works beside a running worker."],
+    examples: ["history MUG-BLUE-350", "history --limit 1000 --json"]
+  }))
 
 const export_ = Command.make("export", common, (options) =>
   load(() => import("./commands/Export.js")).pipe(
     Effect.flatMap((command) => command.run),
     withLedger(OpenLedger.layerReadOnly, options),
     printing(options)
-  )).pipe(described(
-    "Writes each product of the ledger as one JSON object a line. Works beside a running worker.",
-    "export > ledger.ndjson"
-  ))
+  )).pipe(described({
+    summary: "Writes each product of the ledger as one JSON object a line.",
+    details: ["Works beside a running worker."],
+    examples: ["export > ledger.ndjson"]
+  }))
 
 export const root = Command.make(name).pipe(
-  described(
-    "Sends the stock of a file, an address or a database to a store. Set PLAZA_BASE_URL to the address of the service, and PLAZA_API_KEY to the account's " +
-      "key (or PLAZA_API_KEY_FILE to a file with it). The variable in brackets, or a name in the file of --config, can replace an option. An option " +
-      "overrides its variable, and a variable overrides the file.",
-    "plan --source stock.csv",
-    "once --source stock.csv",
-    "run --source stock.csv --port 9464"
-  ),
+  described({
+    summary: "Sends the stock of a file, an address or a database to a store.",
+    details: [
+      "Set PLAZA_BASE_URL to the address of the service, and PLAZA_API_KEY to the account's key (or PLAZA_API_KEY_FILE to a " +
+      "file with it). The variable in brackets, or a name in the file of --config, can replace an option. An option overrides " +
+      "its variable, and a variable overrides the file."
+    ],
+    examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
+  }),
   Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_])
 )
 
-export const options: CommandLine.Options = {
-  name,
-  version,
-  grammar: {
-    valued: [...settingFlags.valued, "--limit"],
-    repeated: [],
-    flags: [...settingFlags.boolean, "--json", "--quiet"]
-  }
-}
+export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
 export const run = CommandLine.run(root, options)

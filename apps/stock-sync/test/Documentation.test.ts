@@ -48,14 +48,11 @@ const groupOf = (title: string) =>
     name.startsWith("`--") ? [plain(name)] : []
   )
 
-const optionsOf = (command: string) =>
-  (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name.split(" ")[0] ?? "").filter((name) =>
-    name !== "--help"
-  )
+const optionsOf = (command: string) => (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name)
 
 describe("the options of docs/stock-sync.md", () => {
   const known = new Map(
-    commands.flatMap(({ options }) => options.map(({ name, said }) => [name.split(" ")[0] ?? "", helpOf(said)] as const))
+    commands.flatMap(({ options }) => options.map(({ description, name }) => [name, helpOf(description)] as const))
   )
 
   it("are those of the help, each once, with its variable and its default", () => {

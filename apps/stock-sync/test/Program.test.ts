@@ -471,7 +471,7 @@ describe("wrong input", () => {
       says: ["no-such-host.invalid"]
     },
     { name: "a port where nobody listens", env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" }, status: 7, says: ["127.0.0.1:1"] },
-    { name: "a key that nobody knows", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
+    { name: "an unknown key", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
     { name: "a file that isn't there", args: ["once", "--source", "none.csv"], status: 2, says: ["none.csv", "--source"] },
     { name: "a folder for a file", args: ["once", "--source", "."], status: 2, says: ["folder", "--source"] },
     { name: "an empty file", file: "", status: 2, says: ["stock.csv", "it is empty"] },
@@ -503,7 +503,7 @@ describe("wrong input", () => {
       status: 2,
       says: ["xml", "ndjson", "STOCK_SYNC_FORMAT"]
     },
-    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "no JSON document"] },
+    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "not a JSON document"] },
     {
       name: "a delimiter of two characters",
       args: ["once", "--source", "stock.csv", "--delimiter", "||"],
@@ -635,7 +635,7 @@ describe("wrong input", () => {
       says: ["many", "STOCK_SYNC_CONCURRENCY"]
     },
     {
-      name: "a fate that nobody knows",
+      name: "an unknown outcome",
       args: ["once", "--source", "stock.csv", "--gone", "hide"],
       status: 2,
       says: ["hide", "--gone", "STOCK_SYNC_GONE"]
@@ -734,7 +734,7 @@ describe("wrong input", () => {
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
         expect(status).toBe(6)
-        expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
+        expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
       })
     ))
 

@@ -58,7 +58,7 @@ const running = (ledger: string) =>
       settled,
       says: (word: string) =>
         until(Effect.sync(() => program.stderr().includes(word))),
-      /** Stops it, and shows that whoever comes next finds everything in place. */
+      /** Stops the worker, and checks that the next process finds everything in place. */
       ends: Effect.gen(function*() {
         yield* settled
         yield* program.kill("SIGTERM")

@@ -57,9 +57,9 @@ export type State =
  * @category models
  */
 export interface Permit<Item> {
-  /** Whether the outcome of this item decides if the breaker closes. If true, send no other item before it is recorded. */
+  /** True while half-open. Send no other item until you have recorded this one. */
   readonly halfOpen: boolean
-  /** The items that opened the breaker or failed since then: send another item if there is one. The breaker updates this set. */
+  /** Items that failed since the breaker opened. Prefer an item that is not in this set. */
   readonly tried: ReadonlySet<Item>
 }
 
@@ -86,8 +86,8 @@ export interface CircuitBreaker<Item> {
   /** The current state. */
   readonly state: Effect.Effect<State>
   /**
-   * Waits until an item may be sent. Only one fiber may wait at a time. After a half-open permit, first wait for the items in
-   * flight, record their outcomes and acquire again, because the outcomes may change the state.
+   * Waits until an item may be sent. Only one fiber may wait at a time. If the permit is half-open and items are in flight, wait for
+   * them, record them and acquire again.
    */
   readonly acquire: Effect.Effect<Permit<Item>>
   /** Records the outcome of an item: its failure, or undefined for success. Returns whether the outcome closed the breaker. */
@@ -105,8 +105,8 @@ export interface CircuitBreaker<Item> {
 const serviceThreshold = 5
 const refusalThreshold = 3
 /**
- * The number of half-open permits without a delay after several items were refused. If the service refuses half of all items for
- * reasons of their own, this many refusals in a row are very unlikely.
+ * The number of half-open permits without a delay after several items were refused. Even if half of the items are invalid, ten
+ * refusals in a row are unlikely (1 in 1,024).
  */
 const immediatePermits = 10
 const schedules = {
@@ -371,7 +371,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       }
     }
 
-    /** Runs the probe after an item was refused as an account would be. Only a refusal of the account is conclusive. */
+    /** Runs the probe after a refusal that may concern the account. Opens only if the probe is refused too. */
     const accountRefused: Effect.Effect<boolean> = Effect.flatMap(Effect.either(probing), (probed) =>
       change((at) => {
         const refusal = Either.isLeft(probed) && FailureScope.isAccountRefusal(probed.left) ? probed.left : undefined

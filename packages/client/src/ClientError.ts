@@ -15,7 +15,7 @@ import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 
 /**
- * An invalid argument. The client sent no request, except for the content of an upload that changed: see `Media`.
+ * An invalid argument. The client sent no request. Exception: an upload whose source changed between attempts.
  *
  * @since 0.1.0
  * @category errors

@@ -54,13 +54,7 @@ export type Services =
   | Operations.Operations
   | RateLimit.RateLimit
 
-/**
- * Every service except the rate limit, from `Settings`. {@link layerShared} does the same from options.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerWithoutRateLimit: Layer.Layer<
+const servicesWithoutRateLimit: Layer.Layer<
   Exclude<Services, RateLimit.RateLimit>,
   never,
   HttpClient.HttpClient | RateLimit.RateLimit | Settings
@@ -81,14 +75,14 @@ export const layerWithoutRateLimit: Layer.Layer<
  * @since 0.1.0
  * @category layers
  */
-export const layerShared = (
+export const layerWithoutRateLimit = (
   options: Options
 ): Layer.Layer<Exclude<Services, RateLimit.RateLimit>, InvalidSettings, HttpClient.HttpClient | RateLimit.RateLimit> =>
-  Layer.provide(Layer.fresh(layerWithoutRateLimit), Layer.effect(Settings, fromEither(fromOptions(options))))
+  Layer.provide(Layer.fresh(servicesWithoutRateLimit), Layer.effect(Settings, fromEither(fromOptions(options))))
 
 // Fresh, because layers are memoized by reference: a second client in the same graph would send the key of the first.
 const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.fresh(Layer.provideMerge(
-  layerWithoutRateLimit,
+  servicesWithoutRateLimit,
   Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
     // A defect is impossible: `Settings` has checked both values.
     Layer.orDie(RateLimit.layerMemory({ limit: rateLimit, window: rateWindow }))))

@@ -9,7 +9,6 @@ import { Post } from "@plaza/domain/Resources"
 import type { Comment, Page } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -25,6 +24,7 @@ import type { ListFailure, ListOptions, PageRequest } from "./internal/contract/
 import { validateText } from "./internal/contract/validateText.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 import * as PostCheck from "./internal/delivery/PostCheck.js"
+import * as PostClaims from "./internal/delivery/PostClaims.js"
 import { canonical, compare } from "./internal/delivery/PostText.js"
 import { Settings } from "./Settings.js"
 
@@ -90,32 +90,6 @@ const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
     onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
   })
 
-// `PostCheck` recognises an older post by its `createdAt`.
-const rememberedMillis = Duration.toMillis("26 hours")
-
-// Without an entry the outcome of a call can be unknown, but never wrong.
-const mostRemembered = 10_000
-
-/** The most recent keys, for a limited time. */
-const makeMemory = <K>() => {
-  // Oldest first: a map keeps the order of insertion.
-  const moments = new Map<K, MonotonicMillis>()
-  return {
-    has: (key: K) => moments.has(key),
-    keys: () => moments.keys(),
-    add: (key: K, at: MonotonicMillis) => {
-      moments.delete(key)
-      moments.set(key, at)
-      for (const [old, since] of moments) {
-        if (at - since < rememberedMillis && moments.size <= mostRemembered) {
-          break
-        }
-        moments.delete(old)
-      }
-    }
-  }
-}
-
 /** Provides {@link Posts}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.scoped(
   Posts,
@@ -123,9 +97,9 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
     const { send, sendPage, serviceClock } = yield* Operations
     const { settleTime } = yield* Settings
     // Posts that a call returned. No other call returns them.
-    const claimed = makeMemory<PostId>()
+    const claimed = PostClaims.make<PostId>()
     // Texts of calls that were interrupted or ended with an unknown outcome.
-    const orphaned = makeMemory<string>()
+    const orphaned = PostClaims.make<string>()
     let ownPostClock: PostCheck.StampClock | undefined
     // One call at a time for equal texts: while two such calls run, a listed post may belong to either.
     const withLock = KeyedMutex.make()

@@ -55,7 +55,7 @@ export interface WaitOptions {
  * @since 0.1.0
  * @category models
  */
-export interface Refusal {
+export interface PauseRequest {
   /** The wait of `Retry-After`, if the response had one. */
   readonly retryAfter: Duration.Duration | undefined
   /** Whether the service counted the request; false for a 429. */
@@ -72,10 +72,10 @@ export interface RequestOptions<in E> {
   /** The name of the request's operation, which a quota pauses. */
   readonly operation?: string | undefined
   /**
-   * Returns the refusal of a failure that requires a pause. A pause of up to a window applies to the key. A longer pause applies
-   * only to the operation: it comes from a quota, and the interface doesn't document which operations count against a quota.
+   * Returns the pause that a failure requires, if any. A pause of up to a window applies to the key. A longer pause applies
+   * only to the operation: it comes from a quota, and the document doesn't show which operations count against a quota.
    */
-  readonly refusal?: ((failure: E) => Refusal | undefined) | undefined
+  readonly pauseRequest?: ((failure: E) => PauseRequest | undefined) | undefined
 }
 
 /**
@@ -149,14 +149,14 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    * }))
    */
   readonly reserve: (
-    maxWait: Duration.Duration,
+    maxWait: Duration.DurationInput,
     options?: WaitOptions
   ) => Effect.Effect<Slot, RateLimitWaitExceeded | ClientClosed, Scope.Scope>
   /**
    * Acquires a slot and runs one request in it: the same as `reserve` and `use`, with less overhead.
    */
   readonly withSlot: <A, E, R>(
-    maxWait: Duration.Duration,
+    maxWait: Duration.DurationInput,
     request: Effect.Effect<A, E, R>,
     options?: WaitOptions & RequestOptions<E>
   ) => Effect.Effect<A, E | RateLimitWaitExceeded | ClientClosed, R>

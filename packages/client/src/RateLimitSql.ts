@@ -34,7 +34,7 @@ export type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.js"
  * import { Layer } from "effect"
  *
  * const live = (options: Plaza.Options) =>
- *   Plaza.layerShared(options).pipe(
+ *   Plaza.layerWithoutRateLimit(options).pipe(
  *     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
  *     Layer.provide(SqliteClient.layer({ filename: "allowance.sqlite" })),
  *     Layer.provide(NodeClient.layer)

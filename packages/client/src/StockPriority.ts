@@ -1,6 +1,6 @@
 /**
- * The order in which to send stock values. Customers can still buy a sold-out product, can buy too many pieces while the stock
- * falls, and can't buy a product that is back in stock yet. The interface doesn't document an order.
+ * The order in which to send stock values. Sends first what costs most if late: sold out, then falling, then back in stock. The
+ * document doesn't show an order.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@
  * - `falling`: the wanted stock is lower than the stock at the service.
  * - `backInStock`: the stock at the service is 0, and the wanted stock is not.
  * - `rest`: any other difference.
- * - `doubtful`: every request of unknown outcome had the wanted value, so it has probably arrived.
+ * - `doubtful`: the wanted value was sent with an unknown outcome; it probably succeeded.
  * - `assertion`: the service confirmed the wanted stock. {@link of} never returns it.
  *
  * `priorities.indexOf` sorts by urgency.
@@ -30,7 +30,7 @@ export type Priority = (typeof priorities)[number]
  * @since 0.1.0
  * @category models
  */
-export interface Knowledge {
+export interface StockValues {
   /** The stock to send. */
   readonly wanted: number
   /** The stock that the service last confirmed; undefined if it never confirmed one. */
@@ -51,7 +51,7 @@ export interface Knowledge {
  * @since 0.1.0
  * @category constructors
  */
-export const of = ({ confirmed, doubt, wanted }: Knowledge): Exclude<Priority, "assertion"> => {
+export const of = ({ confirmed, doubt, wanted }: StockValues): Exclude<Priority, "assertion"> => {
   // Customers may buy the product until the service confirms the zero.
   if (wanted === 0 && (confirmed !== 0 || (doubt !== undefined && doubt.highest > 0))) return "soldOut"
   if (doubt !== undefined && doubt.lowest === wanted && doubt.highest === wanted) return "doubtful"

@@ -19,7 +19,7 @@ import { Operations } from "./internal/contract/Operations.js"
 export class Stories extends Context.Tag("@plaza/client/Stories")<Stories, {
   /**
    * Creates a story from any JSON object. Returns the JSON of the response, or `undefined` for an empty body, because the
-   * interface doesn't document the payload or the response. Once: the client doesn't send the request again after an ambiguous
+   * document doesn't show the payload or the response. Once: the client doesn't send the request again after an ambiguous
    * failure, and the call fails with `OutcomeUnknown`.
    * Source: interface v1, "Endpoints", gaps.
    */

@@ -198,7 +198,7 @@ const orderOf = (value: unknown): unknown =>
     : typeof value
 
 describe.each(Object.entries<Schema.Schema<unknown, unknown>>(
-  // Schemas are invariant; the tests only hand on what they were given.
+  // Schemas are invariant. The tests pass a schema only values that it accepts or produced, or values that it must reject.
   schemas as unknown as Readonly<Record<string, Schema.Schema<unknown, unknown>>>
 ))("%s", (_name, schema) => {
   const soon = decodeUnknownEither(schema)

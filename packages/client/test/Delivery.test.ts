@@ -110,7 +110,7 @@ describe("after an ambiguous failure", () => {
       }
     }))
 
-  it.effect("a write that may have been carried out before a redirect or a 408 is never a definite failure", () =>
+  it.effect("a write that may have been carried out before a redirect or a 408 is never retried without its delivery class", () =>
     Effect.gen(function*() {
       for (const status of [302, 303, 304, 408]) {
         for (const operation of [comment, send, ship]) {
@@ -135,7 +135,7 @@ describe("after an ambiguous failure", () => {
     }))
 })
 
-describe("after a definite failure", () => {
+describe("after a retryable failure", () => {
   const operations = { getMe, setStock, ship, comment, send } as const
 
   for (const [name, operation] of Object.entries(operations)) {

@@ -1,14 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Posts, Profiles } from "@plaza/client"
-import { byCode, PostId } from "@plaza/domain"
+import { type ErrorCode, PostId } from "@plaza/domain"
+import { byCode } from "@plaza/domain/Errors"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
+import { codes } from "./support/Failing.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 import { provoke, world } from "./support/Provoked.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 
-const answer = (code: keyof typeof byCode) =>
+const answer = (code: ErrorCode) =>
   Effect.gen(function*() {
     const failure = yield* Effect.flip(provoke[code])
     expect(failure).toBeInstanceOf(byCode[code])
@@ -19,7 +21,7 @@ const answer = (code: keyof typeof byCode) =>
   })
 
 describe("every row of the error table is produced by the sandbox and becomes its tagged error", () => {
-  for (const code of Object.keys(byCode) as Array<keyof typeof byCode>) {
+  for (const code of codes) {
     it.effect(`${code}, in process`, () => Effect.provide(answer(code), OnSandbox.inProcess(world)))
     OnSandbox.itOnSockets(code, answer(code), world)
   }

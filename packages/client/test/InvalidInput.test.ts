@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type ClientError, Media, Operations, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Operations } from "../src/internal/contract/Operations.js"
 import * as Fake from "./support/FakeService.js"
 
 type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>

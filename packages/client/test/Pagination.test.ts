@@ -120,7 +120,8 @@ describe("a list", () => {
         }]
       ) {
         const open = Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))
-        for (const list of [ids(), conversations, open] as ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>>) {
+        const lists: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>> = [ids(), conversations, open]
+        for (const list of lists) {
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([page, refusal]).layer))).toMatchObject({ _tag: "CursorRejected" })
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({
             category: expect.any(String) as unknown

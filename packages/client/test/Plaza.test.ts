@@ -44,7 +44,7 @@ describe("two clients in one layer graph", () => {
   it.effect("each send their own key, with a shared rate limit", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
-      const [one, other] = keys.map((key) => Plaza.layerShared(optionsOf(key)))
+      const [one, other] = keys.map((key) => Plaza.layerWithoutRateLimit(optionsOf(key)))
       const both = Layer.merge(
         Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
         Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))

@@ -3,7 +3,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Effect, Layer } from "effect"
-import { fromOptions, Settings } from "../src/Settings.js"
 import { inVirtualTime, unusable } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
 import { apiKey } from "./support/Sharing.js"
@@ -27,9 +26,8 @@ describe("calls of several processes with one key", () => {
         )
       )
       const options = { apiKey, baseUrl: "https://service.example/open/v1" }
-      const plaza = Plaza.layerWithoutRateLimit.pipe(
+      const plaza = Plaza.layerWithoutRateLimit(options).pipe(
         Layer.provideMerge(RateLimitSql.layer({ apiKey, limit: 3 })),
-        Layer.provide(Layer.effect(Settings, fromOptions(options))),
         Layer.provide(service)
       )
       const calls = Effect.provide(

@@ -3,7 +3,6 @@ import { Chat, Posts, Profiles, RateLimit } from "@plaza/client"
 import { ConversationId, PostId } from "@plaza/domain"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
 import * as Plaza from "../src/Plaza.js"
-import { fromOptions, Settings } from "../src/Settings.js"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
@@ -16,9 +15,8 @@ const built = <R, E>(layer: Layer.Layer<R, E>) =>
 
 /** A client of an allowance that other clients share. */
 const builtOn = (limit: RateLimit.RateLimit["Type"]) =>
-  built(Plaza.layerWithoutRateLimit.pipe(
+  built(Plaza.layerWithoutRateLimit({ apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }).pipe(
     Layer.provide(Layer.succeed(RateLimit.RateLimit, limit)),
-    Layer.provide(Layer.effect(Settings, fromOptions({ apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }))),
     Layer.provide(Fake.layerHttpClient(() => Effect.succeed(Fake.json({ id: "1" }))))
   ))
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { FastCheck as fc } from "effect"
 
-const nothing: StockPriority.Knowledge = { wanted: 5, confirmed: undefined, doubt: undefined }
+const nothing: StockPriority.StockValues = { wanted: 5, confirmed: undefined, doubt: undefined }
 const doubt = (lowest: number, highest = lowest) => ({ lowest, highest })
 
-const cases: ReadonlyArray<readonly [what: string, knowledge: Partial<StockPriority.Knowledge>, is: StockPriority.Priority]> = [
+const cases: ReadonlyArray<readonly [what: string, knowledge: Partial<StockPriority.StockValues>, is: StockPriority.Priority]> = [
   ["a zero that nobody confirmed", { wanted: 0 }, "soldOut"],
   ["a zero over a confirmed stock", { wanted: 0, confirmed: 3 }, "soldOut"],
   ["a zero that was sent with an unknown outcome", { wanted: 0, confirmed: 3, doubt: doubt(0) }, "soldOut"],
@@ -29,12 +29,12 @@ describe("the priority of a stock", () => {
 
   const count = fc.integer({ min: 0, max: 4 })
   const maybe = fc.option(count, { nil: undefined })
-  const arbitrary: fc.Arbitrary<StockPriority.Knowledge> = fc.record({
+  const arbitrary: fc.Arbitrary<StockPriority.StockValues> = fc.record({
     wanted: count,
     confirmed: maybe,
     doubt: fc.option(fc.tuple(count, count).map(([one, other]) => doubt(Math.min(one, other), Math.max(one, other))), { nil: undefined })
   })
-  const rank = (knowledge: StockPriority.Knowledge) => StockPriority.priorities.indexOf(StockPriority.of(knowledge))
+  const rank = (knowledge: StockPriority.StockValues) => StockPriority.priorities.indexOf(StockPriority.of(knowledge))
 
   it.prop("is soldOut exactly for a zero that is not confirmed or that another value may replace", [arbitrary], ([knowledge]) => {
     const { confirmed, wanted } = knowledge

@@ -63,7 +63,7 @@ describe("with a waiter that resumes synchronously", () => {
       const released: Array<number> = []
       let slots = 0
       const queue = new WaitQueue<number>({ onLeave: Effect.void, release: (slot) => Effect.sync(() => released.push(slot)) })
-      const forecast = { earliest: () => 10, knownLateAt: (_: number, deadline: number) => deadline }
+      const forecast = { earliest: () => 10, missesDeadlineFrom: (_: number, deadline: number) => deadline }
       const react = {
         nothing: () => {},
         grant: () => {

@@ -1,6 +1,5 @@
 /**
- * The category of an error: the general meaning of its HTTP status, for code that doesn't need the exact code and for
- * codes that the document doesn't list.
+ * Groups errors by HTTP status, also errors whose code the document doesn't list.
  *
  * Source: interface v1, "Errors", "A client treats an unknown code by the general meaning of its HTTP status".
  *

@@ -79,7 +79,7 @@ export const AccessTransition = Schema.Literal("grant", "suspend", "revoke", "re
 export type AccessTransition = typeof AccessTransition.Type
 
 /**
- * Applies an operator's transition to the access of an account. `restore` is assumed; the document states the others.
+ * Applies an operator's transition to the access of an account. Assumed: `restore`, and `revoke` of suspended access.
  * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0

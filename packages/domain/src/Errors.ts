@@ -1,5 +1,5 @@
 /**
- * One tagged error class for each code of the interface, and its schema on the wire. `ErrorResponse` decodes a response to
+ * One tagged error class for each code of the interface, and its schema as a response body. `ErrorResponse` decodes a response to
  * one of these classes.
  *
  * Source: interface v1, "Errors".
@@ -337,7 +337,7 @@ export const envelope = <Fields extends { readonly code: Schema.Struct.Field; re
  * @since 0.1.0
  * @category schemas
  */
-export const onWire = <Code extends ErrorCode>(
+export const errorResponse = <Code extends ErrorCode>(
   code: Code
 ): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
   const sample = fromCode(code, { message: "" })
@@ -366,4 +366,4 @@ export const onWire = <Code extends ErrorCode>(
  */
 export const anyOf = <const Code extends ErrorCode>(
   codes: ReadonlyArray<Code>
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => onWire(code)))
+): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => errorResponse(code)))

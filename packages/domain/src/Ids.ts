@@ -78,7 +78,7 @@ export const ConversationId = Schema.String.pipe(Schema.brand("ConversationId"))
 export type ConversationId = typeof ConversationId.Type
 
 /**
- * The `next_cursor` of a page. It is opaque: do not build, change or store one.
+ * The `next_cursor` of a page. Opaque: do not build or change one. It may expire, so a stored cursor can be rejected.
  * Source: interface v1, "List behaviour", rules 3 and 6.
  *
  * @since 0.1.0

@@ -43,15 +43,6 @@ export const maxActiveKeys = 5
 export const keySecretLength = 40
 
 /**
- * The number of scopes. The document names only one of them.
- * Source: interface v1, "Authentication", rule 6.
- *
- * @since 0.1.0
- * @category limits
- */
-export const scopeCount = 13
-
-/**
  * The smallest `limit` of a list.
  * Source: interface v1, "Limits".
  *

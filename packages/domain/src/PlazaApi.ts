@@ -31,7 +31,7 @@ const bearer = HttpApiSecurity.annotate(
 )
 
 /**
- * The bearer key of every call, with the errors of any call.
+ * Bearer authorization, with the errors that every endpoint can return.
  * Source: interface v1, "Authentication".
  *
  * @since 0.1.0

@@ -17,11 +17,8 @@ const pageSizeProblem = () => `must be a whole number from ${minPageSize} to ${m
 /**
  * The `limit` of a list: items of a page, 1 to 100.
  * Source: interface v1, "Limits".
- *
- * @since 0.1.0
- * @category requests
  */
-export const PageSize = Schema.Number.pipe(
+const PageSize = Schema.Number.pipe(
   Schema.filter((size) => Number.isInteger(size) && size >= minPageSize && size <= maxPageSize, {
     jsonSchema: pageSizeJson,
     message: pageSizeProblem
@@ -39,11 +36,8 @@ const PageSizeFromString = Digits.pipe(
 /**
  * An optional field of a request. Absent and `undefined` mean the same and are not encoded. A null in a received body
  * decodes as absent.
- *
- * @since 0.1.0
- * @category combinators
  */
-export const omittable = <S extends Schema.Schema.All>(
+const omittable = <S extends Schema.Schema.All>(
   schema: S
 ): Schema.optionalWith<S, { readonly nullable: true }> => Schema.optionalWith(schema, { nullable: true })
 

@@ -165,8 +165,8 @@ export const Confirmation = Schema.Unknown.annotations({
 })
 
 /**
- * One page of a list. `nextCursor` is null on the last page, where `next_cursor` is null, absent or an empty string: an empty
- * `cursor` in a query would return the first page again.
+ * One page of a list. `nextCursor` is null on the last page. Null, absent and `""` decode to null, because an empty `cursor`
+ * requests the first page again.
  * Source: interface v1, "List behaviour", rules 4 and 5.
  *
  * @since 0.1.0

@@ -42,7 +42,7 @@ export const ShippingState = Data.taggedEnum<ShippingState>()
 export class AlreadyShipped extends Data.TaggedError("AlreadyShipped")<{ readonly shipment: Shipment }> {}
 
 /**
- * Ships an order. A second shipment fails with `AlreadyShipped` (409 CONFLICT on the wire).
+ * Ships an order. A second shipment fails with `AlreadyShipped` (409 CONFLICT).
  * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0

@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Duration, Effect, Either, Exit, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
 import { categoryOf } from "../src/Category.js"
-import { byCode, type ErrorCode, fromCode, onWire, UnrecognizedError } from "../src/Errors.js"
+import { byCode, type ErrorCode, errorResponse, fromCode, UnrecognizedError } from "../src/Errors.js"
 
 // Status, code, category: the table of the document with the general meaning of each status.
 const table = [
@@ -45,7 +45,7 @@ it("there is a class for each of the 16 codes of the document and for no other",
 
 describe.each(table)("%i %s", (status, code, tag, category) => {
   // One schema for all rows: the types of the classes differ only in what the table tells.
-  const schema: Schema.Schema<{ readonly _tag: string }, unknown> = onWire(code) as never
+  const schema: Schema.Schema<{ readonly _tag: string }, unknown> = errorResponse(code) as never
   const decode = Schema.decodeUnknownSync(schema)
   const encode = Schema.encodeSync(schema)
 

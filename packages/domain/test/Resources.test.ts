@@ -23,7 +23,7 @@ interface Resource {
 
 /** Erases the type of a schema, so that all schemas use the same tests. */
 const resource = <A, I>(schema: Schema.Schema<A, I>, required: Fields, optional: Fields = {}): Resource => ({
-  // Schemas are invariant; the tests only hand on what they were given.
+  // Schemas are invariant. The tests pass a schema only values that it accepts or produced, or values that it must reject.
   schema: schema as unknown as Schema.Schema<unknown, unknown>,
   required,
   optional

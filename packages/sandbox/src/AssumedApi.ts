@@ -11,7 +11,7 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain/Ids"
 import { transform } from "@plaza/domain/OpenApi"
 import { inPath } from "@plaza/domain/PathSegment"
@@ -37,11 +37,11 @@ export const StoreDetails = Schema.Struct({
 /** @since 0.1.0 @category resources */
 export interface StoreDetails extends Schema.Schema.Type<typeof StoreDetails> {}
 
-const invalid = onWire("VALIDATION_ERROR")
-const notFound = onWire("NOT_FOUND")
-const userUnavailable = onWire("USER_UNAVAILABLE")
-const storeBlocked = onWire("STORE_BLOCKED")
-const profileIncomplete = onWire("PROFILE_INCOMPLETE")
+const invalid = errorResponse("VALIDATION_ERROR")
+const notFound = errorResponse("NOT_FOUND")
+const userUnavailable = errorResponse("USER_UNAVAILABLE")
+const storeBlocked = errorResponse("STORE_BLOCKED")
+const profileIncomplete = errorResponse("PROFILE_INCOMPLETE")
 
 const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
 
@@ -70,8 +70,8 @@ export class AssumedPostsGroup extends HttpApiGroup.make("posts", { topLevel: tr
       .setPayload(PostEdit)
       .addSuccess(Post)
       .addError(invalid)
-      .addError(onWire("INVALID_JSON"))
-      .addError(onWire("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
       .addError(profileIncomplete)
       .addError(notFound)
       .addError(userUnavailable)

@@ -213,7 +213,7 @@ export const decode = (data: unknown): Either.Either<Partial<Assumptions>, strin
  * @since 0.1.0
  * @category services
  */
-export class Assumed extends Context.Tag("@plaza/sandbox/Assumed")<Assumed, Assumptions>() {}
+export class CurrentAssumptions extends Context.Tag("@plaza/sandbox/CurrentAssumptions")<CurrentAssumptions, Assumptions>() {}
 
 /** An assumption that can't be configured. */
 interface FixedAssumption {
@@ -328,7 +328,7 @@ export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
     "Approving a request grants access. If the operator granted it meanwhile, it stays granted and the request is approved. While access is suspended or revoked, a pending request can only be declined."
   ],
   [
-    "access.moves",
+    "access.transitions",
     "States and transitions",
     "The operator can grant access without a request, revoke suspended access, and restore suspended or revoked access."
   ],

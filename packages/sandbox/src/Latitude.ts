@@ -1,6 +1,5 @@
 /**
- * Latitude: what the document permits a service to do in more than one way, as one value. The defaults describe a
- * lenient and exact service; a seed draws another one. `latitude/` applies the values.
+ * Behaviour that the document lets a service choose. The defaults are the simplest service; `fromSeed` draws another.
  *
  * Source: interface v1, all sections; each field names its own.
  *
@@ -94,7 +93,7 @@ const lateStatuses = LateStatus.literals
  * @category models
  */
 export const Latitude = Schema.Struct({
-  /** `id` of a profile: no field is said to be always there ("Resources"). */
+  /** `id` of a profile: the document guarantees no field ("Resources"). */
   profileId: presence,
   /** `username` of a profile ("Resources"). */
   username: presence,
@@ -308,7 +307,7 @@ const generator = (seed: number): () => number => {
 /** Every documented code can be replaced: a new code has the general meaning of its status. */
 const replaceableCodes: ReadonlyArray<string> = Object.keys(byCode)
 
-/** Draws small changes often, and changes that leave little of a text rarely. */
+/** Small changes are frequent; changes that remove most of a text are rare. */
 const drawnText = (
   some: (all: ReadonlyArray<TextForm>) => ReadonlyArray<TextForm>,
   rarely: <A>(usual: A, ...others: ReadonlyArray<A>) => A
@@ -415,7 +414,7 @@ export const fromSeed = (seed: number): Latitude => {
     // True can be set, but is not drawn.
     countRefused: among<boolean | null>(null, false)
   }
-  // If nothing identifies a post, no client can be correct.
+  // Keeps the text or the time, so that a client can recognise its post.
   return drawn.text.some((form) => rewriting.has(form))
     ? { ...drawn, postCreatedAtInList: "present", createdAtOffsetMillis: 0, dateHeader: "present" }
     : drawn

@@ -31,7 +31,7 @@ import * as Store from "./areas/store/StoreHandlers.js"
 import * as StorePolicy from "./areas/store/StorePolicy.js"
 import * as Stories from "./areas/stories/StoriesHandlers.js"
 import type { Assumptions } from "./Assumptions.js"
-import { Assumed, defaults, merge } from "./Assumptions.js"
+import { CurrentAssumptions, defaults, merge } from "./Assumptions.js"
 import * as AssumptionsFile from "./AssumptionsFile.js"
 import * as Control from "./control/Control.js"
 import type { StateSnapshot } from "./control/StateSnapshot.js"
@@ -42,14 +42,14 @@ import * as Endpoints from "./http/Endpoints.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
 import { Fault } from "./http/Fault.js"
 import * as Faults from "./http/Faults.js"
+import * as HostPolicy from "./http/HostPolicy.js"
 import { makeClient, origin as originInProcess, withoutCallerContext } from "./http/InProcess.js"
-import * as Interface from "./http/Interface.js"
-import * as LocalOnly from "./http/LocalOnly.js"
+import * as InterfaceApp from "./http/InterfaceApp.js"
 import type { ServerTimeouts } from "./http/NodeServer.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
+import * as SandboxApp from "./http/SandboxApp.js"
 import { basePath } from "./http/ServedApi.js"
-import * as Service from "./http/Service.js"
 import * as Latitude from "./Latitude.js"
 import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
 import * as LateCommits from "./latitude/LateCommits.js"
@@ -187,7 +187,7 @@ const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | u
     : Effect.succeed(fixtures)
 
 type Parts =
-  | Service.Service
+  | SandboxApp.SandboxApp
   | Commits.Commits
   | CurrentLatitude.CurrentLatitude
   | Seeding.Seeding
@@ -204,7 +204,7 @@ const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assump
 
 /** Rejects invalid hosts, which would never match. */
 const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, SandboxError> => {
-  const wrong = allowed.find((host) => !LocalOnly.isHost(host))
+  const wrong = allowed.find((host) => !HostPolicy.isHost(host))
   return wrong === undefined
     ? Effect.void
     : new SandboxError({
@@ -238,9 +238,9 @@ const all = Endpoints.make(
 )
 
 const makeInterface = Effect.gen(function*() {
-  const { undocumented } = yield* Assumed
+  const { undocumented } = yield* CurrentAssumptions
   const { app, handlers } = undocumented ? all : documented
-  return yield* Interface.make(app, yield* handlers)
+  return yield* InterfaceApp.make(app, yield* handlers)
 })
 
 /**
@@ -260,7 +260,7 @@ const parts = (
     seed
   }: ServerOptions
 ): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
-  const local = LocalOnly.make(host, allowedHosts)
+  const local = HostPolicy.make(host, allowedHosts)
   const assumed = Effect.map(
     readAssumptions(assumptionsFile),
     (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions)
@@ -268,10 +268,10 @@ const parts = (
   const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
   return Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
     Effect.context<Parts>().pipe(
-      Effect.provideServiceEffect(Service.Service, Service.make(local)),
+      Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
       Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
       Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
-      Effect.provideServiceEffect(Interface.Interface, makeInterface),
+      Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
       Effect.provideServiceEffect(Admission.Admission, Admission.make),
       Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
       Effect.provideServiceEffect(Keys.Keys, Keys.make),
@@ -293,7 +293,7 @@ const parts = (
       (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
       // The folder is checked first, so that no data file is created if it is refused.
       Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
-      Effect.provideServiceEffect(Assumed, assumed)
+      Effect.provideServiceEffect(CurrentAssumptions, assumed)
     )
 }
 
@@ -313,7 +313,7 @@ const make = (origin: string) =>
       webUrl: `${origin}${Web.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
       get apiKey() {
-        return Keys.withPrefix(Keys.ready(seed), latitude.value.keyPrefix)
+        return Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix)
       },
       seed,
       state: inside(seeding.state),
@@ -333,7 +333,7 @@ const make = (origin: string) =>
       setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),
       requestAccess: (accountId, form) => inside(operations.requestAccess(accountId, form)),
       decideAccess: (requestId, decision) => inside(operations.decideAccess(requestId, decision)),
-      setAccess: (accountId, move) => inside(operations.setAccess(accountId, move)),
+      setAccess: (accountId, transition) => inside(operations.setAccess(accountId, transition)),
       createKey: (accountId, options) => inside(operations.createKey(accountId, options)),
       revokeKey: (keyId) => inside(operations.revokeKey(keyId)),
       setRelation: (from, to, relation) => inside(operations.setRelation(from, to, relation)),
@@ -357,7 +357,7 @@ export const layerHttpClient = (
   Layer.scopedContext(
     Effect.flatMap(parts(options), (context) =>
       Effect.map(Effect.provide(make(originInProcess), context), (sandbox) =>
-        Context.make(HttpClientTag, makeClient(Context.get(context, Service.Service))).pipe(Context.add(Sandbox, sandbox))))
+        Context.make(HttpClientTag, makeClient(Context.get(context, SandboxApp.SandboxApp))).pipe(Context.add(Sandbox, sandbox))))
   )
 
 /**
@@ -376,7 +376,7 @@ export const layerServer = (
       const { listen } = yield* Effect.promise(() => import("./http/NodeServer.js"))
       const { within } = Context.get(context, VirtualClock.VirtualClock)
       // Sets the clock once and not for each request.
-      const { origin } = yield* within(listen(Context.get(context, Service.Service), { host, port, timeouts }))
+      const { origin } = yield* within(listen(Context.get(context, SandboxApp.SandboxApp), { host, port, timeouts }))
       return yield* Effect.provide(make(origin), context)
     })
   )

@@ -2,8 +2,9 @@
  * Every row of the document's error table, and the order in which a request is refused.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { allScopes, Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
+import { allScopes } from "../src/Assumptions.js"
 import { call, layerInProcess, refusal } from "./support.js"
 
 const unknownKey = `key_${"x".repeat(40)}`

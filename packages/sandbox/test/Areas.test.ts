@@ -3,9 +3,10 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
-import { defaultAssumptions, Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, TestClock } from "effect"
 import { AssumedApi } from "../src/AssumedApi.js"
+import { defaults } from "../src/Assumptions.js"
 import { operationsOf } from "../src/http/Operation.js"
 import { openApi } from "../src/OpenApiDocument.js"
 import { call, field, layerInProcess, refusal, someone } from "./support.js"
@@ -17,7 +18,7 @@ const shop = "1001"
 describe("the contract", () => {
   it.effect("every operation of the document and every assumed one has a handler", () =>
     Effect.gen(function*() {
-      const paths = Object.entries(openApi(defaultAssumptions).paths)
+      const paths = Object.entries(openApi(defaults).paths)
       let operations = 0
       for (const [path, methods] of paths) {
         for (const method of Object.keys(methods)) {

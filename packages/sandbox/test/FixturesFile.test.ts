@@ -100,8 +100,8 @@ conversations:
           ["a.yaml", "generate: { poeple: 1 }", /generate\.poeple: /],
           ["a.yaml", "a: [", /can't be used: /],
           ["a.json", "{", /can't be used: /],
-          ["a.json", "[]", /the whole: /],
-          ["a.yaml", "", /the whole: /]
+          ["a.json", "[]", /the file: /],
+          ["a.yaml", "", /the file: /]
         ] as const
       ) {
         const error = yield* withFile(name, text)((fixtures) =>

@@ -108,7 +108,7 @@ describe("any request", () => {
       const child = yield* start
       const { baseUrl } = yield* hear(child, Address)
       const port = Number(new URL(baseUrl).port)
-      const arbitrary = requests(Redacted.value(Keys.ready(1)))
+      const arbitrary = requests(Redacted.value(Keys.seeded(1)))
       const seen = new Map<number, number>()
 
       const ask = (fuzzed: Fuzzed) =>
@@ -149,7 +149,7 @@ describe("any request", () => {
       assert.isBelow(late.rss - early.rss, mostGrowth.rss)
       assert.isNull(child.exitCode)
       const { status } = yield* Effect.promise(() =>
-        fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(Keys.ready(1))}` } })
+        fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(Keys.seeded(1))}` } })
       )
       assert.strictEqual(status, 200)
     }), { timeout: 1_200_000 })

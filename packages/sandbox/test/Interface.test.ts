@@ -4,12 +4,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
 import { Cause, Context, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
-import { Assumed, defaults } from "../src/Assumptions.js"
+import { CurrentAssumptions, defaults } from "../src/Assumptions.js"
 import { Admission } from "../src/http/Admission.js"
 import * as Commits from "../src/http/Commits.js"
 import * as Envelope from "../src/http/Envelope.js"
 import { Faults, noFault } from "../src/http/Faults.js"
-import * as Interface from "../src/http/Interface.js"
+import * as InterfaceApp from "../src/http/InterfaceApp.js"
 import * as RequestLog from "../src/http/RequestLog.js"
 import * as Router from "../src/http/Router.js"
 import { ServerRequest } from "../src/http/ServerRequest.js"
@@ -31,7 +31,7 @@ const noRoutes = Router.make(Context.empty(), [])
 const latitude = CurrentLatitude.make(Latitude.defaults)
 
 const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latitude?: CurrentLatitude.CurrentLatitude["Type"] }) =>
-  Layer.effect(Interface.Interface, Interface.make(() => noRoutes, new Map())).pipe(
+  Layer.effect(InterfaceApp.InterfaceApp, InterfaceApp.make(() => noRoutes, new Map())).pipe(
     Layer.provide([
       Commits.layer,
       Layer.succeed(Admission, {
@@ -47,13 +47,13 @@ const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latit
     ]),
     Layer.provideMerge(RequestLog.layer),
     Layer.provide([
-      Layer.succeed(Assumed, defaults),
+      Layer.succeed(CurrentAssumptions, defaults),
       Layer.succeed(CurrentLatitude.CurrentLatitude, stubs.latitude ?? latitude)
     ])
   )
 
 const respond = Effect.gen(function*() {
-  const service = yield* Interface.Interface
+  const service = yield* InterfaceApp.InterfaceApp
   const logged: Array<string> = []
   const logger = Logger.make(({ cause, message }) => {
     logged.push(`${String(message)}: ${Cause.pretty(cause)}`)

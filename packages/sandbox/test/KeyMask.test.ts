@@ -56,6 +56,7 @@ const leak = (value: string) =>
     yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 1 } })
     yield* sandbox.setProduct({ id: value })
     yield* call("PATCH", `/store/products/${encodeURIComponent(value)}/stock`, { json: { stock: 1 } })
+    // An invalid fault, which the type does not permit: its error could contain the key.
     yield* sandbox.addFault({ kind: "drop", when: "before", path: `/users/${value}`, body: "" } as never).pipe(Effect.exit)
     yield* sandbox.addFault({ kind: "status", when: "before", status: 500, path: `/never/${value}`, body: value })
   })

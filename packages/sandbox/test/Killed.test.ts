@@ -175,7 +175,7 @@ describe("a sandbox that is killed", () => {
       const data = `${folder}/sandbox.db`
       const program = `${folder}/server.mjs`
       yield* bundle(program)
-      const key = Redacted.value(Keys.ready(1))
+      const key = Redacted.value(Keys.seeded(1))
       const story = makeStory()
       let number = 0
       for (let life = 0; life <= kills; life++) {

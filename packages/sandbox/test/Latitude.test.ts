@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import { Array as Arr, Clock, Duration, Effect, Exit, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
-import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Reply, someone } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Response, someone } from "./support.js"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
 const set = (change: Latitude.Change | number) => Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) => setLatitude(change))
@@ -25,8 +25,8 @@ const Items = Schema.Struct({
   data: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
   next_cursor: Schema.optional(Schema.NullOr(Schema.String))
 })
-const pageOf = (reply: Reply) => Schema.decodeUnknownSync(Items)(reply.json)
-const ids = (reply: Reply): ReadonlyArray<string> => pageOf(reply).data.map(({ id }) => String(id))
+const pageOf = (reply: Response) => Schema.decodeUnknownSync(Items)(reply.json)
+const ids = (reply: Response): ReadonlyArray<string> => pageOf(reply).data.map(({ id }) => String(id))
 const newest = Effect.map(list("?limit=1"), (reply) => pageOf(reply).data[0])
 const stored = Effect.map(state, ({ posts }) => posts.at(-1)?.text)
 const orders = Effect.map(state, ({ orders }) => orders.filter(({ shipment }) => shipment === null).map(({ id }) => id))
@@ -47,7 +47,7 @@ const walk = (
     let cursor: string | null | undefined = undefined
     do {
       const query: string = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`
-      const reply: Reply = yield* call("GET", `${path}?limit=${limit}${query}`)
+      const reply: Response = yield* call("GET", `${path}?limit=${limit}${query}`)
       assert.strictEqual(reply.status, 200, reply.text)
       const page = pageOf(reply)
       pages.push(ids(reply))
@@ -755,18 +755,18 @@ const anyError = Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({
 /** Calls every endpoint of a service, and checks each response. */
 const permitted = (seed: number) =>
   Effect.gen(function*() {
-    const isConfirmed = (reply: Reply, read: (json: unknown) => unknown) => {
+    const isConfirmed = (reply: Response, read: (json: unknown) => unknown) => {
       assert.include([200, 201, 204], reply.status, reply.text)
       if (reply.text !== "") {
         assert.notStrictEqual(reply.status, 204)
         read(reply.json)
       }
     }
-    const isRead = (reply: Reply, read: (json: unknown) => unknown) => {
+    const isRead = (reply: Response, read: (json: unknown) => unknown) => {
       assert.strictEqual(reply.status, 200, reply.text)
       read(reply.json)
     }
-    const isRefused = (reply: Reply, status: number) => {
+    const isRefused = (reply: Response, status: number) => {
       assert.strictEqual(reply.status, status)
       anyError(reply.json)
     }

@@ -1,14 +1,14 @@
 /**
- * The caches of callers and responses are never stale: a change takes effect
- * with the next request, however it was made.
+ * A change takes effect with the next request, however it was made, although
+ * callers are cached.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted, Schema } from "effect"
-import { as, submit } from "./asking.js"
-import { call, control, layerInProcess, type Reply, someone } from "./support.js"
+import { call, control, layerInProcess, type Response, someone } from "./support.js"
+import { as, submit } from "./WebPages.js"
 
-const codeOf = ({ json, status }: Reply): string =>
+const codeOf = ({ json, status }: Response): string =>
   status < 400
     ? String(status)
     : `${status} ${Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))(json).error.code}`
@@ -52,7 +52,7 @@ layer(layerInProcess({ assumptions }))("a change takes effect with the next requ
         const move of [
           (id: string, to: "suspend" | "restore") => setAccess(id, to),
           (id: string, to: "suspend" | "restore") => control("POST", `/accounts/${id}/access`, { json: { move: to } }),
-          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "move", account: id, move: to })
+          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "transition", account: id, transition: to })
         ]
       ) {
         const { id, read } = yield* knownOne
@@ -121,9 +121,10 @@ const writes = {
   reset: () => control("POST", "/reset")
 }
 
-layer(layerInProcess({ assumptions }))("a cached response", (it) => {
-  it.effect("equals an uncached one after any writes, for every read", () =>
+layer(layerInProcess({ assumptions }))("a repeated read", (it) => {
+  it.effect("has the current state after any writes, for every read", () =>
     Effect.gen(function*() {
+      // True because `Object.keys` returns the names of these properties.
       const names = FastCheck.constantFrom(...Object.keys(writes) as Array<keyof typeof writes>)
       let other = 0
       for (const steps of FastCheck.sample(FastCheck.array(names, { minLength: 1, maxLength: 8 }), { numRuns: 8, seed: 7 })) {
@@ -131,10 +132,10 @@ layer(layerInProcess({ assumptions }))("a cached response", (it) => {
           yield* writes[step]()
           for (const path of reads) {
             yield* call("GET", path)
-            const kept = yield* call("GET", path)
-            // Unknown query parameters are ignored, and this query has no cached response yet.
-            const anew = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
-            assert.deepStrictEqual([kept.status, kept.text], [anew.status, anew.text], `${steps.join()}, ${path}`)
+            const repeated = yield* call("GET", path)
+            // Unknown query parameters are ignored, so this query has the same response, but is new.
+            const fresh = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
+            assert.deepStrictEqual([repeated.status, repeated.text], [fresh.status, fresh.text], `${steps.join()}, ${path}`)
           }
         }
       }

@@ -8,8 +8,8 @@ import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
 import { openApi } from "../src/OpenApiDocument.js"
 import { html } from "../src/web/Html.js"
-import { as, ask, submit } from "./asking.js"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
+import { as, request, submit } from "./WebPages.js"
 
 const pages = [
   "/",
@@ -31,7 +31,7 @@ layer(layerInProcess())("every page", (it) => {
   it.effect("is not cached, can't be framed and runs no foreign script", () =>
     Effect.gen(function*() {
       for (const path of pages) {
-        const { headers, status } = yield* ask("GET", path, as("1001"))
+        const { headers, status } = yield* request("GET", path, as("1001"))
         assert.strictEqual(status, 200, path)
         assert.strictEqual(headers["cache-control"], "no-store", path)
         assert.strictEqual(headers["x-content-type-options"], "nosniff", path)
@@ -44,8 +44,8 @@ layer(layerInProcess())("every page", (it) => {
 
   it.effect("responds to HEAD, and refuses other methods", () =>
     Effect.gen(function*() {
-      assert.strictEqual((yield* ask("HEAD", "/operator")).status, 200)
-      const put = yield* ask("PUT", "/operator")
+      assert.strictEqual((yield* request("HEAD", "/operator")).status, 200)
+      const put = yield* request("PUT", "/operator")
       assert.deepStrictEqual([put.status, put.headers["allow"]], [405, "GET, POST"])
       const post = yield* submit("/reference", {})
       assert.deepStrictEqual([post.status, post.headers["allow"]], [405, "GET"])
@@ -54,21 +54,21 @@ layer(layerInProcess())("every page", (it) => {
   it.effect("leaves every other path to the interface", () =>
     Effect.gen(function*() {
       for (const path of ["/nowhere", "/operator/", "/settings", "/assets/"]) {
-        assert.strictEqual(refusal(yield* ask("GET", path)), "404 NOT_FOUND", path)
+        assert.strictEqual(refusal(yield* request("GET", path)), "404 NOT_FOUND", path)
       }
     }))
 
   it.effect("is not logged or counted as a request of the interface", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      yield* ask("GET", "/console")
+      yield* request("GET", "/console")
       assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/console"), [])
     }))
 
   it.effect("shows only known success messages", () =>
     Effect.gen(function*() {
       for (const [word, told] of [["approve", true], ["constructor", false], ["<b>", false]] as const) {
-        const { text } = yield* ask("GET", `/operator?done=${encodeURIComponent(word)}`)
+        const { text } = yield* request("GET", `/operator?done=${encodeURIComponent(word)}`)
         assert.strictEqual(text.includes(`role="status"`), told, word)
         assert.notInclude(text, "<b>")
       }
@@ -103,7 +103,7 @@ layer(layerInProcess())("a form", (it) => {
 
   it.effect("must be a form, have an action and be small", () =>
     Effect.gen(function*() {
-      const json = yield* ask("POST", "/operator", { "content-type": "application/json" }, "{}")
+      const json = yield* request("POST", "/operator", { "content-type": "application/json" }, "{}")
       assert.strictEqual(json.status, 400)
       for (const action of ["", "constructor", "burn"]) {
         assert.strictEqual((yield* submit("/operator", { do: action })).status, 400, action)
@@ -116,7 +116,7 @@ layer(layerInProcess())("signing in", (it) => {
   it.effect("is required for the Developers page, also after the account was deleted", () =>
     Effect.gen(function*() {
       for (const headers of [{}, as("nobody"), { cookie: "plaza_account=%zz" }]) {
-        const reply = yield* ask("GET", developers, headers)
+        const reply = yield* request("GET", developers, headers)
         assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, "/sign-in"])
       }
     }))
@@ -130,7 +130,7 @@ layer(layerInProcess())("signing in", (it) => {
       assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, developers])
       const [pair = "", ...attributes] = (reply.headers["set-cookie"] ?? "").split("; ")
       assert.sameMembers(attributes, ["Path=/", "HttpOnly", "SameSite=Strict"])
-      assert.include((yield* ask("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
+      assert.include((yield* request("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
     }))
 
   it.effect("creates an account without access, and refuses an existing one", () =>
@@ -174,15 +174,15 @@ layer(layerInProcess())("the Developers page", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none" })
       const key = { do: "create", name: "k", scopes: "posts:write" }
-      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Create a key")
+      assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, key, as(id))).status, 409)
       yield* sandbox.setAccess(id, "grant")
-      assert.include((yield* ask("GET", developers, as(id))).text, "Create a key")
+      assert.include((yield* request("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, { ...key, scopes: "posts:burn" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, key, as(id))).status, 200)
       yield* sandbox.setAccess(id, "suspend")
-      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Create a key")
+      assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
       const made = (yield* sandbox.state).keys.find(({ accountId }) => accountId === id)
       assert.deepInclude(made, { name: "k", scopes: ["posts:write"] })
       const revoked = yield* submit(developers, { do: "revoke", key: made?.id ?? "" }, as(id))
@@ -192,9 +192,9 @@ layer(layerInProcess())("the Developers page", (it) => {
 
   it.effect("shows the calls that each scope allows", () =>
     Effect.gen(function*() {
-      const { text } = yield* ask("GET", developers, as("1001"))
+      const { text } = yield* request("GET", developers, as("1001"))
       assert.include(text, `posts:read <span class="soft">GET /me/posts, GET /posts/{id}</span>`)
-      const documented = yield* Effect.provide(ask("GET", developers, as("1001")), layerInProcess({ assumptions: false }))
+      const documented = yield* Effect.provide(request("GET", developers, as("1001")), layerInProcess({ assumptions: false }))
       assert.include(documented.text, `posts:read <span class="soft">GET /me/posts</span>`)
       assert.strictEqual(documented.text.split(`name="scopes"`).length - 1, 13)
     }))
@@ -204,7 +204,7 @@ layer(layerInProcess())("the Developers page", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
       yield* Effect.replicateEffect(sandbox.createKey(id), 5)
-      assert.include((yield* ask("GET", developers, as(id))).text, "5 of at most 5 keys are active")
+      assert.include((yield* request("GET", developers, as(id))).text, "5 of at most 5 keys are active")
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k", scopes: "posts:write" }, as(id))).status, 409)
       assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1" }, as(id))).status, 404)
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
@@ -221,30 +221,30 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.notInclude(JSON.stringify(made.headers), value)
       const secret = value.slice(4, -4)
       for (const path of pages) {
-        assert.notInclude((yield* ask("GET", path, as(id))).text, secret, path)
+        assert.notInclude((yield* request("GET", path, as(id))).text, secret, path)
       }
       assert.notInclude((yield* control("GET", "/state")).text + (yield* control("GET", "/requests")).text, secret)
       const ready = Redacted.value(sandbox.apiKey)
-      assert.notInclude((yield* ask("GET", developers, as("1001"))).text, ready.slice(4, -4))
+      assert.notInclude((yield* request("GET", developers, as("1001"))).text, ready.slice(4, -4))
     }))
 })
 
 layer(layerInProcess())("the operator's page", (it) => {
-  it.effect("decides once, and moves access as the interface says", () =>
+  it.effect("decides once, and changes access as the interface says", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none", username: "applicant" })
-      const { id: request } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
-      assert.include((yield* ask("GET", "/operator")).text, "The applicant&#39;s bot")
-      const decide = (decision: string) => submit("/operator", { do: "decide", request, decision })
+      const { id: requestId } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
+      assert.include((yield* request("GET", "/operator")).text, "The applicant&#39;s bot")
+      const decide = (decision: string) => submit("/operator", { do: "decide", request: requestId, decision })
       assert.strictEqual((yield* decide("burn")).status, 400)
       assert.strictEqual((yield* decide("approve")).headers["location"], "/operator?done=approve")
       assert.strictEqual((yield* decide("decline")).status, 409)
-      const move = (move: string) => submit("/operator", { do: "move", account: id, move })
+      const transition = (name: string) => submit("/operator", { do: "transition", account: id, transition: name })
       for (const [name, status] of [["suspend", 303], ["suspend", 409], ["restore", 303], ["revoke", 303], ["burn", 400]] as const) {
-        assert.strictEqual((yield* move(name)).status, status, name)
+        assert.strictEqual((yield* transition(name)).status, status, name)
       }
-      assert.strictEqual((yield* submit("/operator", { do: "move", account: "nobody", move: "grant" })).status, 404)
+      assert.strictEqual((yield* submit("/operator", { do: "transition", account: "nobody", transition: "grant" })).status, 404)
       assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "revoked" })
     }))
 
@@ -258,7 +258,7 @@ layer(layerInProcess())("the operator's page", (it) => {
         yield* sandbox.decideAccess(request.id, "decline")
       }
       yield* sandbox.requestAccess(id, { useCase: "u", botName: "bot 22" })
-      const { text } = yield* ask("GET", "/operator")
+      const { text } = yield* request("GET", "/operator")
       assert.include(text, `aria-label="Approve bot 22"`)
       assert.include(text, "bot 21 <")
       assert.include(text, "bot 2 <")
@@ -267,7 +267,7 @@ layer(layerInProcess())("the operator's page", (it) => {
 
   it.effect("finds accounts by the start of their username", () =>
     Effect.gen(function*() {
-      const { text } = yield* ask("GET", "/operator?start=corner-")
+      const { text } = yield* request("GET", "/operator?start=corner-")
       assert.include(text, `aria-label="Suspend corner-shop"`)
       assert.notInclude(text, `aria-label="Suspend tea-and-tide"`)
     }))
@@ -278,7 +278,7 @@ layer(layerInProcess())("the console", (it) => {
     Effect.gen(function*() {
       yield* call("GET", "/users/nobody")
       yield* call("GET", "/me", { key: null })
-      const { text } = yield* ask("GET", "/console")
+      const { text } = yield* request("GET", "/console")
       for (const shown of ["/users/nobody", "profiles.unknown", "404", "admission.key", "401"]) {
         assert.include(text, shown)
       }
@@ -310,7 +310,7 @@ layer(layerInProcess())("the console", (it) => {
         { kind: "slow", when: "before", millis: 20 },
         { kind: "garbage", body: "<html>", contentType: "text/html" }
       ])
-      const { text } = yield* ask("GET", "/console")
+      const { text } = yield* request("GET", "/console")
       for (const name of new Set(Fault.members.flatMap(({ fields }) => Object.keys(fields)))) {
         assert.include(text, ` name="${name}"`)
       }
@@ -355,8 +355,8 @@ describe("the reference", () => {
       it.effect("contains every operation, code and schema of the OpenAPI document, which is served too", () =>
         Effect.gen(function*() {
           const document = openApi({ undocumented })
-          assert.deepStrictEqual((yield* ask("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
-          const { text } = yield* ask("GET", "/reference")
+          assert.deepStrictEqual((yield* request("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
+          const { text } = yield* request("GET", "/reference")
           for (const { operationId, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
             assert.include(text, `id="${operationId}"`)
             for (const [, { description }] of Object.entries(responses).filter(([status]) => Number(status) >= 400)) {

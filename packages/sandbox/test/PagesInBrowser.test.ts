@@ -16,7 +16,7 @@ const asked = {
 }
 
 /** The accessibility check reads every element several times, which is slow on a busy machine. */
-const patience = 180_000
+const timeoutMillis = 180_000
 
 /** Runs steps in the browser. */
 const steps = <A>(run: (webUrl: string) => Promise<A>) =>
@@ -236,7 +236,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
               await Browser.check(page, path)
             }
           })
-        }), patience)
+        }), timeoutMillis)
 
       it.scoped(`the forms for access, decisions and keys are accessible, ${colorScheme} and ${width} pixels wide`, () =>
         Effect.gen(function*() {
@@ -258,7 +258,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
             await makes(page, url)
             await Browser.check(page, "made")
           })
-        }), patience)
+        }), timeoutMillis)
     }
   })
 })

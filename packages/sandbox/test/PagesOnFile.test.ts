@@ -8,8 +8,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Logger, LogLevel } from "effect"
-import { as, ask } from "./asking.js"
 import { layerInProcess } from "./support.js"
+import { as, request } from "./WebPages.js"
 
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
@@ -34,12 +34,12 @@ describe("the pages of a data file", () => {
           const { id: key } = yield* sandbox.createKey(id, { name: "revoked", scopes: ["posts:read"] })
           yield* sandbox.revokeKey(key)
           yield* sandbox.createKey(id, { name: "kept", scopes: ["posts:write"] })
-          return [id, (yield* ask("GET", developers, as(id))).text] as const
+          return [id, (yield* request("GET", developers, as(id))).text] as const
         }).pipe(Effect.provide(layerInProcess({ data })))
         for (const shown of ["first", "declined", "https://two.example/", "approved", "revoked", "kept", "posts:write"]) {
           assert.include(before, shown)
         }
-        const { text } = yield* Effect.provide(ask("GET", developers, as(id)), layerInProcess({ data }))
+        const { text } = yield* Effect.provide(request("GET", developers, as(id)), layerInProcess({ data }))
         assert.strictEqual(text, before)
       })
     ))
@@ -56,7 +56,7 @@ describe("the pages of a data file", () => {
         const logger = Logger.make(({ cause, logLevel, message }) => {
           logged.push(`${logLevel.label} ${String(message)} ${JSON.stringify(cause)}`)
         })
-        const reply = yield* ask("GET", developers, as("1001")).pipe(
+        const reply = yield* request("GET", developers, as("1001")).pipe(
           Effect.provide(Layer.provideMerge(layerInProcess({ data }), Logger.replace(Logger.defaultLogger, logger))),
           Logger.withMinimumLogLevel(LogLevel.All)
         )

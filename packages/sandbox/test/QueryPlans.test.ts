@@ -43,14 +43,16 @@ const recording = function(this: Sqlite.Database, text: string) {
     const run = statement[method].bind(statement)
     statement[method] = (...values: Array<unknown>) => {
       asked.push(text)
+      // The result of the method that this one replaces.
       return run(...values) as never
     }
   }
   return statement
 }
-// Its type has the parameters of each statement, which are not needed here.
+// It takes and returns what the original does; its type lacks the type parameters of statements.
 Sqlite.prototype.prepare = recording as never
 afterAll(() => {
+  // The original method.
   Sqlite.prototype.prepare = prepare as never
 })
 
@@ -156,7 +158,7 @@ describe("the cost of a call", () => {
           assert.deepStrictEqual(costlyOf(steps), [], path)
           const [found] = steps.filter(({ detail, statement }) => / LIMIT /.test(statement) && detail.startsWith("SEARCH"))
           assert.match(found?.detail ?? "",
-            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,turn\)<\(\?,\?\))\)$/, path)
+            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,sort_seq\)<\(\?,\?\))\)$/, path)
         }
       }))
 

@@ -81,7 +81,7 @@ describe("a transaction", () => {
         assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
         assert.include(
           Cause.pretty(Exit.isFailure(exit) ? exit.cause : Cause.empty),
-          "a transaction of the sandbox runs in one step and waits for nothing"
+          "an effect in withTransaction must be synchronous; wait outside the transaction"
         )
       }
       yield* sql.withTransaction(add(sql, "c"))

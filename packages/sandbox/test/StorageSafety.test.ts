@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as SmallDisk from "@plaza/testing/SmallDisk"
 import { Effect, HashMap, Layer, Logger, LogLevel } from "effect"
-import * as Fs from "node:fs"
-import { createRequire } from "node:module"
+import Mutable, * as Fs from "node:fs"
+import { createRequire, syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as MediaFiles from "../src/areas/media/MediaFiles.js"
@@ -260,4 +260,32 @@ describe("a failure of the storage", () => {
         ])
       }).pipe(Effect.provide(Layer.provideMerge(layerInProcess({ data }), listening(events))))
     })).pipe(Effect.provide(NodeContext.layer)))
+
+  it.effect("logs a warning with each file whose mode can't be set, and uses it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const data = join(yield* folder, "shop.db")
+      yield* started({ data })
+      Fs.chmodSync(data, 0o644)
+      // As of a file of another user.
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const { chmodSync } = Mutable
+          Mutable.chmodSync = () => {
+            throw Object.assign(new Error("operation not permitted"), { code: "EPERM" })
+          }
+          syncBuiltinESMExports()
+          return chmodSync
+        }),
+        (chmodSync) =>
+          Effect.sync(() => {
+            Mutable.chmodSync = chmodSync
+            syncBuiltinESMExports()
+          })
+      )
+      const events: Array<Event> = []
+      yield* Effect.provide(call("GET", "/me"), Layer.provideMerge(layerInProcess({ data }), listening(events)))
+      // SQLite creates its log with the mode of the data file.
+      assert.deepStrictEqual(events, [data, `${data}-wal`].map((file) => ({ event: "sandbox.data_file_shared", fields: { file } })))
+      assert.strictEqual(modeOf(data), "644")
+    })))
 })

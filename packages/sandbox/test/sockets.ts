@@ -26,7 +26,7 @@ export const open = Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) =>
     ({ socket }) => Effect.sync(() => socket.destroy())
   ))
 
-/** The header that carries the ready key. */
+/** The header that carries the seeded key. */
 export const bearer = Effect.map(Sandbox.Sandbox, ({ apiKey }) => `authorization: Bearer ${Redacted.value(apiKey)}`)
 /** Joins lines with CRLF. */
 export const lines = (...all: ReadonlyArray<string>) => all.join("\r\n")

@@ -11,16 +11,14 @@ import * as Format from "./Format.js"
 /** Nothing is due any longer, and rows of the source are not confirmed. */
 export class Incomplete extends Data.TaggedError("Incomplete")<{
   readonly message: string
-  /** 1: rows or products were rejected; 7: the service did not confirm products. */
-  readonly exitCode: 1 | 7
+  /** Whether a later run can succeed without a correction. */
+  readonly retryable: boolean
 }> {}
 
 /** Several products in a row failed by a fault of the service or the network. */
 export class ServiceUnavailable extends Data.TaggedError("ServiceUnavailable")<{
   readonly message: string
-}> {
-  readonly exitCode = 7
-}
+}> {}
 
 // A request that was cut off is as doubtful as one without a response.
 const doubtfulOf = ({ doubtful, sending }: Counts): number => doubtful + sending
@@ -86,15 +84,15 @@ export const verdict = ({ ended, source }: SyncWorker.Result) =>
       }
       return yield* new Explained({
         cause: failure,
-        advice: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
+        explanation: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
       })
     }
     if (source !== undefined && Either.isLeft(source)) return yield* source.left
-    if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, exitCode: 7 })
+    if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, retryable: true })
     const rejected = [
       ...(counts.rejectedRows > 0 ? [`${Format.count(counts.rejectedRows, "row")} of the source rejected`] : []),
       ...(counts.quarantined > 0 ? [`${Format.count(counts.quarantined, "product")} refused by the service`] : [])
     ]
     if (rejected.length === 0) return
-    return yield* new Incomplete({ message: `${rejected.join(", ")}: correct them, and run it again`, exitCode: 1 })
+    return yield* new Incomplete({ message: `${rejected.join(", ")}: correct them, and run it again`, retryable: false })
   })

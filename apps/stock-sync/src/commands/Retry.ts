@@ -10,9 +10,7 @@ import { Ledger } from "../ledger/Ledger.js"
 export class NotQuarantined extends Data.TaggedError("NotQuarantined")<{
   readonly products: ReadonlyArray<string>
   readonly message: string
-}> {
-  readonly exitCode = 1
-}
+}> {}
 
 /** Releases the named products; all if none is named. */
 export const run = (products: ReadonlyArray<string>) =>

@@ -33,14 +33,6 @@ const settings: ReadonlyArray<Setting.Names> = [
   ObservabilitySettings.options
 ].flatMap((group) => Object.values<Setting.Names>(group))
 
-const withDashes = (settings: ReadonlyArray<Setting.Names>) => settings.map(({ flag }) => `--${flag}`)
-
-/** The options of all settings, for the lexer of the command line. */
-export const flags = {
-  valued: withDashes([config, ...settings].filter(({ hasValue }) => hasValue)),
-  boolean: withDashes(settings.filter(({ hasValue }) => !hasValue))
-}
-
 const clientVariables: Readonly<Record<string, string>> = {
   "base-url": "PLAZA_BASE_URL",
   "api-key-file": "PLAZA_API_KEY_FILE",

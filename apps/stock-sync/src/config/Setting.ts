@@ -19,8 +19,6 @@ export interface Names {
   /** The option without its dashes, and the name in the config file. */
   readonly flag: string
   readonly variable: string
-  /** Whether the option is followed by a value. */
-  readonly hasValue: boolean
 }
 
 export type Setting<A> = Options.Options<Value<A>> & Names
@@ -80,7 +78,7 @@ const read = <A, B>(names: Names, type: Type<A>, absent: B) => (option: Option.O
   )
 
 const make = <A, B>(flag: string, type: Type<A>, { about, absent }: Description, value: B): Setting<A | B> => {
-  const names = { flag, variable: variableOf(flag), hasValue: true }
+  const names = { flag, variable: variableOf(flag) }
   return Object.assign(
     Options.text(flag).pipe(
       Options.withPseudoName(type.placeholder),
@@ -102,7 +100,7 @@ export const withDefault = <A>(flag: string, type: Type<A>, standard: string, ab
 
 /** A flag. Its variable and its name in the config file are `true` or `false`. */
 export const flag = (flag: string, about: string): Setting<boolean> => {
-  const names = { flag, variable: variableOf(flag), hasValue: false }
+  const names = { flag, variable: variableOf(flag) }
   const unset = read(names, boolean, false)(Option.none())
   return Object.assign(
     Options.boolean(flag).pipe(

@@ -7,9 +7,7 @@ import type { HeldSnapshot } from "./Snapshot.js"
 export class LedgerFault extends Data.TaggedError("LedgerFault")<{
   readonly path: string
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** A row does not have the form that this program writes. */
 export const invalidRow = (path: string, { issue }: ParseError): LedgerFault =>
@@ -22,29 +20,21 @@ export const invalidRow = (path: string, { issue }: ParseError): LedgerFault =>
 export class LedgerInUse extends Data.TaggedError("LedgerInUse")<{
   readonly path: string
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** A snapshot is implausible and was not applied. It needs confirmation, or a plausible successor. */
 export class SnapshotHeld extends Data.TaggedError("SnapshotHeld")<{
   readonly held: HeldSnapshot
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** The ledger belongs to another account, or it is unknown whether it does. */
 export class OtherAccount extends Data.TaggedError("OtherAccount")<{
   readonly path: string
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 /** No snapshot with this number is held. */
 export class NotHeld extends Data.TaggedError("NotHeld")<{
   readonly message: string
-}> {
-  readonly exitCode = 1
-}
+}> {}

@@ -20,9 +20,7 @@ export class SourceUnreachable extends Data.TaggedError("SourceUnreachable")<{
   readonly message: string
   /** When to retry, if known: the end of a `Retry-After`, or of the wait for an unfinished file. */
   readonly retryAt?: DateTime.Utc | undefined
-}> {
-  readonly exitCode = 7
-}
+}> {}
 
 export type SourceFailure = SourceError | SourceUnreachable
 

@@ -17,9 +17,7 @@ import { SyncStatus } from "./SyncStatus.js"
 /** There is no `GET /me` at the base URL, so the base URL is wrong. */
 export class WrongAddress extends Data.TaggedError("WrongAddress")<{
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
 const wrongAddress = "there is no GET /me at PLAZA_BASE_URL, so it is not the address of the service: it ends with the version, such as " +
   "https://host/open/v1. Correct PLAZA_BASE_URL; nothing was sent"

@@ -80,9 +80,12 @@ export const fiberLocal = <A>(name: string, initial: A): FiberLocal<A> => {
   }
 }
 
-/** Rounds the delays of a schedule up to whole milliseconds, the unit of timers. @since 0.1.0 @category schedules */
+/** Rounds up to whole milliseconds, the unit of timers. @since 0.1.0 @category durations */
+export const roundUp = (duration: Duration.Duration): Duration.Duration => Duration.millis(Math.ceil(Duration.toMillis(duration)))
+
+/** Rounds the delays of a schedule up to whole milliseconds. @since 0.1.0 @category schedules */
 export const wholeMillis = <Out, In, R>(schedule: Schedule.Schedule<Out, In, R>): Schedule.Schedule<Out, In, R> =>
-  Schedule.modifyDelay(schedule, (_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay))))
+  Schedule.modifyDelay(schedule, (_, delay) => roundUp(delay))
 
 /**
  * Starts a schedule. The returned function passes an input to the schedule, sleeps until the next recurrence and returns true. It

@@ -354,7 +354,7 @@ const operationRules = (layerOf: LayerOf): void => {
       const refused = (operation: string, seconds: number) =>
         Effect.ignore(withSlot(longMaxWait, Effect.fail("refused"), {
           operation,
-          refusal: () => ({ retryAfter: Duration.seconds(seconds), counted: false })
+          pauseRequest: () => ({ retryAfter: Duration.seconds(seconds), counted: false })
         }))
       yield* refused("comment", 36_000)
       expect(yield* withSlot(longMaxWait, Clock.currentTimeMillis, { operation: "like" })).toBe(0)

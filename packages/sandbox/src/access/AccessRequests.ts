@@ -1,5 +1,5 @@
 /**
- * Developer access: requests for it, and the decisions and moves of the operator.
+ * Developer access: requests for it, and the decisions and transitions of the operator.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions".
  *
@@ -16,7 +16,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { checkText } from "../areas/Validation.js"
-import { Assumed, type Assumptions } from "../Assumptions.js"
+import { type Assumptions, CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { Sql } from "../storage/Sql.js"
 import { AccessRequestRow, AccessRequestsRepo } from "./AccessRequestsRepo.js"
@@ -62,16 +62,16 @@ export class AccessRequests extends Context.Tag("@plaza/sandbox/AccessRequests")
    * Decides a pending request. An approval grants access, unless it is granted already. While access is suspended or
    * revoked, a request can only be declined.
    */
-  readonly decide: (id: string, move: "approve" | "decline") => Effect.Effect<AccessRequest, NotFound | Conflict>
+  readonly decide: (id: string, decision: "approve" | "decline") => Effect.Effect<AccessRequest, NotFound | Conflict>
   /** The requests of an account (default: of all accounts), newest first. */
   readonly list: (accountId?: string) => Effect.Effect<ReadonlyArray<AccessRequest>>
   /** Changes the access of an account, as an operator does. */
-  readonly move: (accountId: string, move: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
+  readonly transition: (accountId: string, transition: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
 }>() {}
 
 /** An invalid transition is a conflict. */
-const orConflict = <A>(moved: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
-  Either.mapLeft(moved, ({ message }) => new Conflict({ message }))
+const orConflict = <A>(result: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
+  Either.mapLeft(result, ({ message }) => new Conflict({ message }))
 
 const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
@@ -96,12 +96,12 @@ const check = (
   })
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequestsRepo | AccountsRepo | Assumed> = Effect.gen(
+export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequestsRepo | AccountsRepo | CurrentAssumptions> = Effect.gen(
   function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* AccessRequestsRepo
     const accounts = yield* AccountsRepo
-    const assumed = yield* Assumed
+    const assumed = yield* CurrentAssumptions
 
     const findAccount = (id: string) =>
       Effect.flatMap(accounts.find(id), Option.match({
@@ -109,7 +109,7 @@ export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequ
         onSome: Effect.succeed
       }))
 
-    const move = (accountId: string, wanted: AccessTransition) =>
+    const transition = (accountId: string, wanted: AccessTransition) =>
       Effect.gen(function*() {
         const { access } = yield* findAccount(accountId)
         yield* accounts.setAccess(accountId, yield* orConflict(DeveloperAccess.transitionAccess(access, wanted)))
@@ -150,7 +150,7 @@ export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequ
           const status = yield* orConflict(DeveloperAccess.decide(request.status, decision))
           // An operator may have granted access without the request.
           if (decision === "approve" && (yield* findAccount(request.accountId)).access !== "granted") {
-            yield* move(request.accountId, "grant")
+            yield* transition(request.accountId, "grant")
           }
           const decidedAt = yield* DateTime.now
           yield* repo.setDecision(id, status, decidedAt)
@@ -159,7 +159,7 @@ export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequ
 
       list: (accountId) => accountId === undefined ? repo.all() : repo.ofAccount(accountId),
 
-      move
+      transition
     }
   }
 )

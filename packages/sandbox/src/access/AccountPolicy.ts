@@ -6,7 +6,7 @@
 import { UserUnavailable } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Account } from "./AccountsRepo.js"
 import { AccountsRepo } from "./AccountsRepo.js"
 
@@ -17,7 +17,8 @@ export class AccountPolicy extends Context.Tag("@plaza/sandbox/AccountPolicy")<A
 }>() {}
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<AccountPolicy["Type"], never, AccountsRepo | Assumed> = Effect.map(Effect.all([AccountsRepo, Assumed]),
+export const make: Effect.Effect<AccountPolicy["Type"], never, AccountsRepo | CurrentAssumptions> = Effect.map(
+  Effect.all([AccountsRepo, CurrentAssumptions]),
   ([accounts, { privateVisibleToFollowers }]) => ({
     requireAvailable: (callerId, { availability, id }) =>
       Effect.gen(function*() {
@@ -37,4 +38,5 @@ export const make: Effect.Effect<AccountPolicy["Type"], never, AccountsRepo | As
           return yield* new UserUnavailable({ message: `the user "${id}" ${reason}` })
         }
       })
-  }))
+  })
+)

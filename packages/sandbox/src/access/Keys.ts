@@ -16,7 +16,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { createHash, hash } from "node:crypto"
 import { checkText } from "../areas/Validation.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { Sql } from "../storage/Sql.js"
@@ -82,7 +82,7 @@ const hashOf = (value: string): string => hash("sha256", value)
  * @since 0.1.0
  * @category keys
  */
-export const ready = (seed: number): Redacted.Redacted => {
+export const seeded = (seed: number): Redacted.Redacted => {
   const bytes = createHash("sha512").update(`ready key of sandbox ${seed}`).digest().subarray(0, keySecretLength)
   return Redacted.make(prefix + Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join(""))
 }
@@ -101,13 +101,13 @@ export const row = ({ value, ...key }: Omit<Key, "lastFour" | "state"> & { reado
 })
 
 /** @since 0.1.0 @category constructors */
-export const make: Effect.Effect<Keys["Type"], never, Sql | AccountsRepo | KeysRepo | Assumed | CurrentLatitude> = Effect.gen(
+export const make: Effect.Effect<Keys["Type"], never, Sql | AccountsRepo | KeysRepo | CurrentAssumptions | CurrentLatitude> = Effect.gen(
   function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* KeysRepo
     const accounts = yield* AccountsRepo
     const callers = yield* Callers.make
-    const assumed = yield* Assumed
+    const assumed = yield* CurrentAssumptions
     const latitude = yield* CurrentLatitude
     const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 

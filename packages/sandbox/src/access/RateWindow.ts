@@ -11,10 +11,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Arrival } from "./ArrivalsRepo.js"
 import { ArrivalsRepo } from "./ArrivalsRepo.js"
+import type { RateCounter } from "./RateCounter.js"
 import * as RateCounters from "./RateCounters.js"
 
 /** The operation of a request, by which quotas may be counted. */
@@ -64,18 +65,18 @@ const makeStore = (repo: ArrivalsRepo["Type"], windowMillis: number) => {
 /** @since 0.1.0 @category constructors */
 export const make = (
   options: { readonly stored: boolean }
-): Effect.Effect<RateWindow["Type"], never, ArrivalsRepo | Assumed | CurrentLatitude> =>
+): Effect.Effect<RateWindow["Type"], never, ArrivalsRepo | CurrentAssumptions | CurrentLatitude> =>
   Effect.gen(function*() {
-    const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* Assumed
+    const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* CurrentAssumptions
     const latitude = yield* CurrentLatitude
     const length = Duration.toMillis(rateWindow)
     const repo = yield* ArrivalsRepo
     const store = makeStore(repo, length)
     /** By key and way of counting: a change of the latitude starts a new counter. */
-    const windows = new Map<string, RateCounters.RateCounter>()
+    const windows = new Map<string, RateCounter>()
     const quotas = new Map<string, Quota>()
 
-    const windowOf = (keyId: string): RateCounters.RateCounter => {
+    const windowOf = (keyId: string): RateCounter => {
       const { rateBurst, rateCounting } = latitude.value
       const name = rateCounting === "slidingWindow" ? keyId : `${keyId} ${rateCounting} ${rateBurst ?? ""}`
       const found = windows.get(name)

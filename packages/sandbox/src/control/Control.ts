@@ -10,14 +10,14 @@ import { Forbidden } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { AccessRequests } from "../access/AccessRequests.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Commits } from "../http/Commits.js"
 import * as Endpoints from "../http/Endpoints.js"
 import * as Envelope from "../http/Envelope.js"
 import * as Failures from "../http/Failures.js"
 import type { Faults } from "../http/Faults.js"
+import { type HostPolicy, isSameOrigin } from "../http/HostPolicy.js"
 import * as KeyMask from "../http/KeyMask.js"
-import { isSameOrigin, type Local } from "../http/LocalOnly.js"
 import type { Operation } from "../http/Operation.js"
 import type { RequestLog } from "../http/RequestLog.js"
 import * as Router from "../http/Router.js"
@@ -54,15 +54,15 @@ const creatingKeys = "createKey"
 /** @since 0.1.0 @category constructors */
 export const make = (
   access: "loopback" | "anyone",
-  local: Local
+  local: HostPolicy
 ): Effect.Effect<
   Control["Type"],
   never,
-  AccessRequests | Assumed | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
+  AccessRequests | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
 > =>
   Effect.gen(function*() {
     const { keyPrefixes } = yield* CurrentLatitude
-    const { maxBodyBytes, maxJsonDepth } = yield* Assumed
+    const { maxBodyBytes, maxJsonDepth } = yield* CurrentAssumptions
     const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
     const handlers = yield* endpoints.handlers
 

@@ -8,7 +8,7 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import { RequestError } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -40,7 +40,8 @@ export class ControlRequest extends ServerRequest {
  * @category middleware
  */
 export class ReadsBody extends HttpApiMiddleware.Tag<ReadsBody>()("@plaza/sandbox/ReadsBody", {
-  failure: Schema.Union(onWire("INVALID_JSON"), onWire("PAYLOAD_TOO_LARGE"), onWire("VALIDATION_ERROR"), Schema.instanceOf(RequestError))
+  failure: Schema.Union(errorResponse("INVALID_JSON"), errorResponse("PAYLOAD_TOO_LARGE"), errorResponse("VALIDATION_ERROR"),
+    Schema.instanceOf(RequestError))
 }) {}
 
 /** @since 0.1.0 @category api */

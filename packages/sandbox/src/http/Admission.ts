@@ -33,7 +33,7 @@ import { RateWindow } from "../access/RateWindow.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
 import * as Upload from "../areas/media/Upload.js"
 import { AssumedApi } from "../AssumedApi.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { LateCommits } from "../latitude/LateCommits.js"
 import type { Refusal } from "./Exchange.js"
@@ -61,12 +61,12 @@ const operationOf = byRoute([...operationsOf(PlazaApiWithStories), ...operations
 export const make: Effect.Effect<
   Admission["Type"],
   never,
-  Keys | RateWindow | MediaFiles | Assumed | CurrentLatitude | LateCommits | RequestLog
+  Keys | RateWindow | MediaFiles | CurrentAssumptions | CurrentLatitude | LateCommits | RequestLog
 > = Effect.gen(function*() {
   const keys = yield* Keys
   const window = yield* RateWindow
   const log = yield* RequestLog
-  const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* Assumed
+  const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* CurrentAssumptions
   const files = yield* MediaFiles
   const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
 

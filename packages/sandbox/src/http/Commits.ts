@@ -1,6 +1,5 @@
 /**
- * The record of commits: the writes that were carried out, as they were sent, whatever the response was and however they are
- * stored. It is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
+ * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
  *
  * @since 0.1.0
  */
@@ -13,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { optional } from "../OptionalField.js"
 import * as KeyMask from "./KeyMask.js"
 
 /** @since 0.1.0 @category models */
@@ -31,7 +31,7 @@ export const Commit = Schema.Struct({
   params: Schema.Record({ key: Schema.String, value: Schema.String }),
   /** The body as it was sent, unchanged by any latitude but with keys masked; of an upload the name, type, size and SHA-256 of the file. Null without a body. */
   payload: Schema.Unknown,
-  /** The id of what was created; null where the operation creates nothing that has one. */
+  /** The id of the created resource; null if there is none. */
   createdId: Schema.NullOr(Schema.String),
   /** Whether it was carried out after its request had failed. */
   isLate: Schema.Boolean
@@ -54,8 +54,6 @@ export const capacity = 100_000
  * @category constants
  */
 export const maxBytes = 32_000_000
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
  * Which commits to list: the newest, or the first after a given one. The order is always oldest first.
@@ -108,7 +106,7 @@ export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
   readonly clear: Effect.Effect<void>
 }>() {}
 
-interface Kept extends Omit<Commit, "at"> {
+interface StoredCommit extends Omit<Commit, "at"> {
   readonly at: number
   /** Bytes of its payload and parameters. */
   readonly size: number
@@ -117,12 +115,12 @@ interface Kept extends Omit<Commit, "at"> {
 /** Upper bound of the bytes of a commit without payload and parameters. */
 const overhead = 400
 
-const toCommit = ({ at, size: _, ...commit }: Kept): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
+const toCommit = ({ at, size: _, ...commit }: StoredCommit): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
 
 /** @since 0.1.0 @category constructors */
 export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
   const mask = KeyMask.make(keyPrefixes)
-  let kept: Array<Kept> = []
+  let kept: Array<StoredCommit> = []
   let size = 0
   let added = 0
   /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
@@ -136,7 +134,7 @@ export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effe
     add: (write) =>
       Effect.map(Clock.currentTimeMillis, (at) => {
         const payload = mask.json(write.payload)
-        const commit: Kept = {
+        const commit: StoredCommit = {
           ...write,
           id: `commit_${++added}`,
           at,

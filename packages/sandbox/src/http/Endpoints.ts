@@ -36,8 +36,8 @@ const handle = (name: string): Handler => (input) =>
     Effect.dieMessage(`the sandbox of this request has no handler ${name}`)
 
 /**
- * A group of an api, with handlers as `HttpApiBuilder.group` takes them. They require nothing but the caller. Once a handler
- * has begun it runs to its end, even if the caller goes away.
+ * A group of an api, with handlers as `HttpApiBuilder.group` takes them. They require nothing but the caller. A started
+ * handler runs to its end, even if the caller closes the connection.
  *
  * @since 0.1.0
  * @category constructors

@@ -64,7 +64,7 @@ export class Exchange extends ServerRequest {
   readonly hit: Hit
   /** Runs before the handler. */
   readonly admit: Admit
-  /** Carries the request out after it has failed for its caller. */
+  /** Runs the request as a late commit. */
   readonly commit: (exchange: Exchange) => Effect.Effect<unknown, unknown>
   /** Set once the request is admitted. */
   caller: Caller | undefined
@@ -72,7 +72,7 @@ export class Exchange extends ServerRequest {
   file: UploadedFile | undefined
   /** The result of admission, if a late commit is possible. */
   admission: Exit.Exit<Caller, Refusal> | undefined
-  /** Whether it is carried out after it has failed for its caller. */
+  /** Whether this is a late commit. */
   isLate = false
 
   constructor(source: Source, { admit, commit, entry, handlers, hit, path, url }: {

@@ -5,8 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { allowedValues } from "../AllowedValues.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 /** Which calls a fault hits. */
 const target = {
@@ -149,7 +148,7 @@ export type Delay = typeof Delay.Type
  * @since 0.1.0
  * @category models
  */
-export type Outcome = Exclude<Fault, Delay>
+export type ResponseFault = Exclude<Fault, Delay>
 
 /** @since 0.1.0 @category models */
 export const FaultId = Schema.String.pipe(Schema.brand("FaultId"))

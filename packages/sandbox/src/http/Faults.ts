@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
-import type { ActiveFault, Delay, Fault, Outcome } from "./Fault.js"
+import type { ActiveFault, Delay, Fault, ResponseFault } from "./Fault.js"
 import { FaultId } from "./Fault.js"
 import * as Glob from "./Glob.js"
 
@@ -19,7 +19,7 @@ import * as Glob from "./Glob.js"
  */
 export interface Hit {
   readonly delay: Delay | undefined
-  readonly outcome: Outcome | undefined
+  readonly outcome: ResponseFault | undefined
   /** The ids of these faults, in the order they were added. */
   readonly ids: ReadonlyArray<FaultId>
 }
@@ -102,7 +102,7 @@ export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
       take: (method, path) =>
         matchers.length === 0 ? noFault : Effect.gen(function*() {
           let delay: Delay | undefined
-          let outcome: Outcome | undefined
+          let outcome: ResponseFault | undefined
           const ids: Array<FaultId> = []
           for (const matcher of matchers) {
             const { fault } = matcher

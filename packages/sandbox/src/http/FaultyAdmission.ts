@@ -8,14 +8,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Caller } from "../access/Callers.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { LateCommits } from "../latitude/LateCommits.js"
 import * as DefectLog from "./DefectLog.js"
 import type { Exchange, Refusal } from "./Exchange.js"
 import { NotHandled } from "./Exchange.js"
-import type { Delay, Outcome } from "./Fault.js"
+import type { Delay, ResponseFault } from "./Fault.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
 
@@ -28,10 +28,10 @@ import * as Rule from "./Rule.js"
 export const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
   delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
 
-const isBeforeHandler = (fault: Outcome): boolean => fault.kind !== "garbage" && fault.when === "before"
+const isBeforeHandler = (fault: ResponseFault): boolean => fault.kind !== "garbage" && fault.when === "before"
 
 /** Whether a late commit may follow a fault that stops the request before its handler. */
-const mayCommitAfter = (fault: Outcome, { lateCommitStatuses }: Latitude): boolean =>
+const mayCommitAfter = (fault: ResponseFault, { lateCommitStatuses }: Latitude): boolean =>
   fault.kind === "drop" || fault.kind !== "garbage" && lateCommitStatuses.some((status) => status === fault.status)
 
 /**
@@ -43,7 +43,7 @@ const mayCommitAfter = (fault: Outcome, { lateCommitStatuses }: Latitude): boole
  */
 export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
   Effect.gen(function*() {
-    const { countRefused: assumedCount } = yield* Assumed
+    const { countRefused: assumedCount } = yield* CurrentAssumptions
     const latitude = yield* CurrentLatitude
     const files = yield* MediaFiles
     const late = yield* LateCommits
@@ -57,7 +57,7 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
         const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" &&
           (skipsHandler ? mayCommitAfter(fault, latitude.value) : delay?.when === "before")
         if (mayBeLate) {
-          // A closed connection has no body to read, so the body of a possible late commit is read now.
+          // Reads the body now: the connection may be closed when the late commit runs.
           exchange.admission = yield* Effect.exit(admit)
         }
         const commitLater = late.schedule(lateCommitMillis, {
@@ -72,7 +72,7 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
         const isUncounted = fault.kind === "status" && fault.status === 429 && !(countRefused ?? assumedCount)
         yield* mayBeLate
           ? commitLater
-          // The fault also hits if the storage can't count it.
+          // If the storage fails, the fault still applies and the request is not counted.
           : isUncounted
           ? Effect.void
           : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))

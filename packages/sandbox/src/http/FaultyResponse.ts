@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
-import type { Outcome as Fault } from "./Fault.js"
+import type { ResponseFault as Fault } from "./Fault.js"
 import type { Delivered } from "./RequestLog.js"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -31,7 +31,7 @@ export class ConnectionReset extends Data.TaggedError("ConnectionReset")<{ reado
  * @since 0.1.0
  * @category models
  */
-export interface Outcome {
+export interface FaultResult {
   readonly response: Effect.Effect<Response, ConnectionReset>
   readonly delivered: Delivered
 }
@@ -113,7 +113,7 @@ const slow = (response: Response, millis: number): Response => {
  * @since 0.1.0
  * @category combinators
  */
-export const apply = (fault: Fault | undefined, own: Response | undefined, finish: Finish = identity): Outcome => {
+export const apply = (fault: Fault | undefined, own: Response | undefined, finish: Finish = identity): FaultResult => {
   const original = own ?? Envelope.json(200, {})
   switch (fault?.kind) {
     case undefined:

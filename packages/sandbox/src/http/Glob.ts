@@ -7,7 +7,7 @@
  */
 
 /** Whether a text matches, and how many characters were compared. */
-export interface Outcome {
+export interface GlobMatch {
   readonly matches: boolean
   readonly steps: number
 }
@@ -32,7 +32,7 @@ const fallbacks = (part: string): ReadonlyArray<number> => {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (pattern: string): (text: string) => Outcome => {
+export const make = (pattern: string): (text: string) => GlobMatch => {
   const [head = "", ...rest] = pattern.split("*")
   const tail = rest.pop()
   if (tail === undefined) {

@@ -15,9 +15,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import type { SandboxApp } from "./SandboxApp.js"
 import type { Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
-import type { Service } from "./Service.js"
 
 /**
  * The origin of a sandbox in process. Requests to any other origin fail.
@@ -61,7 +61,7 @@ const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): Body => {
     case "FormData":
       return ofWeb(body.formData)
     case "Raw":
-      // `HttpBody.raw` is for values that fetch accepts as a body; the fetch client of the platform makes the same cast.
+      // True because `HttpBody.raw` is for values that fetch accepts as a body. The constructor of `Response` rejects others.
       return { ...ofWeb(body.body as WebBody), contentType: body.contentType }
   }
 }
@@ -137,7 +137,7 @@ export const withoutCallerContext = <A, E>(effect: Effect.Effect<A, E>): Effect.
  * @since 0.1.0
  * @category constructors
  */
-export const makeClient = (service: Service["Type"]): HttpClient.HttpClient =>
+export const makeClient = (service: SandboxApp["Type"]): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
     url.origin === origin
       ? withoutCallerContext(service.respond(new ServerRequest(sourceOf(request, url)))).pipe(

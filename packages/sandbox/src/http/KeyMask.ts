@@ -13,7 +13,7 @@ export interface KeyMask {
   /** Replaces everything that has the form of a key with {@link masked}. */
   readonly text: (text: string) => string
   /**
-   * The same for a text that contains one path segment. If the prefix of a key contains slashes, the segment has only its end.
+   * The same for a text that contains one path segment. Also masks a key whose prefix was split at a slash.
    */
   readonly segment: (text: string) => string
   /** Masks the strings and the field names of a JSON value. */

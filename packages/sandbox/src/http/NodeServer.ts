@@ -23,7 +23,7 @@ import * as DefectLog from "./DefectLog.js"
 import * as Envelope from "./Envelope.js"
 import { withoutCallerContext } from "./InProcess.js"
 import * as NodeRequest from "./NodeRequest.js"
-import type { Service } from "./Service.js"
+import type { SandboxApp } from "./SandboxApp.js"
 
 interface Listening {
   /** Without a trailing slash. */
@@ -84,18 +84,19 @@ const writeAndClose = (socket: Duplex, response: HttpServerResponse.HttpServerRe
 /**
  * Responds to malformed HTTP with the error envelope. The document has no other status for it than 400.
  */
-const onClientError = (isResponding: (socket: Duplex) => boolean, refuse: Service["Type"]["refuse"]) => (error: Error, socket: Duplex) => {
-  if (!socket.writable || isResponding(socket)) {
-    socket.destroy()
-  } else {
-    writeAndClose(
-      socket,
-      refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
-    )
+const onClientError =
+  (isResponding: (socket: Duplex) => boolean, refuse: SandboxApp["Type"]["refuse"]) => (error: Error, socket: Duplex) => {
+    if (!socket.writable || isResponding(socket)) {
+      socket.destroy()
+    } else {
+      writeAndClose(
+        socket,
+        refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
+      )
+    }
   }
-}
 
-const makeServer = (timeouts: ServerTimeouts, refuse: Service["Type"]["refuse"]): Http.Server => {
+const makeServer = (timeouts: ServerTimeouts, refuse: SandboxApp["Type"]["refuse"]): Http.Server => {
   const headersTimeout = Duration.toMillis(timeouts.headers)
   const requestTimeout = Math.max(headersTimeout, Duration.toMillis(timeouts.request))
   const server = Http.createServer({
@@ -227,7 +228,7 @@ const deliver = (
  * @category constructors
  */
 export const listen = (
-  service: Service["Type"],
+  service: SandboxApp["Type"],
   options: { readonly host: string; readonly port: number; readonly timeouts?: Partial<ServerTimeouts> | undefined }
 ): Effect.Effect<Listening, SandboxError, Scope.Scope> =>
   Effect.gen(function*() {

@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { optional } from "../OptionalField.js"
 import { FaultId } from "./Fault.js"
 import * as KeyMask from "./KeyMask.js"
 import type { Decision } from "./Rule.js"
@@ -106,8 +107,6 @@ const maxReasonLength = 500
 
 /** Maximum number of requests on a page, and the default of `limit`. */
 const maxPage = Page.maxItems
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
  * Which requests to list: the newest, or the first after a given one. The order is always oldest first.

@@ -5,7 +5,7 @@
  */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { RequestError } from "@effect/platform/HttpServerError"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { Authorization } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
@@ -25,20 +25,12 @@ export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>(
   provides: CurrentCaller,
   failure: Schema.Union(
     Authorization.failure,
-    onWire("NOT_FOUND"),
-    onWire("PROFILE_INCOMPLETE"),
-    onWire("PAYLOAD_TOO_LARGE"),
-    onWire("INVALID_JSON"),
-    onWire("VALIDATION_ERROR"),
+    errorResponse("NOT_FOUND"),
+    errorResponse("PROFILE_INCOMPLETE"),
+    errorResponse("PAYLOAD_TOO_LARGE"),
+    errorResponse("INVALID_JSON"),
+    errorResponse("VALIDATION_ERROR"),
     Schema.instanceOf(RequestError),
     Schema.instanceOf(NotHandled)
   )
 }) {}
-
-/**
- * The option of every handler: a started handler runs to its end, even if the caller closes the connection.
- *
- * @since 0.1.0
- * @category constants
- */
-export const uninterruptible = { uninterruptible: true }

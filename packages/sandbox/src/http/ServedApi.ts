@@ -7,7 +7,7 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { ChatGroup, MediaGroup, PostsGroup, ProfilesGroup, StoreGroup, StoriesGroup } from "@plaza/domain/PlazaApi"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -87,7 +87,7 @@ export class ServedApi extends HttpApi.make("plaza")
   .add(served(StoriesGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(StoreGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(ChatGroup.middleware(RequiresAdmission), "preserve"))
-  .addError(onWire("FORBIDDEN"))
+  .addError(errorResponse("FORBIDDEN"))
   .prefix(basePath)
 {}
 
@@ -101,6 +101,6 @@ export class ServedAssumedApi extends HttpApi.make("assumed")
   .add(served(AssumedPostsGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(AssumedStoreGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(AssumedChatGroup.middleware(RequiresAdmission), "preserve"))
-  .addError(onWire("FORBIDDEN"))
+  .addError(errorResponse("FORBIDDEN"))
   .prefix(basePath)
 {}

@@ -18,7 +18,7 @@ interface LateCommit {
 
 /** @since 0.1.0 @category services */
 export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateCommits, {
-  /** Commits after a delay in milliseconds. A reset or stop of the sandbox before then discards instead. */
+  /** Commits after a delay in milliseconds. If the sandbox resets or stops first, runs `discard`. */
   readonly schedule: (delayMillis: number, write: LateCommit) => Effect.Effect<void>
   /** Cancels and discards all scheduled writes. */
   readonly clear: Effect.Effect<void>

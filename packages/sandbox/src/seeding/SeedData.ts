@@ -57,7 +57,7 @@ const people: ReadonlyArray<Person> = [
   { username: "chloe", name: "Chloé Martin", toShop: { follows: true, hasWritten: true }, fromShop: { follows: true }, chats: true },
   { username: "dmitri77", name: "Dmitri", toShop: { hasWritten: true }, chats: true },
   { id: "007", username: "emi", name: "えみ", toShop: { follows: true }, chats: true },
-  // Neither wrote nor follows, so the anti-spam rule keeps the shop from writing.
+  // Neither wrote nor follows, so the anti-spam rule refuses messages of the shop.
   { username: "farid", name: "Farid", fromShop: { follows: true }, chats: true },
   { username: "greta", name: "Greta Lindqvist", toShop: { hasWritten: true, blocks: true }, chats: true },
   { username: "hank", name: "Hank", toShop: { hasWritten: true, follows: true }, fromShop: { blocks: true }, chats: true },
@@ -236,8 +236,8 @@ export const make: Effect.Effect<
       yield* keys.insert(Keys.row({
         id: "k1",
         accountId: ProfileId.make(shopId),
-        name: "ready",
-        value: Keys.ready(seed),
+        name: "seeded",
+        value: Keys.seeded(seed),
         scopes: allScopes,
         createdAt: now
       }))

@@ -21,7 +21,7 @@ import { MediaRepo } from "../areas/media/MediaRepo.js"
 import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
 import * as StoreSeeding from "../areas/store/StoreSeeding.js"
-import type { Assumed } from "../Assumptions.js"
+import type { CurrentAssumptions } from "../Assumptions.js"
 import * as ReadStateSnapshot from "../control/ReadStateSnapshot.js"
 import type { StateSnapshot } from "../control/StateSnapshot.js"
 import { Commits } from "../http/Commits.js"
@@ -108,7 +108,7 @@ export const make: Effect.Effect<
   | AccessRequests
   | Repos
   | PostsPolicy
-  | Assumed
+  | CurrentAssumptions
   | Commits
   | CurrentLatitude
   | Keys
@@ -143,7 +143,7 @@ export const make: Effect.Effect<
     ...(yield* ContentSeeding.make),
     requestAccess: requests.submit,
     decideAccess: requests.decide,
-    setAccess: requests.move,
+    setAccess: requests.transition,
     addFixtures: (fixtures) => Effect.flatMap(storedSeed, (seed) => seedFixtures(fixtures, seed)),
     createKey: keys.create,
     revokeKey: keys.revoke

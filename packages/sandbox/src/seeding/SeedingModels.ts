@@ -8,10 +8,9 @@ import { AccessState, AccessTransition } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 import { AccessForm } from "../access/AccessRequests.js"
+import { Availability } from "../access/Availability.js"
 import { allowedValues } from "../AllowedValues.js"
-import { Availability } from "../control/StateSnapshot.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 /** Rejects unknown fields, which are usually misspelt. */
 const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const

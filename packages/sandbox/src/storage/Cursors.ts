@@ -18,8 +18,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { invalidField } from "../http/Envelope.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 const PageStart = Schema.Struct({
   /** The position of the last row of the previous page. */
@@ -87,9 +86,9 @@ const decodeBytes = (form: Latitude["cursorForm"], cursor: string): Buffer => {
 /** @since 0.1.0 @category services */
 export class Cursors extends Context.Tag("@plaza/sandbox/Cursors")<Cursors, {
   /** Issues a cursor; `now` is in milliseconds since 1970. */
-  readonly seal: (list: string, account: string, start: PageStart, now: number) => Cursor
+  readonly issue: (list: string, account: string, start: PageStart, now: number) => Cursor
   /** Verifies a cursor; fails when it is expired, forged or of another list or account. */
-  readonly open: (
+  readonly verify: (
     list: string,
     account: string,
     cursor: Cursor,
@@ -108,13 +107,13 @@ export const make = (seed: number): Effect.Effect<Cursors["Type"], never, Curren
     const sign = (content: Buffer) =>
       createHmac("sha256", `cursors of sandbox ${seed}`).update(content).digest().subarray(0, signatureLength)
     return {
-      seal: (list, account, start, now) => {
+      issue: (list, account, start, now) => {
         const { cursorExpiresAfterMillis, cursorForm } = latitude.value
         const expiring = cursorExpiresAfterMillis === 0 ? {} : { at: now }
         const content = Buffer.from(JSON.stringify({ list, account, ...start, ...expiring }))
         return CursorSchema.make(encodeBytes(cursorForm, Buffer.concat([sign(content), content])))
       },
-      open: (list, account, cursor, now) => {
+      verify: (list, account, cursor, now) => {
         const { cursorExpiresAfterMillis, cursorForm } = latitude.value
         const bytes = decodeBytes(cursorForm, cursor)
         const content = bytes.subarray(signatureLength)
@@ -123,9 +122,9 @@ export const make = (seed: number): Effect.Effect<Cursors["Type"], never, Curren
           timingSafeEqual(sign(content), bytes.subarray(0, signatureLength))
         const start = isValid ? decodeContent(content.toString("utf8")) : Option.none()
         return Option.isNone(start) || start.value.list !== list || start.value.account !== account
-          ? Either.left(invalidField("cursor", "is not a cursor that this list gave out"))
+          ? Either.left(invalidField("cursor", "was not issued by this list"))
           : cursorExpiresAfterMillis > 0 && now - (start.value.at ?? 0) > cursorExpiresAfterMillis
-          ? Either.left(invalidField("cursor", "has expired: begin the list again"))
+          ? Either.left(invalidField("cursor", "has expired: read the list again from its first page"))
           : Either.right(start.value)
       }
     }

@@ -14,9 +14,9 @@ import { SandboxError } from "../SandboxError.js"
 import * as Sql from "./Sql.js"
 
 /** The version of the tables. A file of another version is rejected, not migrated. */
-const schemaVersion = 3
+const schemaVersion = 4
 
-/** In the header of every data file ("PLZA"): it marks the files of sandboxes. */
+/** SQLite `application_id` of a data file: "PLZA". */
 const applicationId = 0x50_4C_5A_41
 
 const tables = [
@@ -43,16 +43,16 @@ const tables = [
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
     content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
   )`,
-  // Part of the name of every uploaded file: it tells the files of this database from those of others.
+  // Part of the name of every uploaded file: distinguishes the files of this data file.
   `CREATE TABLE media_folder (id TEXT NOT NULL)`,
   `INSERT INTO media_folder VALUES (lower(hex(randomblob(8))))`,
-  // AUTOINCREMENT never reuses the number of a deleted post. `turn` repeats it, since SQLite seeks a pair of columns in an
+  // AUTOINCREMENT never reuses the number of a deleted post. `sort_seq` repeats it, since SQLite seeks a pair of columns in an
   // index only if neither of them is the rowid.
   `CREATE TABLE posts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
-    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, turn INTEGER AS (seq)
+    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, sort_seq INTEGER AS (seq)
   )`,
-  `CREATE INDEX posts_of_account ON posts (account_id, created_at, turn)`,
+  `CREATE INDEX posts_of_account ON posts (account_id, created_at, sort_seq)`,
   `CREATE TABLE comments (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, post_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
     created_at INTEGER NOT NULL
@@ -213,7 +213,7 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
     if (id !== applicationId || version !== schemaVersion) {
       return foreign(file)
     }
-    // Takes the lock now: it is taken by the first write, and a file that can't be written is reported here.
+    // Writes once, to take the lock and to report a read-only file.
     database.exec(`BEGIN; PRAGMA user_version = ${schemaVersion}; COMMIT`)
   }
   return undefined
@@ -233,7 +233,7 @@ const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
     const database = new Sqlite(file)
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
-      // Not before the file is known to be a data file. The log of a killed start may be beside it.
+      // After the check, so that a foreign file stays unchanged. The log of a killed start may be beside it.
       return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
     })
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))

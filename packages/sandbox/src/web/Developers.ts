@@ -14,7 +14,7 @@ import { AccessRequests } from "../access/AccessRequests.js"
 import type { Account } from "../access/AccountsRepo.js"
 import { AccountsRepo } from "../access/AccountsRepo.js"
 import { Keys } from "../access/Keys.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import type { FormResult } from "./DevelopersView.js"
 import * as View from "./DevelopersView.js"
@@ -29,7 +29,7 @@ export const routes = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   const requests = yield* AccessRequests
   const keys = yield* Keys
-  const assumed = yield* Assumed
+  const assumed = yield* CurrentAssumptions
 
   const show = (account: Account, result: FormResult) =>
     Effect.map(

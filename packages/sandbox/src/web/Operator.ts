@@ -59,13 +59,13 @@ const details = ({ account, request: { createdAt, useCase, website } }: RequestW
 <dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
 </dl>`
 
-const decision = (id: string, move: "approve" | "decline", text: string, botName: string) =>
+const decision = (id: string, decided: "approve" | "decline", text: string, botName: string) =>
   Form.button({
     action: path,
-    values: { do: "decide", request: id, decision: move },
+    values: { do: "decide", request: id, decision: decided },
     text,
     of: botName,
-    ...(move === "decline" ? { kind: "danger" } : {})
+    ...(decided === "decline" ? { kind: "danger" } : {})
   })
 
 const pendingRequest = (item: RequestWithUsername): Html => {
@@ -88,13 +88,13 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 <th scope="row">${username}</th>
 <td>${Page.badge(access)}</td>
 <td><div class="actions">${
-    transitions.filter(([move]) => Either.isRight(DeveloperAccess.transitionAccess(access, move))).map(([move, text]) =>
+    transitions.filter(([transition]) => Either.isRight(DeveloperAccess.transitionAccess(access, transition))).map(([transition, text]) =>
       Form.button({
         action: path,
-        values: { do: "move", account: id, move },
+        values: { do: "transition", account: id, transition },
         text,
         of: username,
-        kind: move === "revoke" ? "danger" : "quiet"
+        kind: transition === "revoke" ? "danger" : "quiet"
       })
     )
   }</div></td>
@@ -183,11 +183,11 @@ export const routes = Effect.gen(function*() {
             ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(`${path}?done=${decision}`))
             : Effect.fail(new ValidationError({ message: "the decision must be approve or decline" }))
         },
-        move: ({ form }) => {
-          const move = form.get("move") ?? ""
-          return isTransition(move)
-            ? Effect.as(requests.move(form.get("account") ?? "", move), Page.seeOther(`${path}?done=${move}`))
-            : Effect.fail(new ValidationError({ message: "the move must be grant, suspend, revoke or restore" }))
+        transition: ({ form }) => {
+          const transition = form.get("transition") ?? ""
+          return isTransition(transition)
+            ? Effect.as(requests.transition(form.get("account") ?? "", transition), Page.seeOther(`${path}?done=${transition}`))
+            : Effect.fail(new ValidationError({ message: "the transition must be grant, suspend, revoke or restore" }))
         }
       })
     }

@@ -7,7 +7,7 @@ import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { openApi } from "../OpenApiDocument.js"
 import type { Html, Piece } from "./Html.js"
@@ -123,7 +123,7 @@ ${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
-  const assumed = yield* Assumed
+  const assumed = yield* CurrentAssumptions
   // Rendered on first use, because most sandboxes run for one test that never opens the reference.
   const rendered = yield* Effect.cached(Effect.sync(() => {
     const document = openApi(assumed)

@@ -14,11 +14,11 @@ import * as Effect from "effect/Effect"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import type { AccountsRepo } from "../access/AccountsRepo.js"
 import type { Keys } from "../access/Keys.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as DefectLog from "../http/DefectLog.js"
 import * as Envelope from "../http/Envelope.js"
 import type { Faults } from "../http/Faults.js"
-import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
+import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.js"
 import type { RequestLog } from "../http/RequestLog.js"
 import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Seeding } from "../seeding/Seeding.js"
@@ -117,11 +117,15 @@ const orPage = (
 /** @since 0.1.0 @category constructors */
 export const make = (
   access: "loopback" | "anyone",
-  local: Local,
+  local: HostPolicy,
   addresses: { readonly interface: string; readonly control: string }
-): Effect.Effect<Web["Type"], never, AccountsRepo | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock> =>
+): Effect.Effect<
+  Web["Type"],
+  never,
+  AccountsRepo | AccessRequests | CurrentAssumptions | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
+> =>
   Effect.gen(function*() {
-    const { maxBodyBytes } = yield* Assumed
+    const { maxBodyBytes } = yield* CurrentAssumptions
     const routes: ReadonlyArray<Page.Route> = [
       ...Home.routes(addresses),
       ...(yield* SignIn.routes),

@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, control, field, layerSocket, refusal, someone, Way } from "../support.js"
+import { call, control, field, layerSocket, refusal, someone, Transport } from "../support.js"
 
 const form = { useCase: "Keeps the stock of our shop right.", website: "https://shop.example", botName: "Stock keeper" }
 const newcomer = Effect.flatMap(Sandbox.Sandbox, ({ createAccount }) => Effect.map(createAccount({ access: "none" }), ({ id }) => id))
@@ -18,7 +18,7 @@ const makeKey = (account: string, json: Readonly<Record<string, unknown>> = {}) 
 const page = (path: string, account: string) =>
   Effect.gen(function*() {
     const { webUrl } = yield* Sandbox.Sandbox
-    const { send } = yield* Way
+    const { send } = yield* Transport
     return (yield* send("GET", new URL(path, webUrl).href, { key: null, headers: { cookie: `plaza_account=${account}` } })).text
   })
 const value = (reply: Parameters<typeof field>[0]) => String(field(reply, "apiKey"))

@@ -5,7 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, field, layerSocket, pageOf, refusal, type Reply, someone } from "../support.js"
+import { call, field, layerSocket, pageOf, refusal, type Response, someone } from "../support.js"
 
 const options = { assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 20_000 } }
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
@@ -175,7 +175,7 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
 })
 
 layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) => {
-  const isPost = (reply: Reply, json: Readonly<Record<string, unknown>>) => {
+  const isPost = (reply: Response, json: Readonly<Record<string, unknown>>) => {
     assert.strictEqual(reply.status, 200)
     assert.deepInclude(reply.json, json)
     assert.isString(field(reply, "id"))

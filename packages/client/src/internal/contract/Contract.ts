@@ -116,13 +116,8 @@ const summary = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): { fiel
   return { field, message: field === "" ? message : `${field}: ${message}` }
 }
 
-/**
- * Encodes with a schema. The failure is one sentence that names the field.
- *
- * @since 0.1.0
- * @category encoding
- */
-export const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
+/** Encodes with a schema. The failure is one sentence that names the field. */
+const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
   const encode = Schema.encodeUnknownEither(schema)
   return (value) =>
     Either.mapLeft(

@@ -42,11 +42,11 @@ export interface Delivery<A> {
 }
 
 /**
- * - `definite`: the service did nothing, and another attempt may succeed.
+ * - `retryable`: the service did nothing, and another attempt may succeed.
  * - `ambiguous`: the service may have carried out the request.
  * - `final`: another attempt can't succeed.
  */
-type Classification = "definite" | "ambiguous" | "final"
+type Classification = "retryable" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
@@ -68,7 +68,7 @@ const classify = (failure: AttemptFailure, delivery: DeliveryClass): Classificat
   }
   switch (failure._tag) {
     case "ConnectionFailed":
-      return "definite"
+      return "retryable"
     case "ConnectionLost":
     case "AttemptTimeout":
       return "ambiguous"
@@ -172,7 +172,7 @@ const retry = <A>(
       switch (classify(failure, delivery)) {
         case "final":
           return failure._tag === "UnreadableSuccess" ? lookUp(end(failure), () => failure) : end(failure)
-        case "definite":
+        case "retryable":
           return retryAfterDelay(failure)
         case "ambiguous": {
           mayHaveSucceeded = true

@@ -14,8 +14,7 @@ interface Entry {
 }
 
 /**
- * Needs no scope and has no entry for an unused key. So a call after the release of its layer reaches the client, which fails it with
- * `ClientClosed`.
+ * Needs no scope. A call after the layer's release still passes and then fails with `ClientClosed`.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
  * Compares the text and media of a listed post with those of a sent post. Services change texts when they store them: line ends,
- * white space, Unicode form, HTML escapes, truncation. The interface doesn't document such changes.
+ * white space, Unicode form, HTML escapes, truncation. The document doesn't show such changes.
  *
  * @since 0.1.0
  */

@@ -15,7 +15,7 @@ import { isServiceError } from "../../ClientError.js"
 import type { AttemptFailure } from "../../ClientError.js"
 import * as Metrics from "../../Metrics.js"
 import { RateLimit } from "../../RateLimit.js"
-import type { Refusal } from "../../RateLimit.js"
+import type { PauseRequest } from "../../RateLimit.js"
 import { Settings } from "../../Settings.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicWith } from "../Compat.js"
@@ -54,7 +54,7 @@ export type Attempt = (call: Call) => Effect.Effect<ApiResponse, AttemptFailure>
 
 const isRateLimited = (failure: AttemptFailure): boolean => isServiceError(failure) && failure.category === "RateLimited"
 
-const refusal = (failure: AttemptFailure): Refusal | undefined =>
+const pauseRequest = (failure: AttemptFailure): PauseRequest | undefined =>
   !isServiceError(failure)
     ? undefined
     : failure.category === "RateLimited"
@@ -63,7 +63,7 @@ const refusal = (failure: AttemptFailure): Refusal | undefined =>
     ? { retryAfter: failure.retryAfter, counted: true }
     : undefined
 
-const countRefusal = (failure: AttemptFailure): Effect.Effect<void> =>
+const countRateLimited = (failure: AttemptFailure): Effect.Effect<void> =>
   isRateLimited(failure) ? Metric.increment(Metrics.rateLimited) : Effect.void
 
 /** @since 0.1.0 @category constructors */
@@ -87,7 +87,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
             Effect.andThen(
               Duration.greaterThan(wait, Duration.zero) ? Metric.update(Metrics.waits, Duration.toSeconds(wait)) : Effect.void
             ),
-            Effect.andThen(Effect.tapError(sent, countRefusal))
+            Effect.andThen(Effect.tapError(sent, countRateLimited))
           )
         })
       )
@@ -95,7 +95,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     const inSlot = (call: Call, span: Tracer.Span, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
       monotonicWith((waitingSince) => {
         const sent = inSpan(call, span, waitingSince)
-        const options = { operation: call.request.operation, isRetry, shutdown, refusal }
+        const options = { operation: call.request.operation, isRetry, shutdown, pauseRequest }
         const withSlot = rateLimit.withSlot(call.waitBudget.left, sent, options)
         return isRetry
           ? withSlot

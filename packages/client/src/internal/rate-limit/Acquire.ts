@@ -1,6 +1,6 @@
 /**
  * The behaviour that all allowances share, in memory and in a database: a slot serves one request or is released unused, requests of
- * a paused operation wait without blocking others, and a refusal pauses the key or the operation.
+ * a paused operation wait without blocking others, and a 429 or 503 pauses the key or the operation.
  *
  * @since 0.1.0
  */
@@ -10,12 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.js"
-import type { RateLimit, Refusal, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
+import type { PauseRequest, RateLimit, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicWith, sleepUntil } from "../Compat.js"
 import type { Shutdown } from "../delivery/Shutdown.js"
 import { clientClosed } from "../delivery/Shutdown.js"
-import type { Pace } from "./Pace.js"
+import type { BurstLimit } from "./BurstLimit.js"
 import type { Pauses } from "./Pauses.js"
 import type { Granted } from "./WaitQueue.js"
 import { waitExceeded } from "./WaitQueue.js"
@@ -26,7 +26,7 @@ export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect
 /** The storage of slots. Its effects run uninterruptibly, except for parts that they restore. */
 interface SlotBackend<S> {
   readonly window: Duration.Duration
-  readonly pace: Pace
+  readonly burstLimit: BurstLimit
   readonly pauses: Pauses
   readonly shutdown: Shutdown
   /** Waits for a slot until the deadline. */
@@ -55,7 +55,7 @@ interface SlotBackend<S> {
 
 /** @since 0.1.0 @category constructors */
 export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "pauseFor"> => {
-  const { pace, pauses, shutdown } = backend
+  const { burstLimit, pauses, shutdown } = backend
 
   const acquireBy = (
     deadline: MonotonicMillis,
@@ -82,7 +82,7 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
       return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
     })
 
-  const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.Duration): MonotonicMillis => now + Duration.toMillis(maxWait)
+  const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.DurationInput): MonotonicMillis => now + Duration.toMillis(maxWait)
 
   const pauseKey = (now: MonotonicMillis, time: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
@@ -106,9 +106,9 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
       return Effect.andThen(report, backend.pauseOperation(operation, time))
     })
 
-  const afterRefusal = (
+  const pauseAfter = (
     slot: S,
-    { counted, retryAfter = Duration.zero }: Refusal,
+    { counted, retryAfter = Duration.zero }: PauseRequest,
     sentAt: MonotonicMillis,
     operation: string | undefined
   ): Effect.Effect<void> =>
@@ -121,9 +121,9 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
       }
       // The allowance doesn't count refused requests, so with shorter pauses the refused requests alone could exceed the limit.
       const pause = Duration.greaterThan(retryAfter, Duration.zero)
-        ? Duration.max(retryAfter, Duration.millis(pace.interval))
-        : pace.backoff(now, sentAt)
-      pace.refused(now, sentAt, backend.recent(now), now + Duration.toMillis(pause))
+        ? Duration.max(retryAfter, Duration.millis(burstLimit.interval))
+        : burstLimit.backoff(now, sentAt)
+      burstLimit.refused(now, sentAt, backend.recent(now), now + Duration.toMillis(pause))
       return Effect.andThen(pauseKey(now, pause), backend.discard(slot))
     })
 
@@ -137,13 +137,13 @@ export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reser
     Effect.flatMap(backend.send(slot, acquireOther), (current) =>
       monotonicWith((sentAt) =>
         Effect.onExit(restore(request), (exit) => {
-          const refusal = options.refusal === undefined || Exit.isSuccess(exit)
+          const pauseRequest = options.pauseRequest === undefined || Exit.isSuccess(exit)
             ? undefined
-            : Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), options.refusal))
-          if (refusal !== undefined) {
-            return afterRefusal(current, refusal, sentAt, options.operation)
+            : Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), options.pauseRequest))
+          if (pauseRequest !== undefined) {
+            return pauseAfter(current, pauseRequest, sentAt, options.operation)
           }
-          pace.accepted(sentAt)
+          burstLimit.accepted(sentAt)
           return backend.complete(current)
         })
       ))

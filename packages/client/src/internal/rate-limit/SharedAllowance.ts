@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import type { InvalidSettings } from "../../ClientError.js"
 import * as Durations from "../../Durations.js"
 import type { Allowance } from "../../RateLimit.js"
-import { fromEither } from "../Compat.js"
+import { fromEither, roundUp } from "../Compat.js"
 import * as Setting from "../Setting.js"
 import * as CheckedAllowance from "./CheckedAllowance.js"
 
@@ -63,7 +63,7 @@ const hashOf = (key: string): Effect.Effect<string> =>
 export const checked = (allowance: SharedAllowance): Effect.Effect<Checked, InvalidSettings> =>
   Effect.gen(function*() {
     const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
-    const lease = CheckedAllowance.wholeMillis(
+    const lease = roundUp(
       yield* fromEither(Setting.named("lease", Durations.parsePositive(allowance.lease ?? Duration.sum(window, defaultGrace))))
     )
     if (Duration.lessThanOrEqualTo(lease, window)) {

@@ -14,11 +14,10 @@ import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { RateLimit, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicNow, monotonicWith, sleepUntil } from "../Compat.js"
+import { monotonicNow, monotonicWith, roundUp, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
-import { wholeMillis } from "./CheckedAllowance.js"
-import * as Pace from "./Pace.js"
+import * as BurstLimit from "./BurstLimit.js"
 import { Pauses } from "./Pauses.js"
 import { checked } from "./SharedAllowance.js"
 import type { SharedAllowance } from "./SharedAllowance.js"
@@ -48,7 +47,7 @@ export const make = (
     const leases = new Leases(slots, Duration.subtract(lease, window))
     const availability = new AvailabilityCache(limit, window)
     const backoff = new DbBackoff()
-    const pace = yield* Pace.make(limit, window)
+    const burstLimit = yield* BurstLimit.make(limit, window)
     const pauses = new Pauses()
 
     // When requests of this process completed, within the last window.
@@ -79,7 +78,7 @@ export const make = (
     const release = (slot: HeldSlot): Effect.Effect<void> =>
       Effect.suspend(() => {
         leases.remove(slot)
-        pace.release()
+        burstLimit.release()
         return releases.release(slot.claim)
       })
 
@@ -87,8 +86,8 @@ export const make = (
     const queue = new WaitQueue<HeldSlot>({ onLeave: Effect.sync(() => wake.unsafeOpen()), release })
 
     const forecastAt = (now: MonotonicMillis): Forecast => ({
-      earliest: (ahead) => Math.max(availability.earliest(now, ahead, leases.sent), pace.earliest(ahead)),
-      knownLateAt: (ahead, deadline) => availability.knownLateAt(ahead, deadline, leases.sent)
+      earliest: (ahead) => Math.max(availability.earliest(now, ahead, leases.sent), burstLimit.earliest(ahead)),
+      missesDeadlineFrom: (ahead, deadline) => availability.missesDeadlineFrom(ahead, deadline, leases.sent)
     })
 
     /** Grants claimed slots, first in, first out. A slot has its lease before its waiter resumes. */
@@ -99,7 +98,7 @@ export const make = (
     ): Effect.Effect<void> =>
       Effect.forEach(claims, (claim) => {
         const slot = leases.add(claim, claimedAt)
-        pace.acquire(at)
+        burstLimit.acquire(at)
         return !availability.isPaused(at) && queue.grant(slot) ? Effect.void : release(slot)
       }, { discard: true })
 
@@ -134,7 +133,7 @@ export const make = (
 
     const claimSlots: Effect.Effect<void, SqlError> = Effect.gen(function*() {
       const before = yield* monotonicNow
-      const claims = yield* slots.claim(Math.min(queue.length, limit, pace.free(before)))
+      const claims = yield* slots.claim(Math.min(queue.length, limit, burstLimit.free(before)))
       if ((claims[0]?.paused ?? 0) > pauses.count(before)) {
         applyPauses(yield* slots.snapshot, yield* monotonicNow)
       }
@@ -147,8 +146,8 @@ export const make = (
       const at = yield* monotonicNow
       applyPauses(snapshot, at)
       availability.update(snapshot, at, yield* Random.nextIntBetween(0, availability.spread + 1))
-      if (availability.nextPollAt < pace.earliest(0)) {
-        availability.pollNotBefore(pace.earliest(0))
+      if (availability.nextPollAt < burstLimit.earliest(0)) {
+        availability.pollNotBefore(burstLimit.earliest(0))
       }
       if (snapshot.slots < limit) {
         yield* slots.seed
@@ -170,7 +169,7 @@ export const make = (
 
     /** One iteration of the claiming fiber. Sets `wakeAt`. */
     const poll: Effect.Effect<void> = Effect.gen(function*() {
-      if (queue.length > 0 && (yield* monotonicNow) >= Math.max(availability.nextPollAt, pace.earliest(0))) {
+      if (queue.length > 0 && (yield* monotonicNow) >= Math.max(availability.nextPollAt, burstLimit.earliest(0))) {
         const retryAt = yield* attempt(claimSlots)
         if (retryAt !== undefined) {
           availability.pollNotBefore(retryAt)
@@ -187,7 +186,7 @@ export const make = (
       wakeAt = Math.min(
         renewAt(),
         queue.nextDeadline,
-        queue.length === 0 ? Number.POSITIVE_INFINITY : Math.max(availability.nextPollAt, pace.earliest(0))
+        queue.length === 0 ? Number.POSITIVE_INFINITY : Math.max(availability.nextPollAt, burstLimit.earliest(0))
       )
     })
 
@@ -246,7 +245,7 @@ export const make = (
     return {
       ...Acquire.from<HeldSlot>({
         window,
-        pace,
+        burstLimit,
         pauses,
         shutdown,
         acquire,
@@ -277,12 +276,12 @@ export const make = (
             availability.pauseUntil(now + Duration.toMillis(time))
             queue.expire(now, forecastAt(now))
             wake.unsafeOpen()
-            return publish(slots.pauseFor(wholeMillis(time)))
+            return publish(slots.pauseFor(roundUp(time)))
           }),
         pauseOperation: (operation, time) =>
           Effect.suspend(() => {
             queue.requeue(operation)
-            return publish(slots.pauseFor(wholeMillis(time), operation))
+            return publish(slots.pauseFor(roundUp(time), operation))
           })
       }),
       // Not needed, because the database counts the requests of other processes.

@@ -30,8 +30,8 @@ interface Waiter<S> {
 export interface Forecast {
   /** The earliest moment for a waiter with this many others ahead of it. */
   readonly earliest: (ahead: number) => MonotonicMillis
-  /** The earliest moment at which it is known that a waiter in this place misses its deadline. */
-  readonly knownLateAt: (ahead: number, deadline: MonotonicMillis) => MonotonicMillis
+  /** From this moment no slot can become free before the deadline of a waiter with this many others ahead of it. */
+  readonly missesDeadlineFrom: (ahead: number, deadline: MonotonicMillis) => MonotonicMillis
 }
 
 /**
@@ -95,7 +95,7 @@ export class WaitQueue<S> {
   /** Adds a waiter at the end. The caller then runs `wait`. */
   enqueue(now: MonotonicMillis, deadline: MonotonicMillis, options: WaitOptions, forecast: Forecast): Waiter<S> {
     const waiter: Waiter<S> = { deadline, options, deferred: Deferred.unsafeMake(FiberId.none), granted: Option.none() }
-    this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.knownLateAt(this.ahead(options), deadline)))
+    this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.missesDeadlineFrom(this.ahead(options), deadline)))
     const queue = options.isRetry === true ? this.retried : this.waiters
     queue.add(waiter)
     return waiter
@@ -159,7 +159,7 @@ export class WaitQueue<S> {
   }
 
   /** Fails the waiters whose deadline has passed, or will pass before they can get a slot. */
-  expire(now: MonotonicMillis, { earliest, knownLateAt }: Forecast, reason?: string): void {
+  expire(now: MonotonicMillis, { earliest, missesDeadlineFrom }: Forecast, reason?: string): void {
     this.nextScan = Number.POSITIVE_INFINITY
     let ahead = 0
     const expired: Array<readonly [waiter: Waiter<S>, grantAt: MonotonicMillis]> = []
@@ -168,7 +168,7 @@ export class WaitQueue<S> {
       if (waiter.deadline <= now || waiter.deadline < grantAt) {
         expired.push([waiter, grantAt])
       } else {
-        this.nextScan = Math.min(this.nextScan, nextScanAt(now, waiter.deadline, knownLateAt(ahead, waiter.deadline)))
+        this.nextScan = Math.min(this.nextScan, nextScanAt(now, waiter.deadline, missesDeadlineFrom(ahead, waiter.deadline)))
         ahead++
       }
     }
@@ -179,5 +179,5 @@ export class WaitQueue<S> {
 }
 
 // A millisecond later, because a slot at the deadline is in time.
-const nextScanAt = (now: MonotonicMillis, deadline: MonotonicMillis, knownLateAt: MonotonicMillis): MonotonicMillis =>
-  Math.min(deadline, Math.max(now + scanInterval, knownLateAt + 1))
+const nextScanAt = (now: MonotonicMillis, deadline: MonotonicMillis, missesDeadlineFrom: MonotonicMillis): MonotonicMillis =>
+  Math.min(deadline, Math.max(now + scanInterval, missesDeadlineFrom + 1))

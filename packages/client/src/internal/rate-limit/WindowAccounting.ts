@@ -124,8 +124,8 @@ export class WindowAccounting {
     return ready + round * this.cooldownMillis
   }
 
-  /** The moment at which it is known that a waiter in this position misses its deadline, if no slot becomes free before. */
-  knownLateAt(ahead: number, deadline: MonotonicMillis): MonotonicMillis {
+  /** From this moment no slot can become free before the deadline. */
+  missesDeadlineFrom(ahead: number, deadline: MonotonicMillis): MonotonicMillis {
     const [round, index] = this.placeOf(ahead)
     const rounds = index < this.cooling.length - this.freed ? round : round + 1
     return deadline - rounds * this.cooldownMillis

@@ -1,5 +1,5 @@
 /**
- * Prevents fetch from following redirects, which the interface doesn't document. Fetch would convert a POST to a GET that succeeds, and
+ * Prevents fetch from following redirects, which the document doesn't show. Fetch would convert a POST to a GET that succeeds, and
  * could send the key to another host. Other HTTP clients follow redirects only if the application configures it.
  *
  * @since 0.1.0

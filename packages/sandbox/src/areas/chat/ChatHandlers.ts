@@ -10,7 +10,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
@@ -45,7 +45,7 @@ export const group = Endpoints.group(ServedApi, "chat", (handlers) =>
     const accounts = yield* AccountsRepo
     const { readPage } = yield* Pagination
     const latitude = yield* CurrentLatitude
-    const { maxTextLength } = yield* Assumed
+    const { maxTextLength } = yield* CurrentAssumptions
 
     /** The anti-spam rule: only peers that have written to the caller or follow it can be written to. */
     const requireMayWrite = (callerId: string, peerId: string) =>

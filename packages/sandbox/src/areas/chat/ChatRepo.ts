@@ -52,7 +52,7 @@ export const pairOf = (accountId: string, peerId: string): string => JSON.string
 
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => ({
-  /** A conversation of an account; those of others don't exist for it. */
+  /** A conversation of an account; none if it belongs to another account. */
   findConversation: SqlSchema.findOne({
     Result: Conversation,
     execute: (id: string, accountId: string) =>

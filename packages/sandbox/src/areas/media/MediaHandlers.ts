@@ -7,7 +7,7 @@
  */
 import { MediaId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
@@ -26,7 +26,7 @@ export const group = Endpoints.group(ServedApi, "media", (handlers) =>
     const repo = yield* MediaRepo
     const files = yield* MediaFiles
     const latitude = yield* CurrentLatitude
-    const { maxFileNameLength } = yield* Assumed
+    const { maxFileNameLength } = yield* CurrentAssumptions
 
     return handlers
       .handle("uploadMedia", ({ request }) =>

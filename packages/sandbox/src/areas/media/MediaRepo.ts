@@ -30,7 +30,7 @@ const File = Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file"))
 
 /** @since 0.1.0 @category constructors */
 export const make = Effect.map(Sql, (sql) => ({
-  /** Part of the name of every file: it tells the files of this database from those of others. */
+  /** Part of the name of every file: distinguishes the files of this data file. */
   folderId: SqlSchema.single({
     Result: FolderId,
     execute: () => sql.first`SELECT id FROM media_folder`

@@ -8,7 +8,7 @@
 import { PostId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
@@ -37,7 +37,7 @@ export const group = Endpoints.group(ServedApi, "posts", (handlers) =>
     const { checkFields, findVisible } = yield* PostsPolicy
     const { readPage } = yield* Pagination
     const latitude = yield* CurrentLatitude
-    const { maxTextLength } = yield* Assumed
+    const { maxTextLength } = yield* CurrentAssumptions
 
     return handlers
       .handle("createPost", ({ payload: { mediaIds = [], text = "" } }) =>

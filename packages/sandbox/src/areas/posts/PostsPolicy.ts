@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Envelope from "../../http/Envelope.js"
 import { MediaRepo } from "../media/MediaRepo.js"
 import { checkText } from "../Validation.js"
@@ -29,7 +29,7 @@ export const make = Effect.gen(function*() {
   const media = yield* MediaRepo
   const accounts = yield* AccountsRepo
   const { requireAvailable } = yield* AccountPolicy
-  const { maxTextLength } = yield* Assumed
+  const { maxTextLength } = yield* CurrentAssumptions
   return {
     /** Validates fields of a post of an account: a post may name media of its author only. */
     checkFields: ({ mediaIds = [], text }: PostFields, authorId: string): Effect.Effect<void, ValidationError> =>
@@ -39,7 +39,7 @@ export const make = Effect.gen(function*() {
         }
         for (const [index, id] of mediaIds.entries()) {
           if (!(yield* media.isOwn(id, authorId))) {
-            return yield* Envelope.invalidField(`mediaIds.${index}`, "names no media that this account uploaded")
+            return yield* Envelope.invalidField(`mediaIds.${index}`, "is not the id of media that this account uploaded")
           }
         }
       }),

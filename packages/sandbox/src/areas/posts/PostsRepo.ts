@@ -66,8 +66,8 @@ export const make = Effect.map(Sql, (sql) => ({
     Result: Post,
     execute: (authorId: string, [createdAt, seq]: readonly [createdAt: number, seq: number], limit: number) =>
       sql`SELECT seq, id, account_id AS authorId, text, media_ids AS mediaIds, created_at AS createdAt FROM posts
-        WHERE account_id = ${authorId} AND (created_at, turn) < (${createdAt}, ${seq})
-        ORDER BY created_at DESC, turn DESC LIMIT ${limit}`
+        WHERE account_id = ${authorId} AND (created_at, sort_seq) < (${createdAt}, ${seq})
+        ORDER BY created_at DESC, sort_seq DESC LIMIT ${limit}`
   }),
   all: SqlSchema.findAll({
     Result: Post,

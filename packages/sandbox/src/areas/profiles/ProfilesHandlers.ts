@@ -53,7 +53,7 @@ export const group = Endpoints.group(ServedApi, "profiles", (handlers) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           if (id === caller.accountId) {
-            return yield* Envelope.invalidField("id", "is this account itself, which can't follow itself")
+            return yield* Envelope.invalidField("id", "must not be the account's own id")
           }
           yield* available(accounts.find(id), caller.accountId, "user", id)
           yield* accounts.follow(caller.accountId, id)

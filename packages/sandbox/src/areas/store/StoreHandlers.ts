@@ -10,7 +10,7 @@ import * as Shipping from "@plaza/domain/Shipping"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
@@ -49,7 +49,7 @@ export const group = Endpoints.group(ServedApi, "store", (handlers) =>
     const { withTransaction } = yield* Sql
     const repo = yield* StoreRepo
     const policy = yield* StorePolicy
-    const { maxShippingFieldLength, maxStock } = yield* Assumed
+    const { maxShippingFieldLength, maxStock } = yield* CurrentAssumptions
 
     return handlers
       .handle("setStock", ({ path, payload: { stock } }) =>

@@ -7,7 +7,7 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
 import { CurrentCaller } from "../../http/RequiresAdmission.js"
@@ -20,7 +20,7 @@ export const group = Endpoints.group(ServedApi, "stories", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* StoriesRepo
-    const { undocumented } = yield* Assumed
+    const { undocumented } = yield* CurrentAssumptions
 
     return handlers
       .handle("createStory", ({ request }) =>

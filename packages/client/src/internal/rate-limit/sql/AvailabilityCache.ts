@@ -20,9 +20,7 @@ export class AvailabilityCache {
   private readonly limit: number
   private readonly cooldownMillis: number
   private readonly pollMillis: number
-  /**
-   * The maximum jitter of a poll in milliseconds, so that of several processes that wait for one moment none is always the first.
-   */
+  /** Maximum jitter of a poll, in ms. Without it, one process would always claim first. */
   readonly spread: number
 
   constructor(limit: number, window: Duration.Duration) {
@@ -54,8 +52,8 @@ export class AvailabilityCache {
     return ready + round * this.cooldownMillis
   }
 
-  /** The moment at which it is known that a waiter in this position misses its deadline, if no slot becomes free before. */
-  knownLateAt(ahead: number, deadline: MonotonicMillis, sent: number): MonotonicMillis {
+  /** From this moment no slot can become free before the deadline. */
+  missesDeadlineFrom(ahead: number, deadline: MonotonicMillis, sent: number): MonotonicMillis {
     const [round, index] = this.placeOf(ahead, sent)
     return deadline - (index < this.cooling.length ? round : round + 1) * this.cooldownMillis
   }
@@ -100,7 +98,7 @@ export class AvailabilityCache {
     const elsewhere = snapshot.busy.some(({ state }) => state === "in flight elsewhere")
     this.nextPoll = this.isPaused(at)
       ? this.resumesAt + delay
-      // The free slots are the share of other waiting processes. Unclaimed ones are claimed a moment later.
+      // These slots are for other waiting processes. This process claims what is left after `spread`.
       : snapshot.free > 0
       ? at + 1 + (snapshot.others > 0 ? this.spread + delay : 0)
       : at + Math.min(nextFree + delay, elsewhere ? this.pollMillis : Number.POSITIVE_INFINITY)

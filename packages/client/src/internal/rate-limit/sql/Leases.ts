@@ -77,9 +77,9 @@ export class Leases {
     const before = yield* monotonicNow
     const due = [...this.held]
     const renewed = yield* this.slots.renew(due.map(({ claim }) => claim))
-    const turns = new Map(renewed.map(({ slot, turn }) => [slot, turn]))
+    const generations = new Map(renewed.map(({ slot, turn }) => [slot, turn]))
     for (const slot of due) {
-      slot.renewedAt = turns.get(slot.claim.slot) === slot.claim.turn ? before : Number.NEGATIVE_INFINITY
+      slot.renewedAt = generations.get(slot.claim.slot) === slot.claim.turn ? before : Number.NEGATIVE_INFINITY
       if (slot.renewedAt < before) {
         // The lease ended while the process was suspended. A request that was about to use the slot gets another one.
         this.held.delete(slot)

@@ -18,7 +18,7 @@ const safetyMillis = 1
 
 const Claim = Schema.Struct({ slot: Schema.Number, turn: Schema.Number })
 
-/** A claimed slot. Its turn distinguishes the claim from later claims of the same slot. */
+/** A claimed slot. `turn` is its generation: it increases with each claim of the slot. */
 export type Claim = typeof Claim.Type
 
 /** A claim, with the number of paused operations. */
@@ -157,8 +157,7 @@ export const make = (
       )
 
     /**
-     * The maximum time that a slot can be in use. A later `free_at` was written before the machine's wall clock was set back (SQLite
-     * only), so that time starts again now.
+     * The maximum time that a slot can be in use. A larger value means that the clock was set back. The full time then starts again.
      */
     const longest = sql.literal(`CASE taken_by WHEN '' THEN ${cooldownMillis} ELSE ${leaseMillis} END`)
     const repair = write((now) =>

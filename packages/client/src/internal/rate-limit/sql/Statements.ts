@@ -18,10 +18,10 @@ import * as Schedule from "effect/Schedule"
 import { InvalidSettings } from "../../../ClientError.js"
 import { wholeMillis } from "../../Compat.js"
 
-// After this time the statement hangs, and the requests that wait for a slot must not wait for it.
+// A slower statement counts as failed, so that waiting requests can fail too.
 const statementTimeout = Duration.seconds(5)
 
-// A transaction of another process takes a few milliseconds, or more on a busy disk. Frequent tries find a gap between transactions.
+// Retries often, to find a gap between two transactions.
 const whileLocked = Schedule.spaced("4 millis").pipe(
   Schedule.jittered,
   wholeMillis,
