@@ -100,7 +100,7 @@ describe("what may be typed next", () => {
   it("is a command, with what it does behind it", () => {
     expect(offered("")).toEqual(manual.page.commands.map(({ name }) => name))
     expect(offered("sand")).toEqual(["sandbox"])
-    expect(Complete.complete(manual, ["users", "fo"])).toBe("follow\tFollow a user. Sent again after a fault of the service.\n")
+    expect(Complete.complete(manual, ["users", "fo"])).toBe("follow\tFollow a user.\n")
     expect(offered("help", "po")).toEqual(["posts"])
     expect(offered("posts", "none", "")).toEqual([])
   })
