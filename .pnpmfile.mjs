@@ -1,6 +1,6 @@
 /**
- * Prebuilt parts of the tools are optional dependencies, which pnpm leaves out in silence where their engines exclude the Node in use,
- * and the tool then fails. They run on every Node that the programs run on, though their makers name later ones.
+ * Removes `engines` from the prebuilt binaries of the tools. pnpm skips an optional dependency without a message if its `engines` exclude
+ * the version of Node in use, and the tool then fails. The binaries run on every version of Node that this project supports.
  */
 const readPackage = (manifest) => {
   if (manifest.cpu !== undefined) delete manifest.engines

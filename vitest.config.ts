@@ -1,10 +1,10 @@
 /**
- * One run for every test of the repository, straight from the sources: no build comes before it, except for the tests that drive the built programs.
+ * Runs all tests of the repository from the sources, in one run. Only the tests that start a program require its bundle.
  */
 import { defineConfig } from "vitest/config"
 
-// The first one leads to the sources; the others are vite's own for Node, which a list given here replaces. All but "module": the runner hands
-// these on to Node, which below 20.19 can't \`require\` the form that some packages keep under it.
+// "@plaza/source" selects the sources. The others are Vite's defaults for Node, which this list replaces, without "module": vitest passes
+// the conditions to Node, which below 20.19 can't `require` the ES modules that some packages export under it.
 const conditions = ["@plaza/source", "node", "development|production"]
 
 export default defineConfig({
@@ -17,11 +17,11 @@ export default defineConfig({
       "benchmarks/test/**/*.test.ts",
       "scripts/test/**/*.test.ts"
     ],
-    setupFiles: ["./scripts/seeded.ts"],
+    setupFiles: ["./scripts/PropertySeed.ts"],
     pool: "forks",
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
     allowOnly: false,
-    // Many tests start processes; on a busy machine each takes seconds.
+    // Many tests start processes, which take seconds on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     reporters: ["default", "./scripts/SummaryReporter.ts"]

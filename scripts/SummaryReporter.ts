@@ -1,15 +1,15 @@
-/** Ends a test run with one line, `12 passed, 0 failed`, for scripts. */
+/** Prints one last line after a test run, such as `12 passed, 0 failed`, for scripts that read the output. */
 import { writeSync } from "node:fs"
 import type { Reporter, TestModule } from "vitest/node"
 
-/** How many tests ended which way. A file that could not be loaded and an error outside any test count as one failed test each. */
+/** Tests by outcome. A file that can't be loaded and an error outside any test count as one failed test each. */
 export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
 }
 
-/** Counts the outcome of a run. */
+/** Counts the tests of a run by outcome. */
 export const count = (modules: ReadonlyArray<TestModule>, unhandled: number): Counts => {
   const counts = { passed: 0, failed: unhandled, skipped: 0 }
   for (const module of modules) {
@@ -25,14 +25,14 @@ export const count = (modules: ReadonlyArray<TestModule>, unhandled: number): Co
   return counts
 }
 
-/** The line itself. */
+/** Formats the counts as one line. */
 export const line = ({ failed, passed, skipped }: Counts): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`
 
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandledErrors: ReadonlyArray<unknown>): void {
     const text = line(count(modules, unhandledErrors.length))
-    // At exit and unbuffered: nothing that vitest still has to say may come after it.
+    // At exit and unbuffered, so that no output of vitest follows it.
     process.once("exit", () => writeSync(1, `${text}\n`))
   }
 }

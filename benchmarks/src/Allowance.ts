@@ -1,6 +1,6 @@
 /**
- * The share of the rate limit that a limiter uses with a backlog, and the 429s it causes: many queued calls with
- * jittered latency against each kind of window, in virtual time from a seed.
+ * Benchmark `allowance`: the share of the rate limit that a limiter uses with a backlog, and the 429s that it causes, against each kind of
+ * window. It runs in virtual time and is deterministic by seed.
  */
 import { Limits } from "@plaza/domain"
 import { Cause, Clock, Duration, Effect, Exit, Random } from "effect"
@@ -13,7 +13,7 @@ import * as VirtualTimers from "./VirtualTimers.js"
 const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
 
-/** What the windows of a run's servers are, from a random offset. */
+/** Makes a server of each kind, whose window starts at an offset. */
 export const servers: Readonly<Record<string, (offset: number) => RateServer>> = {
   "fixed window": fixedWindow,
   "sliding log": slidingLog,
@@ -21,11 +21,11 @@ export const servers: Readonly<Record<string, (offset: number) => RateServer>> =
 }
 
 export interface Outcome {
-  /** Share of the fastest way to make these calls with 120 in any 60 s; above 1 the allowance was overdrawn. */
+  /** Shortest possible time with 120 requests in any 60 s, divided by the time used. Above 1, the limiter exceeded the limit. */
   readonly used: number
-  /** 429s that were seen. */
+  /** Number of 429s. */
   readonly refused: number
-  /** Requests in the busiest 60 s, as the server saw them. */
+  /** Requests in the busiest 60 s, by the time at which the server counted them. */
   readonly busiest: number
 }
 
@@ -40,8 +40,8 @@ const busiestWindow = (arrivals: ReadonlyArray<number>): number => {
 }
 
 /**
- * Queues calls and waits until the server has let in every one of them. A call that is refused waits as long as it was
- * told and queues again. Latency is 20 to 400 ms, and the server counts somewhere between sending and answer.
+ * Queues calls and waits until the server has accepted all of them. A refused call waits for its `Retry-After` and queues again.
+ * Latency is 20 to 400 ms, and the server counts a request at a random time between sending and response.
  */
 export const measure = (
   { make, time }: Pick<Contender, "make" | "time">,
@@ -51,7 +51,7 @@ export const measure = (
 ): Effect.Effect<Outcome> => {
   const arrivals: Array<number> = []
   let refused = 0
-  let letIn = 0
+  let lastAccepted = 0
   const program = Effect.gen(function*() {
     const server = serverAt(yield* Random.nextRange(0, window))
     const limiter = yield* make
@@ -63,7 +63,7 @@ export const measure = (
       const wait = server(at)
       arrivals.push(at)
       if (wait > 0) refused++
-      else letIn = at
+      else lastAccepted = at
       yield* Effect.sleep(latency - before)
       return wait
     })
@@ -74,17 +74,17 @@ export const measure = (
   const seeded = Effect.withRandom(Effect.scoped(program), Random.make(seed))
   const exit = time === "clock" ? Effect.sync(() => VirtualTime.run(seeded)) : VirtualTimers.run(seeded)
   return Effect.map(exit, (exit) => {
-    // Nothing in it fails; a defect has to stop the benchmark.
-    if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} broke: ${Cause.pretty(exit.cause)}`)
+    // The program has no typed failure, so this is a defect.
+    if (Exit.isFailure(exit)) throw new Error(`the run with seed ${seed} failed: ${Cause.pretty(exit.cause)}`)
     const shortest = (Math.ceil(calls / limit) - 1) * window
-    return { used: shortest / (letIn - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
+    return { used: shortest / (lastAccepted - (arrivals[0] ?? 0)), refused, busiest: busiestWindow(arrivals) }
   })
 }
 
-const runs = (limiter: string, contender: Contender, server: string, serverAt: (offset: number) => RateServer, asked: number) =>
+const runs = (limiter: string, contender: Contender, server: string, serverAt: (offset: number) => RateServer, requested: number) =>
   Effect.gen(function*() {
-    const { atMost = asked, seeds } = contender
-    const calls = Math.min(asked, atMost)
+    const { atMost = requested, seeds } = contender
+    const calls = Math.min(requested, atMost)
     const before = process.cpuUsage()
     const outcomes = yield* Effect.forEach(seeds, (seed) => measure(contender, serverAt, calls, seed))
     const { system, user } = process.cpuUsage(before)
@@ -102,7 +102,7 @@ const runs = (limiter: string, contender: Contender, server: string, serverAt: (
     ]
   })
 
-/** Every limiter against every server. */
+/** Measures every limiter against every server. */
 export const report = (calls: number): Effect.Effect<Report> =>
   Effect.forEach(Object.entries(servers), ([server, serverAt]) =>
     Effect.forEach(Object.entries(limiters), ([limiter, contender]) =>
@@ -110,8 +110,8 @@ export const report = (calls: number): Effect.Effect<Report> =>
       Effect.map((rows) => ({
         name: "allowance",
         about:
-          `up to ${calls} queued calls, 20-400 ms latency, ${limit} a minute, in virtual time; 100% is the fastest way with ${limit} in any 60 s`,
-        columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s a run", "busiest 60 s", "CPU s a run"],
+          `up to ${calls} queued calls, 20 to 400 ms latency, ${limit} a minute, in virtual time; 100% is the shortest possible time with ${limit} in any 60 s`,
+        columns: ["limiter", "server", "calls", "runs", "allowance used", "worst", "429s per run", "busiest 60 s", "CPU s per run"],
         rows: rows.flat()
       }))
     )

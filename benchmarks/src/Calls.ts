@@ -1,11 +1,11 @@
 /**
- * The cost of a call by Plaza and its peers, each in its own process against a bare server on loopback: a read and a
- * write, one at a time and 64 at a time.
+ * Benchmark `calls`: the CPU of a call by Plaza and its peers, for a read and a write, one at a time and 64 at a time. Each caller is a
+ * process of its own, against a minimal server on loopback.
  */
 import { Effect, Schema } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, type Program, type ProgramFailed, service, start } from "./Programs.js"
-import type { Task } from "./programs/calls/caller.js"
+import type { Task } from "./programs/calls/Caller.js"
 
 const callers = {
   "bare fetch": "calls/BareFetch",
@@ -18,11 +18,11 @@ const callers = {
   "@octokit/core, retry + throttling": "calls/Octokit"
 }
 
-/** What all the others are compared with. */
+/** The caller that the others are compared with. */
 const base = "bare fetch"
 
 const Sample = Schema.Struct({
-  /** Microseconds of the calling process for one call, user and system. */
+  /** Microseconds of CPU of the calling process for one call, user and system. */
   cpu: Schema.Number,
   perSecond: Schema.Number
 })
@@ -34,10 +34,10 @@ const workloads = [
   { call: "setStock", concurrency: 64 }
 ] as const
 
-// Until everything is compiled and connected; its second half tells how many calls a sample has.
+// Calls before each measurement, twice: the first half connects and compiles, the second sets the number of calls of a sample.
 const warmUp = 700
 const sampleSeconds = 0.15
-const compiling = 4_000
+const compileCalls = 4_000
 
 const titles = { me: "GET /me", setStock: "PATCH stock" }
 
@@ -49,10 +49,10 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
     const address = yield* service(pathOf("LocalService"))
     const programs = yield* Effect.forEach(Object.entries(callers),
       ([name, path]) => Effect.map(start(pathOf(path)), (program) => [name, program] as const))
-    // The first calls measured would else pay for code that the later ones find compiled.
+    // Compiles the code of all callers before the first measurement.
     yield* Effect.forEach(programs, ([, program]) =>
       Effect.forEach(["me", "setStock"] as const, (call) =>
-        measure(program, { kind: "cost", address, call, calls: compiling, concurrency: 64 })), { discard: true })
+        measure(program, { kind: "cost", address, call, calls: compileCalls, concurrency: 64 })), { discard: true })
     const rows = yield* Effect.forEach(workloads, (workload) =>
       Effect.gen(function*() {
         const task = { kind: "cost", address, ...workload } as const
@@ -82,8 +82,8 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
       }))
     return {
       name: "calls",
-      about: `one call on loopback, median of ${rounds} interleaved rounds, each caller a process of its own; CPU of that process alone`,
-      columns: ["caller", "call", "at a time", "CPU us a call", "of fetch", "calls a second", "of fetch"],
+      about: `one call on loopback, median of ${rounds} interleaved rounds; CPU of the calling process only`,
+      columns: ["caller", "call", "at a time", "CPU us per call", "of fetch", "calls per s", "of fetch"],
       rows: rows.flat()
     }
   }).pipe(Effect.scoped)

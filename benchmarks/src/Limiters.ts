@@ -1,6 +1,6 @@
 /**
- * The rate limiters that are compared, each configured for 120 calls a minute as its documentation or its best-known
- * user does it.
+ * The rate limiters that the benchmark `allowance` compares. Each allows 120 calls a minute and is configured as in its documentation or
+ * by its best-known user.
  */
 import * as Experimental from "@effect/experimental/RateLimiter"
 import { RateLimit } from "@plaza/client"
@@ -9,20 +9,20 @@ import Bottleneck from "bottleneck"
 import { Duration, Effect, Layer, RateLimiter, Runtime, type Scope } from "effect"
 import pThrottle from "p-throttle"
 
-/** Seconds to wait, where the server refused; 0 where it let the call in. */
+/** Sends a request. Returns 0 if the server accepts it, else the seconds of `Retry-After`. */
 export type Call = Effect.Effect<number>
 
 /**
- * Runs a call when it may go. What it hands on as refused is queued again when its wait is over; a limiter that sees to
- * refusals itself hands on none.
+ * Runs a call when the limit allows it and returns its result. The benchmark queues a refused call again after its wait. A limiter that
+ * retries by itself returns 0 only.
  */
 export type Limiter = (call: Call) => Call
 
 export interface Contender {
   readonly make: Effect.Effect<Limiter, never, Scope.Scope>
-  /** What moves its time: the clock of Effect, or the timers and dates of JavaScript. */
+  /** Whether it reads the clock of Effect, or `Date` and `setTimeout`. */
   readonly time: "clock" | "timers"
-  /** Calls that are queued, where all of them would take minutes of real time. */
+  /** Limits the number of queued calls if more would take minutes of real time. */
   readonly atMost?: number
   readonly seeds: ReadonlyArray<number>
 }
@@ -35,7 +35,7 @@ const plaza: Effect.Effect<Limiter, never, Scope.Scope> = Effect.map(Effect.orDi
   (limit) => (call) =>
     Effect.orDie(limit.withSlot(
       Duration.days(1),
-      // As the client does: a refusal closes the gate for everyone that waits.
+      // As the client does: a refusal pauses all waiting calls.
       Effect.tap(call, (refused) => refused > 0 ? limit.pauseFor(Duration.seconds(refused)) : Effect.void)
     )))
 
@@ -50,7 +50,7 @@ const experimental = (algorithm: Algorithm): Effect.Effect<Limiter> =>
       Effect.provide(Layer.provide(Experimental.layer, Experimental.layerStoreMemory))
     )
 
-/** A limiter of promises, with the randomness of the program that asks. */
+/** Makes a limiter from one of promises. Calls run with the runtime, and so the random generator, of the benchmark. */
 const promised = (schedule: (call: () => Promise<number>) => Promise<number>): Effect.Effect<Limiter> =>
   Effect.map(Effect.runtime(), (runtime) => (call) => Effect.promise(() => schedule(() => Runtime.runPromise(runtime)(call))))
 
@@ -65,8 +65,8 @@ class Refused extends Error {
 }
 
 /**
- * As `@octokit/plugin-throttling` 11 sets up its groups and its retries: ten at a time; writes also start a second apart,
- * one after the other; what is refused comes back after its own `Retry-After`, past the queue, and holds up nobody else.
+ * The groups and retries of `@octokit/plugin-throttling` 11. Ten calls run at a time. Writes run one after the other and start a second
+ * apart. A refused call retries after its own `Retry-After` without queueing again.
  */
 const octokit = (kind: "reads" | "writes"): Effect.Effect<Limiter> =>
   Effect.suspend(() => {
@@ -91,10 +91,10 @@ const octokit = (kind: "reads" | "writes"): Effect.Effect<Limiter> =>
     })
   })
 
-// As its documentation does "so many in so much time".
+// The configuration that its documentation shows for a number of calls per interval.
 const reservoir: Effect.Effect<Limiter, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => new Bottleneck({ reservoir: limit, reservoirRefreshAmount: limit, reservoirRefreshInterval: windowMillis })),
-  // Its heartbeat would go on for ever.
+  // Stops its heartbeat timer.
   (limiter) => Effect.promise(() => limiter.disconnect(false))
 ).pipe(Effect.flatMap((limiter) => promised((call) => limiter.schedule(call))))
 
@@ -110,11 +110,11 @@ const one = [1]
 export const limiters = {
   "Plaza RateLimit": { make: plaza, time: "clock", seeds: several },
   "effect/RateLimiter fixed-window": { make: effect("fixed-window"), time: "clock", seeds: one },
-  // Each token wakes all that wait, so that its time grows with the square of the backlog.
+  // Each token wakes all waiting calls, so the run time grows with the square of the backlog.
   "effect/RateLimiter token-bucket": { make: effect("token-bucket"), time: "clock", atMost: 600, seeds: one },
   "@effect/experimental fixed-window": { make: experimental("fixed-window"), time: "clock", seeds: several },
   "@effect/experimental token-bucket": { make: experimental("token-bucket"), time: "clock", seeds: several },
-  // What is refused comes back all at once, so that its 429s grow with the square of the backlog.
+  // All refused calls retry at the same time, so the 429s grow with the square of the backlog.
   "bottleneck, octokit's reads": { make: octokit("reads"), time: "timers", atMost: 600, seeds: one },
   "bottleneck, octokit's writes": { make: octokit("writes"), time: "timers", seeds: one },
   "bottleneck reservoir": { make: reservoir, time: "timers", seeds: one },

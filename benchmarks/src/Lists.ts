@@ -1,24 +1,24 @@
 /**
- * Reading a long list to its end: speed, memory and the gain from prefetching; Plaza on undici and a fetch loop,
- * against a server that generates pages on request.
+ * Benchmark `lists`: time, CPU and memory of reading a long list to its end, and the gain from prefetching, for Plaza on undici and a loop
+ * on fetch. The server generates each page on request.
  */
 import { Effect, Schema } from "effect"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, service, start } from "./Programs.js"
-import type { Task } from "./programs/lists/caller.js"
+import type { Task } from "./programs/lists/ListReader.js"
 
-const readers = { "a loop on fetch": "lists/FetchLoop", "Plaza, items": "lists/PlazaList", "Plaza, pages": "lists/PlazaPages" }
+const readers = { "loop on fetch": "lists/FetchLoop", "Plaza, list()": "lists/PlazaList", "Plaza, pages()": "lists/PlazaPages" }
 
 const Whole = Schema.Struct({
   count: Schema.Number,
   seconds: Schema.Number,
   cpu: Schema.Number,
-  /** Bytes: the largest that the process ever was, at the 100,000th item and in the end. */
+  /** Largest memory of the process in bytes, up to the 100,000th item and up to the end. */
   warmPeak: Schema.Number,
   peak: Schema.Number
 })
 
-const Paced = Schema.Struct({ seconds: Schema.Number })
+const Slow = Schema.Struct({ seconds: Schema.Number })
 
 const pages = 40
 const pauseMillis = 50
@@ -28,59 +28,59 @@ export const report = (items: number): Effect.Effect<Report, ProgramFailed> =>
   Effect.gen(function*() {
     const pathOf = yield* bundle(["LocalService", ...Object.values(readers)])
     const address = yield* service(pathOf("LocalService"))
-    // Each in a new process, which is as large as its own list made it.
+    // A new process for each run, so that its largest memory is that of this run.
     const task: Task = { baseUrl: `${address}/${items}/0/open/v1` }
-    const wholes = yield* interleave(
+    const whole = yield* interleave(
       Object.fromEntries(Object.entries(readers).map(([name, path]) => [
         name,
         Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => ask(task, Whole)))
       ])),
       3
     )
-    const paced = yield* interleave(
+    const slow = yield* interleave(
       Object.fromEntries(Object.entries(readers).map(([name, path]) => {
         const task: Task = { baseUrl: `${address}/${pages * 100}/${pauseMillis}/open/v1`, workMillis: pauseMillis }
-        // A few pages first: what is compared is the pace, not how long a program takes to load and compile.
+        // A few pages first load and compile the code.
         const few: Task = { baseUrl: `${address}/1000/0/open/v1`, workMillis: 0 }
-        return [name, Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => Effect.zipRight(ask(few, Paced), ask(task, Paced))))]
+        return [name, Effect.scoped(Effect.flatMap(start(pathOf(path)), ({ ask }) => Effect.zipRight(ask(few, Slow), ask(task, Slow))))]
       })),
       3
     )
-    const speeds = new Map([...paced].map(([name, samples]) => [name, median(samples.map(({ seconds }) => seconds))]))
-    const middleOf = (name: string, figure: keyof typeof Whole.Type) => median((wholes.get(name) ?? []).map((sample) => sample[figure]))
+    const pacedSeconds = new Map([...slow].map(([name, samples]) => [name, median(samples.map(({ seconds }) => seconds))]))
+    const medianOf = (name: string, figure: keyof typeof Whole.Type) => median((whole.get(name) ?? []).map((sample) => sample[figure]))
     const loop = Object.keys(readers)[0] ?? ""
-    const basePace = speeds.get(loop) ?? Number.NaN
+    const loopSeconds = pacedSeconds.get(loop) ?? Number.NaN
     return {
       name: "lists",
       about:
-        `${items} posts, 100 a page, and ${pages} pages with ${pauseMillis} ms of latency and ${pauseMillis} ms of work each; medians of 3 interleaved runs`,
+        `${items} posts, 100 per page, and ${pages} slow pages (${pauseMillis} ms of latency and ${pauseMillis} ms of work each); medians of 3 interleaved runs`,
       columns: [
         "reader",
         "items",
-        "items a second",
+        "items per s",
         "of the loop",
-        "CPU us an item",
+        "CPU us per item",
         "of the loop",
         "peak MiB",
-        "of it after 100,000",
-        "40 slow pages, s",
-        "faster than the loop"
+        "growth after 100,000",
+        "slow pages, s",
+        "speed, of the loop"
       ],
       rows: Object.keys(readers).map((name) => {
-        const pace = speeds.get(name) ?? Number.NaN
-        const seconds = middleOf(name, "seconds")
-        const cpu = middleOf(name, "cpu")
+        const slowSeconds = pacedSeconds.get(name) ?? Number.NaN
+        const seconds = medianOf(name, "seconds")
+        const cpu = medianOf(name, "cpu")
         return [
           name,
-          middleOf(name, "count"),
+          medianOf(name, "count"),
           round(items / seconds, 0),
-          `${round(middleOf(loop, "seconds") / seconds)}x`,
+          `${round(medianOf(loop, "seconds") / seconds)}x`,
           round((cpu * 1e6) / items),
-          `${round(cpu / middleOf(loop, "cpu"))}x`,
-          mebi(middleOf(name, "peak")),
-          mebi(median((wholes.get(name) ?? []).map(({ peak, warmPeak }) => peak - warmPeak))),
-          round(pace),
-          `${round(basePace / pace)}x`
+          `${round(cpu / medianOf(loop, "cpu"))}x`,
+          mebi(medianOf(name, "peak")),
+          mebi(median((whole.get(name) ?? []).map(({ peak, warmPeak }) => peak - warmPeak))),
+          round(slowSeconds),
+          `${round(loopSeconds / slowSeconds)}x`
         ]
       })
     }

@@ -1,8 +1,8 @@
-/** A CPU profile of calls by Plaza on undici, 64 at a time, after warm-up. */
+/** Benchmark `profile`: the CPU time of calls by Plaza on undici, by package and by function. */
 import { Effect, Schema } from "effect"
 import { type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed, service, start } from "./Programs.js"
-import type { Task } from "./programs/calls/caller.js"
+import type { Task } from "./programs/calls/Caller.js"
 
 const Shares = Schema.Array(Schema.Tuple(Schema.String, Schema.Number))
 const Profile = Schema.Struct({ parts: Shares, functions: Shares })
@@ -20,8 +20,8 @@ export const report = (calls: number): Effect.Effect<Report, ProgramFailed> =>
     const rows = (kind: string, shares: typeof Shares.Type) => shares.map(([name, share]) => [kind, name, `${round(100 * share, 1)}%`])
     return {
       name: "profile",
-      about: `share of CPU time by whose code ran, ${calls} times GET /me by Plaza on undici, 64 at a time`,
-      columns: ["what", "name", "self time"],
-      rows: [...rows("part", parts), ...rows("function", functions)]
+      about: `share of CPU time of ${calls} calls of GET /me by Plaza on undici, 64 at a time, by package and by function`,
+      columns: ["kind", "name", "self time"],
+      rows: [...rows("package", parts), ...rows("function", functions)]
     }
   }).pipe(Effect.scoped)

@@ -1,6 +1,6 @@
 /**
- * Runs the contenders and the server as separate processes, so that none pays for another's garbage or compiled code.
- * They are bundled first, because running sources directly adds a cost to every function.
+ * Runs contenders and servers as separate processes, so that garbage collection and compilation of one do not affect another. The
+ * programs are bundled first, because a loader for sources would add cost to every function.
  */
 import { Data, Effect, Either, Schema, type Scope } from "effect"
 import { type ChildProcess, fork, type Serializable } from "node:child_process"
@@ -17,17 +17,17 @@ export class ProgramFailed extends Data.TaggedError("ProgramFailed")<{ readonly 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const folder = here("../.programs/")
 
-// Of ours everything goes in; peers stay files of their own, as they are when they are installed.
-const ours = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml)/
+// Our packages and their dependencies are bundled. Peers are loaded from node_modules, as an installed program loads them.
+const bundled = /^(\.|\/|@plaza\/|@streamparser\/|csv-parse|mime|multipasta|yaml)/
 
-/** Bundles programs, by their paths under `programs` without ending, and tells where each one is then. */
+/** Bundles programs by their paths under `programs` without extension, and returns the path of each bundle. */
 export const bundle = (names: ReadonlyArray<string>): Effect.Effect<(name: string) => string, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
       const build = await rolldown({
         input: Object.fromEntries(names.map((name) => [basename(name), here(`programs/${name}.ts`)])),
         platform: "node",
-        external: (id) => !ours.test(id),
+        external: (id) => !bundled.test(id),
         resolve: { conditionNames: ["@plaza/source", "node", "import", "default"], extensionAlias: { ".js": [".ts", ".js"] } },
         transform: { target: "node20" }
       })
@@ -38,15 +38,15 @@ export const bundle = (names: ReadonlyArray<string>): Effect.Effect<(name: strin
     catch: (cause) => new ProgramFailed({ program: "the bundler", cause })
   })
 
-// Told apart by the error: what may be anything may also be missing.
-const Answer = Schema.Union(Schema.Struct({ error: Schema.String }), Schema.Struct({ ok: Schema.Unknown }))
+// `error` comes first, because `ok` may be undefined and then be missing.
+const Reply = Schema.Union(Schema.Struct({ error: Schema.String }), Schema.Struct({ ok: Schema.Unknown }))
 
-/** A program that runs and answers one question at a time. */
+/** A running program that answers one request at a time. */
 export interface Program {
-  readonly ask: <A, I>(question: Serializable, answer: Schema.Schema<A, I>) => Effect.Effect<A, ProgramFailed>
+  readonly ask: <A, I>(request: Serializable, response: Schema.Schema<A, I>) => Effect.Effect<A, ProgramFailed>
 }
 
-// Handlers are taken off when either comes, or nobody waits any longer.
+// Removes both handlers after the first of the two events, and on interruption.
 const nextMessage = (child: ChildProcess, program: string): Effect.Effect<unknown, ProgramFailed> =>
   Effect.async((resume) => {
     const off = () => {
@@ -59,14 +59,14 @@ const nextMessage = (child: ChildProcess, program: string): Effect.Effect<unknow
     }
     const onExit = (code: number | null) => {
       off()
-      resume(new ProgramFailed({ program, cause: `it ended with ${String(code)} before it answered` }))
+      resume(new ProgramFailed({ program, cause: `it exited with ${String(code)} before it responded` }))
     }
     child.on("message", onMessage)
     child.on("exit", onExit)
     return Effect.sync(off)
   })
 
-/** Starts a bundled program with arguments, which ends with the scope. */
+/** Starts a bundled program with arguments. It is killed when the scope closes. */
 export const start = (path: string, args: ReadonlyArray<string> = []): Effect.Effect<Program, ProgramFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const program = basename(path, ".mjs")
@@ -75,22 +75,22 @@ export const start = (path: string, args: ReadonlyArray<string> = []): Effect.Ef
       (child) => Effect.sync(() => child.kill())
     )
     yield* nextMessage(child, program)
-    const decode = <A, I>(schema: Schema.Schema<A, I>) => (answer: unknown) =>
-      Either.mapLeft(Schema.decodeUnknownEither(schema)(answer), (cause) => new ProgramFailed({ program, cause }))
+    const decode = <A, I>(schema: Schema.Schema<A, I>) => (message: unknown) =>
+      Either.mapLeft(Schema.decodeUnknownEither(schema)(message), (cause) => new ProgramFailed({ program, cause }))
     return {
-      ask: (question, schema) =>
+      ask: (request, schema) =>
         Effect.gen(function*() {
-          const answer = yield* Effect.zipRight(
-            Effect.sync(() => child.send(question)),
+          const message = yield* Effect.zipRight(
+            Effect.sync(() => child.send(request)),
             nextMessage(child, program)
           )
-          const said = yield* decode(Answer)(answer)
-          return "error" in said ? yield* new ProgramFailed({ program, cause: said.error }) : yield* decode(schema)(said.ok)
+          const reply = yield* decode(Reply)(message)
+          return "error" in reply ? yield* new ProgramFailed({ program, cause: reply.error }) : yield* decode(schema)(reply.ok)
         })
     }
   })
 
-/** Starts the local service and tells its address, to which a path is added. */
+/** Starts the local service and returns its address without a path. */
 export const service = (path: string): Effect.Effect<string, ProgramFailed, Scope.Scope> =>
   Effect.flatMap(start(path), ({ ask }) =>
     Effect.map(ask("port", Schema.Struct({ port: Schema.Number })), ({ port }) => `http://127.0.0.1:${port}`))

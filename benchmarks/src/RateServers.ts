@@ -1,6 +1,6 @@
 /**
- * The kinds of window in which a service may count "120 requests per minute"; the document doesn't state which. Pure
- * accounting with times in milliseconds.
+ * Three models of how a service may count "120 requests per minute", because the document does not say which one applies. Times are in
+ * milliseconds.
  *
  * Source: interface v1, "Limits".
  */
@@ -11,13 +11,13 @@ const limit = Limits.requestsPerWindow
 const window = Duration.toMillis(Limits.rateWindow)
 
 /**
- * Counts a request at a moment. Answers 0 where it is let in, else the seconds of `Retry-After`. Moments never go back.
+ * Counts a request at a time and returns 0 if it accepts it, else the seconds of `Retry-After`. Times never decrease.
  */
 export type RateServer = (at: number) => number
 
 const seconds = (millis: number) => Math.max(1, Math.ceil(millis / 1_000))
 
-/** Counts from nothing at the start of each minute of its own clock, `offset` away from ours. */
+/** Counts from 0 in each minute of the server's clock, which is `offset` ahead. */
 export const fixedWindow = (offset: number): RateServer => {
   let current = Number.NEGATIVE_INFINITY
   let count = 0
@@ -35,7 +35,7 @@ export const fixedWindow = (offset: number): RateServer => {
   }
 }
 
-/** Remembers every request it let in and counts those of the last minute. */
+/** Counts the requests that it accepted in the last 60 seconds. */
 export const slidingLog = (): RateServer => {
   const log: Array<number> = []
   return (at) => {
@@ -48,7 +48,7 @@ export const slidingLog = (): RateServer => {
   }
 }
 
-/** Holds 120 tokens at most and gets two a second. */
+/** Holds at most 120 tokens and adds two each second. */
 export const tokenBucket = (): RateServer => {
   let tokens = limit
   let last = Number.NaN

@@ -1,7 +1,6 @@
 /**
- * Requests per second of the sandbox, of Prism mocking the same OpenAPI file (as a command and as a library) and of a
- * bare Node server: each server and the load generator in its own process, 64 requests at a time. And the same calls
- * on sandboxes with more and more data.
+ * Benchmark `sandbox`: requests per second of the sandbox with growing data, of Prism with the same OpenAPI file (as a command and as a
+ * library), and of a minimal Node server. Each server and the load generator is a process of its own.
  */
 import { Effect, Schema, type Scope } from "effect"
 import { fileURLToPath } from "node:url"
@@ -28,19 +27,19 @@ const calls = {
   "GET /me": { method: "GET", path: "/me", headers: {}, body: undefined },
   "POST /posts": { method: "POST", path: "/posts", headers: json, body: JSON.stringify({ text: "hello" }) },
   "GET /me/posts?limit=100": { method: "GET", path: "/me/posts?limit=100", headers: {}, body: undefined },
-  // Autocannon puts another text there each time, so that no answer can be one that was given before.
-  "the same, always anew": { method: "GET", path: "/me/posts?limit=100&anew=[<id>]", headers: {}, body: undefined },
+  // Autocannon replaces the placeholder by a new text each time, so that no cached response fits.
+  "the same, new query each time": { method: "GET", path: "/me/posts?limit=100&new=[<id>]", headers: {}, body: undefined },
   "PATCH stock": { method: "PATCH", path: "/store/products/0042/stock", headers: json, body: JSON.stringify({ stock: 3 }) }
 }
 type Call = (typeof calls)[keyof typeof calls]
 
-const command = "Prism, its command"
-const library = "Prism, a library"
+const command = "Prism, command"
+const library = "Prism, library"
 const bare = "bare node:http"
 const sizes = [0, 1_000, 10_000, 100_000]
-const nameOf = (rows: number) => rows === 0 ? "sandbox, its seed" : `sandbox, ${rows.toLocaleString("en")} posts and products more`
+const nameOf = (rows: number) => rows === 0 ? "sandbox, seeded data" : `sandbox, ${rows.toLocaleString("en")} more posts and products`
 
-/** Sends one kind of request for a while; an answer that isn't a success ends the benchmark. */
+/** Sends one kind of request for some seconds. The benchmark fails if a response is not a success. */
 const measure = (load: Program, server: Program, { body, headers, method, path }: Call) =>
   Effect.gen(function*() {
     const { address, key } = yield* server.ask("where", Server)
@@ -53,7 +52,7 @@ const measure = (load: Program, server: Program, { body, headers, method, path }
       connections: concurrency,
       duration: seconds
     }, Sample)
-    return sample.others === 0 ? sample : yield* Effect.dieMessage(`${sample.others} answers to ${method} ${path} were no success`)
+    return sample.others === 0 ? sample : yield* Effect.dieMessage(`${sample.others} requests ${method} ${path} failed`)
   })
 
 type Contender = readonly [name: string, server: Program]
@@ -92,14 +91,14 @@ export const report = (rounds: number): Effect.Effect<Report, ProgramFailed> =>
       ...(yield* Effect.forEach(sizes, sandbox))
     ]
     const load = yield* start(pathOf("sandbox/Load"))
-    // Until everything is compiled.
+    // The first round compiles the code.
     yield* rowsOf(load, servers, 1)
     const rows = yield* rowsOf(load, servers, rounds)
     return {
       name: "sandbox",
       about:
-        `requests a second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
-      columns: ["server", "call", "a second", "of its command", "of its library", "p99 ms", "MiB"],
+        `requests per second on loopback, ${concurrency} at a time, median of ${rounds} interleaved rounds of ${seconds} s; memory of the server after each`,
+      columns: ["server", "call", "per s", "of Prism, command", "of Prism, library", "p99 ms", "MiB"],
       rows: rows.flat()
     }
   }).pipe(Effect.scoped)

@@ -1,4 +1,4 @@
-/** The size that one call of a client adds to a page, minified by one bundler for all, and compressed. */
+/** Benchmark `size`: the size that one call of a client adds to a page, bundled by the same bundler and compressed. */
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
@@ -7,15 +7,15 @@ import { type Report, round } from "./Harness.js"
 import { ProgramFailed } from "./Programs.js"
 
 const pages = {
-  "Plaza, one service": "plaza",
-  "effect + @effect/platform alone": "effect",
-  stripe: "stripe",
-  "@octokit/core": "octokitCore",
-  octokit: "octokit",
-  openai: "openai"
+  "Plaza, one service": "Plaza",
+  "effect + @effect/platform": "Effect",
+  stripe: "Stripe",
+  "@octokit/core": "OctokitCore",
+  octokit: "Octokit",
+  openai: "OpenAi"
 }
 
-/** The code of a page, minified. */
+/** Bundles and minifies a page. */
 const build = (page: string): Effect.Effect<string, ProgramFailed> =>
   Effect.tryPromise({
     try: async () => {
@@ -25,7 +25,7 @@ const build = (page: string): Effect.Effect<string, ProgramFailed> =>
         resolve: { conditionNames: ["@plaza/source", "browser", "import", "module", "default"], extensionAlias: { ".js": [".ts", ".js"] } },
         transform: { target: "es2022" },
         onLog: (level, log, handle) => {
-          // What is left out would make a page look small.
+          // A page without one of its modules would look too small.
           if (log.code === "UNRESOLVED_IMPORT") throw new Error(log.message)
           if (level !== "warn") handle(level, log)
         }

@@ -1,7 +1,7 @@
 /**
- * Days of a store in simulated time, with outages, quotas and products that the service refuses: how long changes
- * wait, how much of the rate limit they use, whether a 429 occurs, and whether the store equals the inventory at the
- * end. Deterministic by seed.
+ * Benchmark `soak`: days of a store in simulated time, with outages, quotas and products that the service refuses. It measures how long
+ * changes wait, the share of the rate limit that is used, the 429s, and the differences between store and inventory at the end. It is
+ * deterministic by seed.
  */
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
@@ -9,7 +9,9 @@ import type { PlatformError } from "@effect/platform/Error"
 import { Plaza, StockPriority } from "@plaza/client"
 import { Limits } from "@plaza/domain"
 import { type Fault, Sandbox } from "@plaza/sandbox"
-import { Ledger, type LedgerFault, type LedgerInUse } from "@plaza/stock-sync/ledger/Ledger"
+import * as CurrentLedger from "@plaza/stock-sync/ledger/CurrentLedger"
+import { Ledger } from "@plaza/stock-sync/ledger/Ledger"
+import type { LedgerFault, LedgerInUse } from "@plaza/stock-sync/ledger/LedgerError"
 import * as LedgerSqlite from "@plaza/stock-sync/ledger/Sqlite"
 import { Source } from "@plaza/stock-sync/source/Source"
 import { layer as layerState, SyncStatus } from "@plaza/stock-sync/sync/SyncStatus"
@@ -18,55 +20,55 @@ import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Context, Duration, Effect, Layer, Logger, LogLevel, Queue, Random } from "effect"
 import { type Report, round } from "./Harness.js"
 import * as Calendar from "./soak/Calendar.js"
+import * as ChangeWaits from "./soak/ChangeWaits.js"
 import * as Inventory from "./soak/Inventory.js"
-import * as Shelf from "./soak/Shelf.js"
 
 const limit = Limits.requestsPerWindow
 /** The longest time until a quarantined product is retried. */
 const longestRetry = Duration.hours(6)
-// Minutes between two exports of the source.
-const exported = 5
-/** What a lost response or a short fault adds to a wait, in milliseconds. */
+/** Minutes between two snapshots of the source. */
+const snapshotMinutes = 5
+/** Milliseconds that a lost response or a short fault may add to a wait. */
 const slack = 15_000
 const windowMillis = Duration.toMillis(Limits.rateWindow)
 
 export interface Size {
   readonly days: number
   readonly products: number
-  /** Products that a new list gives another stock. */
+  /** Products whose stock a recount changes. */
   readonly listed: number
-  /** Requests of a day, which some days need more than. */
+  /** Daily quota of requests. Some days require more. */
   readonly quota: number
-  /** Share of the allowance with which what was confirmed may be asserted again. */
+  /** Share of the rate limit for re-sending confirmed stock. */
   readonly reassert: number
   readonly seed: number
 }
 
 export interface Outcome {
-  readonly waits: ReadonlyArray<Shelf.Wait>
+  readonly waits: ReadonlyArray<ChangeWaits.Wait>
   readonly requests: number
-  /** Share of what the allowance would have let through. */
+  /** Requests divided by those that the rate limit allows. */
   readonly used: number
-  /** Requests that confirmed again what had been confirmed. */
-  readonly assertions: number
-  /** 429s for the rate, which would be of our own making; and for the quota. */
+  /** Requests that re-sent confirmed stock. */
+  readonly reassertions: number
+  /** 429s for the rate limit, which a client can avoid, and for the quota. */
   readonly overRate: number
   readonly overQuota: number
-  /** Changes that waited longer than the allowance explains, without an outage or a quota. */
+  /** Changes that waited longer than the rate limit explains, without an outage or a quota. */
   readonly unexplained: number
-  /** Products that are not poisoned and of which the store shows another stock at the end. */
+  /** Products, without the poisoned ones, whose stock in the store differs at the end. */
   readonly different: number
   /** Requests for each poisoned product. */
   readonly poisoned: Readonly<Record<string, number>>
-  /** Poisoned products of which the store shows another stock some time after the service has relented. */
+  /** Poisoned products whose stock in the store still differs six hours after the faults end. */
   readonly unhealed: number
 }
 
 const options = (ledger: Ledger["Type"], baseUrl: string, share: number): SyncWorker.Options<never> => ({
   account: { baseUrl, keyFingerprint: "" },
   ledger: Layer.succeed(Ledger, ledger),
-  // Half a store may sell out in a day without a new list.
-  policy: { gone: "leave", duplicates: "reject", guard: { share: 1, count: 10, window: Duration.days(1) }, maxBadRows: undefined },
+  // Half of the products may sell out in a day, so the guard must not hold a snapshot.
+  policy: { missing: "leave", duplicates: "reject", guard: { share: 1, count: 10, window: Duration.days(1) }, maxBadRows: undefined },
   concurrency: 8,
   stopWithin: Duration.seconds(10),
   retryRefusedAfter: Duration.minutes(1),
@@ -74,7 +76,7 @@ const options = (ledger: Ledger["Type"], baseUrl: string, share: number): SyncWo
   reassert: { share, after: Duration.hours(1), rateLimit: limit, rateWindow: Limits.rateWindow }
 })
 
-/** One product of each kind that the service refuses or fails for, as long as it lasts. */
+/** A permanent fault for one product of each kind. */
 const poisons = [
   { status: 404 },
   { status: 400 },
@@ -82,7 +84,7 @@ const poisons = [
   { status: 409 },
   { status: 500 },
   { status: 403, code: "STORE_BLOCKED" },
-  // The service accepts every stock and shows another one.
+  // The service accepts the stock and responds with another one.
   { status: 200, body: JSON.stringify({ id: "a product", stock: 99_999 }), contentType: "application/json" }
 ] as const
 
@@ -96,7 +98,7 @@ const poisonFaults: ReadonlyArray<Fault> = poisons.map((poison, index) => ({
 }))
 const isPoisoned = (id: string) => poisons.some((_, index) => poisonedId(index) === id)
 
-/** Counts what was asked of the shop, in pieces that its log holds. */
+/** Counts the requests in the sandbox's log. Call `look` before the log drops records. */
 const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
   let last = 0
   const total = { requests: 0, overRate: 0, overQuota: 0 }
@@ -105,61 +107,66 @@ const makeCount = (sandbox: Sandbox.Sandbox["Type"]) => {
     for (const { id, params, rule } of records) {
       const number = Number(id.slice("req_".length))
       if (number <= last) continue
-      if (number > last + 1) throw new Error("the log of the sandbox is shorter than an hour")
+      if (number > last + 1) throw new Error("the request log of the sandbox is too short for an hour")
       last = number
       total.requests++
       const product = params["id"] ?? ""
       if (isPoisoned(product)) poisoned[product] = (poisoned[product] ?? 0) + 1
-      if (rule === "gate.rate") total.overRate++
-      if (rule === "gate.quota") total.overQuota++
+      if (rule === "admission.rate") total.overRate++
+      if (rule === "admission.quota") total.overQuota++
     }
   })
   return { look, total, poisoned }
 }
 
-/** Lets so many days pass, and then the time that is needed until nothing waits. */
+/** Simulates a number of days, and then the time until no change waits. */
 export const measure = (
   { days, listed, products, quota, reassert, seed }: Size
 ): Effect.Effect<Outcome, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
-    // In memory where there is such a disk: a day has some fifty thousand writes that are waited for.
+    // On a RAM disk if there is one, because a simulated day waits for some 50,000 writes.
     const disk = (yield* files.exists("/dev/shm")) ? { directory: "/dev/shm" } : {}
     const folder = yield* files.makeTempDirectoryScoped(disk)
-    // Opened before, since the simulated clock overtakes whoever isn't waited for by everybody.
+    // Opened outside of the simulated time, which does not wait for the disk.
     const settings = { rateWindow: Limits.rateWindow, lateWrites: Duration.minutes(1), historyLimit: 100_000 }
     const opened = yield* Layer.build(Layer.provide(LedgerSqlite.layer(`${folder}/ledger.sqlite`, settings), NodeContext.layer))
-    // The clock would go on while the engine looks for the file.
+    // `check` reads the disk, which the simulated time does not wait for.
     const ledger: Ledger["Type"] = { ...Context.get(opened, Ledger), check: Effect.void }
 
     const soak = Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const status = yield* SyncStatus
       const inventory = yield* Inventory.make(products)
-      const shelf = Shelf.make(inventory.stock, { limit, windowMillis })
+      const changeWaits = ChangeWaits.make(inventory.stock, { limit, windowMillis })
       const count = makeCount(sandbox)
-      let assertions = 0
+      let reassertions = 0
       const events = yield* status.subscribe
       yield* Effect.forkScoped(Effect.forever(Effect.map(Queue.take(events), (event) => {
-        if (event._tag === "Sent" && event.priority === "assertion") assertions++
-        shelf.heard(event)
+        if (event._tag === "Sent" && event.priority === "assertion") reassertions++
+        changeWaits.onEvent(event)
       })))
-      yield* Effect.forkScoped(Effect.provideService(SyncWorker.run(options(ledger, sandbox.baseUrl, reassert)), Source, inventory.source))
+      yield* Effect.forkScoped(
+        SyncWorker.run(options(ledger, sandbox.baseUrl, reassert)).pipe(
+          Effect.provideService(Source, inventory.source),
+          Effect.provide(CurrentLedger.layer)
+        )
+      )
 
       const minutes = days * Calendar.minutesADay
       for (let minute = 0; minute < minutes; minute++) {
         if (minute % 60 === 0) {
           yield* count.look
           yield* sandbox.clearFaults
-          // The first that matches a request wins.
+          // The sandbox applies the first fault that matches.
           yield* Effect.forEach([...poisonFaults, ...Calendar.faults(minute / 60)], sandbox.addFault, { discard: true })
         }
-        // On the first night the store is filled for the first time.
+        // The first two hours are for the initial filling of the store.
         if (minute >= 120) {
-          yield* Calendar.happens(inventory, minute, { listed, products })
-          if (minute % exported === 0) {
+          yield* Calendar.applyMinute(inventory, minute, { listed, products })
+          if (minute % snapshotMinutes === 0) {
             yield* inventory.publish
-            shelf.sourceChanged(yield* Clock.currentTimeMillis)
+            changeWaits.sourceChanged(yield* Clock.currentTimeMillis)
           }
         }
         yield* Effect.sleep("1 minute")
@@ -178,13 +185,13 @@ export const measure = (
       const total = { ...count.total, poisoned: { ...count.poisoned } }
       yield* sandbox.clearFaults
       yield* Effect.sleep(longestRetry)
-      // What a poisoned product waits for is the end of the poison.
-      const waits = shelf.waits.filter(({ productId }) => !isPoisoned(productId))
+      // Without the poisoned products, which wait for the end of their faults.
+      const waits = changeWaits.waits.filter(({ productId }) => !isPoisoned(productId))
       return {
         waits,
         ...total,
         used: total.requests / (passed / windowMillis * limit),
-        assertions,
+        reassertions,
         unexplained: waits.filter(({ calm, explained, millis }) => calm && millis > explained + slack).length,
         different: different.filter((id) => !isPoisoned(id)).length,
         unhealed: (yield* differing).length
@@ -209,21 +216,23 @@ export const measure = (
 const secondsAt = (sorted: ReadonlyArray<number>, share: number) =>
   round((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1_000, 1)
 
-const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArray<Shelf.Wait>) => {
+const row = (priority: StockPriority.Priority, when: string, waits: ReadonlyArray<ChangeWaits.Wait>) => {
   const sorted = waits.map(({ millis }) => millis).toSorted((a, b) => a - b)
   return [priority, when, sorted.length, ...[0.5, 0.95, 0.99, 1].map((share) => secondsAt(sorted, share))]
 }
 
 export const report = (size: Size): Effect.Effect<Report, PlatformError | LedgerFault | LedgerInUse, FileSystem.FileSystem> =>
-  Effect.map(measure(size), ({ assertions, different, overQuota, overRate, poisoned, requests, unexplained, unhealed, used, waits }) => ({
+  Effect.map(measure(size), ({ different, overQuota, overRate, poisoned, reassertions, requests, unexplained, unhealed, used, waits }) => ({
     name: "soak",
-    about:
-      `${size.days} simulated days of a store of ${size.products} products, ${poisons.length} of them poisoned, a quota of ${size.quota} a day, seed ${size.seed}, seconds from the source to the confirmation: ` +
-      `${requests} requests (${assertions} of them reassertions, ${
-        Object.values(poisoned).join(", ")
-      } of them for the poisoned products), ${round(100 * used, 1)}% of the allowance, ${overRate} 429s for the rate, ` +
-      `${overQuota} for the quota, ${unexplained} changes waited longer than the allowance explains, ${different} other products differ at the end, ` +
-      `${unhealed} poisoned ones six hours after the service relents`,
+    about: `${size.days} simulated days, ${size.products} products, ${poisons.length} of them poisoned, ` +
+      `a quota of ${size.quota} requests a day, seed ${size.seed}; seconds from the change of the source to the confirmation`,
+    notes: [
+      `requests: ${requests} (${round(100 * used, 1)}% of the rate limit), ${reassertions} of them re-sent confirmed stock`,
+      `requests for the poisoned products: ${Object.values(poisoned).join(", ")}`,
+      `429s: ${overRate} for the rate limit, ${overQuota} for the quota`,
+      `changes that waited longer than the rate limit explains: ${unexplained}`,
+      `products that differ at the end: ${different}; poisoned ones six hours after their faults end: ${unhealed}`
+    ],
     columns: ["priority", "when", "changes", "median", "p95", "p99", "most"],
     rows: StockPriority.priorities.flatMap((priority) => {
       const of = waits.filter((wait) => wait.priority === priority)

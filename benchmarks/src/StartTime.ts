@@ -4,13 +4,13 @@
 import { Clock, Data, Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { firstAnswer, type NoAnswer } from "./FirstAnswer.js"
+import { firstResponse, type NoResponse } from "./FirstResponse.js"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, type ProgramFailed } from "./Programs.js"
 
 export class StartFailed extends Data.TaggedError("StartFailed")<{ readonly args: ReadonlyArray<string>; readonly output: string }> {
   override get message(): string {
-    return `node ${this.args.join(" ")} did not end well; build the programs with \`pnpm build\` first\n${this.output}`
+    return `node ${this.args.join(" ")} failed; build the programs with \`pnpm build\` first\n${this.output}`
   }
 }
 
@@ -24,23 +24,23 @@ const contenders = {
   "plaza --version": [plaza, "--version"],
   "plaza --help": [plaza, "--help"],
   "plaza posts create --help": [plaza, "posts", "create", "--help"],
-  // A command that does next to nothing: the framework around every one.
+  // A command with almost no work of its own, so the time of the framework.
   "plaza completions bash": [plaza, "completions", "bash"],
-  // The client, the service and one call, in one process.
+  // The client, the sandbox and one call, in one process.
   "plaza --sandbox me": [plaza, "--sandbox", "me"],
   "plaza-stock-sync --version": [stockSync, "--version"],
   "plaza-stock-sync --help": [stockSync, "--help"]
 }
 
-const served = "plaza sandbox start, to its first answer"
+const served = "plaza sandbox start, to its first response"
 
-/** To its first answer, and its end. */
+/** Starts, sends one request and ends. */
 const embedded = "a program that embeds a sandbox"
 
-// The certificates that this variable names are read at every start of node, whatever the program does.
+// Node reads the certificates of NODE_EXTRA_CA_CERTS at every start, which would hide the differences.
 const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...environment } = process.env
 
-/** Milliseconds from asking for a process to its end. Nothing else may happen meanwhile, so it is waited for on the spot. */
+/** Milliseconds from the start of a process to its end. It blocks, so that nothing else runs at the same time. */
 const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> =>
   Effect.gen(function*() {
     const before = yield* Clock.currentTimeNanos
@@ -54,22 +54,22 @@ const start = (args: ReadonlyArray<string>): Effect.Effect<number, StartFailed> 
     return status === 0 ? Number(after - before) / 1e6 : yield* new StartFailed({ args, output: stderr })
   })
 
-export const report = (rounds: number): Effect.Effect<Report, StartFailed | NoAnswer | ProgramFailed> =>
+export const report = (rounds: number): Effect.Effect<Report, StartFailed | NoResponse | ProgramFailed> =>
   Effect.gen(function*() {
-    const pathOf = yield* bundle(["sandbox/FirstAnswer"])
-    const all = { ...contenders, [embedded]: [pathOf("sandbox/FirstAnswer")] }
-    const measures: Readonly<Record<string, Effect.Effect<number, StartFailed | NoAnswer>>> = {
+    const pathOf = yield* bundle(["sandbox/EmbeddedSandbox"])
+    const all = { ...contenders, [embedded]: [pathOf("sandbox/EmbeddedSandbox")] }
+    const measures: Readonly<Record<string, Effect.Effect<number, StartFailed | NoResponse>>> = {
       ...Object.fromEntries(Object.entries(all).map(([name, args]) => [name, start(args)])),
-      [served]: firstAnswer(plaza, environment)
+      [served]: firstResponse(plaza, environment)
     }
-    // Once unmeasured: the files have to be read from disk.
+    // One round without a measurement reads the files from disk.
     yield* interleave(measures, 1)
     const samples = yield* interleave(measures, rounds)
     const base = median(samples.get(bare) ?? [])
     return {
       name: "start",
       about: `wall time from start to end, median of ${rounds} interleaved runs`,
-      columns: ["command", "ms", "quickest", `of ${bare}`],
+      columns: ["command", "ms", "fastest", `of ${bare}`],
       rows: [...samples].map((
         [name, millis]
       ) => [name, round(median(millis), 1), round(Math.min(...millis), 1), `${round(median(millis) / base)}x`])

@@ -1,6 +1,6 @@
 /**
- * Restart of the shipped `plaza-stock-sync run` with a ledger and a file of a million products: time to the first
- * response, to the first change sent and to readiness, and the size of the ledger.
+ * Benchmark `restart`: the time from the start of the built `plaza-stock-sync run`, with a ledger and a file of a million products, to the
+ * first response, to the first change sent and to readiness, and the size of the ledger.
  */
 import { Reactivity } from "@effect/experimental"
 import { FileSystem } from "@effect/platform"
@@ -18,7 +18,7 @@ import type { Task } from "./programs/ledger/Receive.js"
 
 export class RestartFailed extends Data.TaggedError("RestartFailed")<{ readonly output: string }> {
   override get message(): string {
-    return `plaza-stock-sync ended; build it with \`pnpm build\` first\n${this.output}`
+    return `plaza-stock-sync exited; build it with \`pnpm build\` first\n${this.output}`
   }
 }
 
@@ -26,14 +26,14 @@ const program = fileURLToPath(new URL("../../apps/stock-sync/dist/plaza-stock-sy
 const Received = Schema.Struct({ changed: Schema.Number })
 
 interface Started {
-  readonly answers: number
-  readonly sends: number
+  readonly healthy: number
+  readonly firstSent: number
   readonly ready: number
-  /** Bytes at most, where the system tells it. */
+  /** Largest memory in bytes. */
   readonly peak: number
 }
 
-/** Line and value of what the kernel tells of a process; elsewhere than on Linux there is nothing to read. */
+/** Largest memory of a process in bytes, by the kernel; NaN on other systems than Linux. */
 const peakOf = (pid: number | undefined): number => {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? Number.NaN) * 1_024
@@ -42,11 +42,11 @@ const peakOf = (pid: number | undefined): number => {
   }
 }
 
-const answers = (address: string) =>
+const isOk = (address: string) =>
   Effect.map(Effect.promise(() => fetch(address).then(({ status }) => status, () => 0)), (status) => status === 200)
 
-/** One life of the program, until it is ready. */
-const life = (source: string, ledger: string) =>
+/** Starts the program, waits until it is ready, and kills it. */
+const restart = (source: string, ledger: string) =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const before = yield* Clock.currentTimeMillis
@@ -83,11 +83,11 @@ const life = (source: string, ledger: string) =>
         Effect.zipRight(Effect.map(Clock.currentTimeMillis, (now) => (now - before) / 1_000))
       )
     const origin = () => /http:\/\/127\.0\.0\.1:\d+/.exec(output.replaceAll(sandbox.baseUrl, ""))?.[0]
-    const at = (path: string) => Effect.suspend(() => origin() === undefined ? Effect.succeed(false) : answers(`${origin()}${path}`))
+    const at = (path: string) => Effect.suspend(() => origin() === undefined ? Effect.succeed(false) : isOk(`${origin()}${path}`))
     const first = (yield* sandbox.requests).length
     const times = yield* Effect.all({
-      answers: until(at("/healthz")),
-      sends: until(Effect.map(sandbox.requests, (all) => all.slice(first).some(({ method }) => method === "PATCH"))),
+      healthy: until(at("/healthz")),
+      firstSent: until(Effect.map(sandbox.requests, (all) => all.slice(first).some(({ method }) => method === "PATCH"))),
       ready: until(at("/readyz"))
     }, { concurrency: "unbounded" })
     return { ...times, peak: peakOf(child.pid) } satisfies Started
@@ -113,7 +113,7 @@ export const report = (
     const folder = yield* files.makeTempDirectoryScoped()
     const { url } = yield* Postgres.scoped
     const source = `${folder}/stock.csv`
-    // The rows of `Receive`, each time with a stock that none of a new kind has had: there is something to send at once.
+    // The rows of `Receive`, with a new stock of one product for each start, so that there is a change to send.
     const write = (changed: number) =>
       files.writeFileString(
         source,
@@ -126,22 +126,22 @@ export const report = (
         const task: Task = { place, products, changes: 0, settle: true }
         yield* Effect.scoped(Effect.flatMap(start(path), ({ ask }) =>
           ask({ ...task }, Received)))
-        const lives = yield* Effect.forEach(Array.from({ length: runs }, (_, run) => run), (run) =>
-          Effect.zipRight(write(1_000 + run), life(source, place)))
-        const middle = (of: (started: Started) => number) => round(median(lives.map(of)))
+        const starts = yield* Effect.forEach(Array.from({ length: runs }, (_, run) => run), (run) =>
+          Effect.zipRight(write(1_000 + run), restart(source, place)))
+        const medianOf = (of: (started: Started) => number) => round(median(starts.map(of)))
         return [
           name,
-          middle(({ answers }) => answers),
-          middle(({ ready }) => ready),
-          middle(({ sends }) => sends),
-          Math.round(Math.max(...lives.map(({ peak }) => peak)) / 1_048_576),
+          medianOf(({ healthy }) => healthy),
+          medianOf(({ ready }) => ready),
+          medianOf(({ firstSent }) => firstSent),
+          Math.round(Math.max(...starts.map(({ peak }) => peak)) / 1_048_576),
           Math.round((yield* sizeOf(place)) / 1_048_576)
         ]
       }))
     return {
       name: "restart",
       about:
-        `plaza-stock-sync run from its start, with ${products} products in a CSV and in its ledger, one of them changed; medians of ${runs} runs`,
+        `plaza-stock-sync run with ${products} products in a CSV file and in its ledger, one of them changed; seconds from the start; medians of ${runs} runs`,
       columns: ["ledger", "/healthz, s", "/readyz, s", "first change sent, s", "peak MiB", "ledger, MiB"],
       rows
     }

@@ -1,4 +1,4 @@
-/** Reading a million rows from each kind of source, without a ledger: time and memory. */
+/** Benchmark `sources`: time and memory to read a million rows from each kind of source, without a ledger. */
 import { FileSystem } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
 import * as Postgres from "@plaza/testing/Postgres"
@@ -17,19 +17,19 @@ const formats: Readonly<Record<string, readonly [head: string, row: (id: number)
   json: ["[\n", (id) => `${id === 0 ? "" : ",\n"}${JSON.stringify({ productId: `SKU-${id}`, stock: id % 97, name: name(id) })}`, "\n]\n"],
   ndjson: ["", (id) => `${JSON.stringify({ productId: `SKU-${id}`, stock: id % 97, name: name(id) })}\n`, ""]
 }
-const perPiece = 10_000
+const rowsPerChunk = 10_000
 
 const write = (folder: string, format: string, rows: number) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const [head, row, foot] = formats[format] ?? ["", String, ""]
     const path = `${folder}/stock.${format}`
-    const pieces = Stream.map(Stream.rechunk(Stream.range(0, rows / perPiece - 1), 1),
-      (piece) => Array.from({ length: perPiece }, (_, index) => row(piece * perPiece + index)).join(""))
+    const chunks = Stream.map(Stream.rechunk(Stream.range(0, rows / rowsPerChunk - 1), 1),
+      (chunk) => Array.from({ length: rowsPerChunk }, (_, index) => row(chunk * rowsPerChunk + index)).join(""))
     yield* Stream.make(head).pipe(
-      Stream.concat(pieces),
+      Stream.concat(chunks),
       Stream.concat(Stream.make(foot)),
-      // The sink takes a piece of nothing for a full disk.
+      // The file sink fails on an empty chunk, as on a full disk.
       Stream.filter((text) => text !== ""),
       Stream.encodeText,
       Stream.run(files.sink(path))
@@ -37,8 +37,8 @@ const write = (folder: string, format: string, rows: number) =>
     return { name: format, source: path, query: undefined }
   })
 
-/** A server that sends a file, and its address. */
-const serving = (path: string): Effect.Effect<string, never, Scope.Scope> =>
+/** Starts a server that sends a file, and returns its address. */
+const serve = (path: string): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.async<ReturnType<typeof createServer>>((resume) => {
@@ -68,7 +68,7 @@ export const report = (
     const { url } = yield* Postgres.scoped
     const tasks: ReadonlyArray<Task & { readonly name: string }> = [
       ...files,
-      { name: "csv over HTTP", source: yield* serving(`${folder}/stock.csv`), query: undefined },
+      { name: "csv over HTTP", source: yield* serve(`${folder}/stock.csv`), query: undefined },
       {
         name: "a query of Postgres",
         source: url,
@@ -77,15 +77,15 @@ export const report = (
     ]
     const measured = yield* Effect.forEach(tasks, ({ name, ...task }) =>
       Effect.map(
-        // Each in a new process, which is as large as its own source made it.
+        // A new process for each run, so that its largest memory is that of this run.
         Effect.forEach(Array.from({ length: runs }), () => Effect.scoped(Effect.flatMap(start(path), ({ ask }) => ask(task, Read)))),
         (samples) => [name, samples] as const
       ))
     const short = measured.find(([, samples]) => samples.some(({ good }) => good !== rows))
-    if (short !== undefined) return yield* new ProgramFailed({ program: "sources/Read", cause: `${short[0]} did not give all rows` })
+    if (short !== undefined) return yield* new ProgramFailed({ program: "sources/Read", cause: `${short[0]} did not return all rows` })
     return {
       name: "sources",
-      about: `${rows} rows read to nowhere, medians of ${runs} runs in new processes; what serves them is not counted`,
+      about: `${rows} rows read and discarded, medians of ${runs} runs in new processes; without the memory of the servers`,
       columns: ["source", "s", "rows/s", "peak MiB"],
       rows: measured.map(([name, samples]) => {
         const seconds = median(samples.map((sample) => sample.seconds))

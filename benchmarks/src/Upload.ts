@@ -1,6 +1,6 @@
 /**
- * Uploading a large file to a server on loopback that discards it: speed and memory growth of Plaza on undici, undici
- * alone and curl.
+ * Benchmark `upload`: throughput, CPU and memory growth of an upload of a large file by Plaza on undici, undici alone and curl. The server
+ * is on loopback and discards the file.
  */
 import { FileSystem, Path } from "@effect/platform"
 import type { PlatformError } from "@effect/platform/Error"
@@ -8,21 +8,21 @@ import { Effect, Record, Schema } from "effect"
 import { execFile } from "node:child_process"
 import { interleave, median, type Report, round } from "./Harness.js"
 import { bundle, ProgramFailed, service, start } from "./Programs.js"
-import { apiKey } from "./programs/apiKey.js"
+import { apiKey } from "./programs/ApiKey.js"
 
 const Sent = Schema.Struct({
   bytes: Schema.Number,
   seconds: Schema.Number,
-  /** Of the sending process, user and system, where that is known. */
+  /** Seconds of the sending process, user and system. Not known of curl. */
   cpu: Schema.optional(Schema.Number),
-  /** Bytes that its process grew by at most; and by the middle of the upload. */
+  /** Largest growth of its process in bytes, and largest growth in the first half of the upload. */
   growth: Schema.optional(Schema.Number),
   growthInHalf: Schema.optional(Schema.Number)
 })
 type Sent = typeof Sent.Type
 
-/** What a sender did in a new process, and what it did when it was asked once more. */
-interface Both {
+/** The first upload of a new process, and a second one of the same process. */
+interface Uploads {
   readonly first: Sent
   readonly second?: Sent
 }
@@ -31,7 +31,7 @@ const programs = {
   "undici.request, fs.createReadStream": "upload/StreamOnUndici",
   "Plaza on undici": "upload/PlazaUpload"
 }
-const patience = "2 minutes"
+const timeLimit = "2 minutes"
 
 const byCurl = (address: string, path: string): Effect.Effect<Sent, ProgramFailed> =>
   Effect.async<string, ProgramFailed>((resume) => {
@@ -51,18 +51,18 @@ const byCurl = (address: string, path: string): Effect.Effect<Sent, ProgramFaile
     const child = execFile("curl", args,
       (error, stdout) => resume(error === null ? Effect.succeed(stdout) : new ProgramFailed({ program: "curl", cause: error })))
     return Effect.sync(() => child.kill())
-  }).pipe(Effect.map((said) => {
-    const [bytes, seconds] = said.split(" ").map(Number)
+  }).pipe(Effect.map((output) => {
+    const [bytes, seconds] = output.split(" ").map(Number)
     return { bytes: bytes ?? Number.NaN, seconds: seconds ?? Number.NaN }
   }))
 
-const inTime = (name: string) =>
+const withTimeLimit = (name: string) =>
   Effect.timeoutFail({
-    duration: patience,
-    onTimeout: () => new ProgramFailed({ program: name, cause: `it did not end within ${patience}` })
+    duration: timeLimit,
+    onTimeout: () => new ProgramFailed({ program: name, cause: `it took longer than ${timeLimit}` })
   })
 
-const whole = (size: number, name: string) => (sent: Sent): Effect.Effect<Sent, ProgramFailed> =>
+const requireAllBytes = (size: number, name: string) => (sent: Sent): Effect.Effect<Sent, ProgramFailed> =>
   sent.bytes >= size ? Effect.succeed(sent) : new ProgramFailed({ program: name, cause: `only ${sent.bytes} of ${size} bytes arrived` })
 
 const hasCurl = Effect.async<boolean>((resume) => {
@@ -79,22 +79,24 @@ export const report = (
     const pathOf = yield* bundle(["LocalService", ...Object.values(programs)])
     const address = yield* service(pathOf("LocalService"))
     const folder = yield* files.makeTempDirectoryScoped()
-    const path = paths.join(folder, "holes.bin")
-    // All holes: it takes no room and costs next to nothing to read.
+    const path = paths.join(folder, "sparse.bin")
+    // A sparse file uses no disk space and is fast to read.
     yield* files.writeFile(path, new Uint8Array())
     yield* files.truncate(path, size)
-    const by = (program: string): Effect.Effect<Both, ProgramFailed> =>
+    const by = (program: string): Effect.Effect<Uploads, ProgramFailed> =>
       Effect.scoped(Effect.gen(function*() {
         const { ask } = yield* start(pathOf(program))
-        const sent = Effect.flatMap(ask({ address, path }, Sent), whole(size, program))
+        const sent = Effect.flatMap(ask({ address, path }, Sent), requireAllBytes(size, program))
         return { first: yield* sent, second: yield* sent }
       }))
     const curl = yield* hasCurl
-    const contenders: Readonly<Record<string, Effect.Effect<Both, ProgramFailed>>> = {
-      ...(curl ? { "curl -F": Effect.map(Effect.flatMap(byCurl(address, path), whole(size, "curl")), (first) => ({ first })) } : {}),
+    const contenders: Readonly<Record<string, Effect.Effect<Uploads, ProgramFailed>>> = {
+      ...(curl
+        ? { "curl -F": Effect.map(Effect.flatMap(byCurl(address, path), requireAllBytes(size, "curl")), (first) => ({ first })) }
+        : {}),
       ...Record.map(programs, by)
     }
-    const all = yield* interleave(Record.map(contenders, (sent, name) => inTime(name)(sent)), rounds)
+    const all = yield* interleave(Record.map(contenders, (sent, name) => withTimeLimit(name)(sent)), rounds)
     const speed = (samples: ReadonlyArray<Sent>) => median(samples.map(({ bytes, seconds }) => bytes / seconds / 1_048_576))
     const base = speed((all.get("curl -F") ?? []).map(({ first }) => first))
     const ofCurl = (samples: ReadonlyArray<Sent>) => curl ? `${round(speed(samples) / base)}x` : "-"
@@ -105,16 +107,16 @@ export const report = (
     return {
       name: "upload",
       about: `${round(size / 1_073_741_824, 1)} GiB of a sparse file on loopback, median of ${rounds} interleaved runs${
-        curl ? "" : "; there is no curl here to compare with"
+        curl ? "" : "; curl is not installed"
       }`,
       columns: [
         "sender",
-        "MiB a second",
+        "MiB per s",
         "of curl",
         "CPU s",
         "growth, MiB",
-        "growth by half of it",
-        "second one, of curl",
+        "growth, first half",
+        "second upload, of curl",
         "CPU s",
         "growth, MiB"
       ],

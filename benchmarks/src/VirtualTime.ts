@@ -1,7 +1,6 @@
 /**
- * Runs a program in virtual time: when it is idle, the clock jumps to the next sleeper. `TestClock` inspects every
- * fiber at every step, which takes minutes with thousands of sleepers. The program must wait only for sleepers and
- * its own fibers.
+ * Runs a program in virtual time: while no fiber can run, the clock advances to the next sleeper. `TestClock` inspects every fiber at every
+ * step, which takes minutes with thousands of sleepers. The program may wait only for sleepers and for its own fibers.
  */
 import { Clock, Duration, Effect, type Exit, type Scheduler } from "effect"
 
@@ -11,15 +10,15 @@ interface Sleeper {
 }
 
 /**
- * The outcome of a program, at once, however long it sleeps. Sleepers of one moment wake in the order in which they lay
- * down, so that a run with a seed is the same every time. A program that waits for something else is a defect.
+ * Runs a program and returns its exit. Sleepers of the same time wake in the order in which they fell asleep, so that a run with a seed is
+ * deterministic. Throws if the program waits for anything else.
  */
 export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
   let now = 0
   const sleepers: Array<Sleeper> = []
   let tasks: Array<() => void> = []
 
-  const lieDown = (sleeper: Sleeper) => {
+  const add = (sleeper: Sleeper) => {
     let low = 0
     let high = sleepers.length
     while (low < high) {
@@ -39,7 +38,7 @@ export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
     sleep: (duration) =>
       Effect.async<void>((resume) => {
         const sleeper = { at: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
-        lieDown(sleeper)
+        add(sleeper)
         return Effect.sync(() => {
           const index = sleepers.indexOf(sleeper)
           if (index >= 0) sleepers.splice(index, 1)
@@ -64,7 +63,7 @@ export const run = <A, E>(program: Effect.Effect<A, E>): Exit.Exit<A, E> => {
     const exit = fiber.unsafePoll()
     if (exit !== null) return exit
     const next = sleepers.shift()
-    if (next === undefined) throw new Error("the program waits for something that isn't in virtual time")
+    if (next === undefined) throw new Error("the program waits for something outside of virtual time")
     now = Math.max(now, next.at)
     next.wake()
   }

@@ -1,30 +1,30 @@
 /**
- * Virtual time for code that uses `Date` and `setTimeout`: both are replaced while a program runs, and when it is
- * idle the next timer fires. Slower than `VirtualTime`, which is for Effect programs only.
+ * Virtual time for code that uses `Date` and `setTimeout`: replaces both while a program runs, and fires the next timer while the program
+ * is idle. It is slower than `VirtualTime`, which is for Effect programs only.
  */
 import * as FakeTimers from "@sinonjs/fake-timers"
 import { Effect, type Exit } from "effect"
 
-// Some limiters take a moment near the beginning of 1970 for "never".
-const beginning = Date.UTC(2026, 9, 1)
+// Some limiters treat a time near the start of 1970 as "never".
+const start = Date.UTC(2026, 9, 1)
 
-// What is left of a round of the event loop when all microtasks are done. It is the one thing that isn't replaced.
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+// Waits until all microtasks are done. `setImmediate` is not replaced.
+const idle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** The outcome of a program, at once, however long it sleeps. */
+/** Runs a program and returns its exit. Fails with a defect if the program waits for anything but timers. */
 export const run = <A, E>(program: Effect.Effect<A, E>): Effect.Effect<Exit.Exit<A, E>> =>
   Effect.promise(async () => {
     const clock = FakeTimers.install({
-      now: beginning,
+      now: start,
       toFake: ["Date", "setTimeout", "clearTimeout", "setInterval", "clearInterval"]
     })
     try {
       const fiber = Effect.runFork(program)
       for (;;) {
-        await settled()
+        await idle()
         const exit = fiber.unsafePoll()
         if (exit !== null) return exit
-        if (clock.countTimers() === 0) throw new Error("the program waits for something that isn't in virtual time")
+        if (clock.countTimers() === 0) throw new Error("the program waits for something outside of virtual time")
         clock.next()
       }
     } finally {

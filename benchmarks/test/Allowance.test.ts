@@ -1,4 +1,4 @@
-/** Checks the instruments of the benchmark, and its budget: in virtual time it doesn't depend on the machine. */
+/** The parts of the benchmark `allowance`, and its budget, which does not depend on the machine because the time is virtual. */
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { describe, expect, it } from "vitest"
 import { measure, servers } from "../src/Allowance.js"
@@ -9,10 +9,10 @@ import * as VirtualTime from "../src/VirtualTime.js"
 import * as VirtualTimers from "../src/VirtualTimers.js"
 
 const times = <A>(count: number, f: () => A): ReadonlyArray<A> => Array.from({ length: count }, f)
-const letIn = (answers: ReadonlyArray<number>) => answers.filter((wait) => wait === 0).length
+const accepted = (waits: ReadonlyArray<number>) => waits.filter((wait) => wait === 0).length
 
 describe("virtual time", () => {
-  it("passes a year of sleep at once, sleepers waking by their time and then by their turn", () => {
+  it("passes a year of sleep at once and wakes sleepers by time, and then in the order of their start", () => {
     const order: Array<string> = []
     const sleeper = (name: string, millis: number) => Effect.zipRight(Effect.sleep(millis), Effect.sync(() => order.push(name)))
     const exit = VirtualTime.run(Effect.zipRight(
@@ -23,51 +23,51 @@ describe("virtual time", () => {
     expect(order).toEqual(["a", "b", "c", "d"])
   })
 
-  it("forgets sleepers that were interrupted", () => {
+  it("removes interrupted sleepers", () => {
     expect(VirtualTime.run(Effect.zipRight(Effect.timeoutOption(Effect.sleep(1_000), 10), Clock.currentTimeMillis))).toEqual(
       Exit.succeed(10)
     )
   })
 
-  it("says so when a program waits for something that never comes", () => {
-    expect(() => VirtualTime.run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).toThrow("isn't in virtual time")
+  it("reports a program that waits for an event that never comes", () => {
+    expect(() => VirtualTime.run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).toThrow("outside of virtual time")
   })
 
-  it("hands on how the program ended", () => {
+  it("returns the exit of the program", () => {
     expect(VirtualTime.run(Effect.fail("no"))).toEqual(Exit.fail("no"))
   })
 })
 
 describe("a server with", () => {
-  it("a fixed window begins anew with each minute of its own clock", () => {
+  it("a fixed window counts from 0 in each minute of its own clock", () => {
     const server = fixedWindow(59_000)
-    expect(letIn(times(130, () => server(0)))).toBe(120)
+    expect(accepted(times(130, () => server(0)))).toBe(120)
     expect(server(400)).toBe(1)
-    expect(letIn(times(130, () => server(1_000)))).toBe(120)
+    expect(accepted(times(130, () => server(1_000)))).toBe(120)
     expect(server(1_000)).toBe(60)
   })
 
-  it("a sliding log lets 120 in in any 60 seconds", () => {
+  it("a sliding log accepts 120 requests in any 60 seconds", () => {
     const server = slidingLog()
-    expect(letIn(times(60, () => server(0)))).toBe(60)
-    expect(letIn(times(70, () => server(30_000)))).toBe(60)
+    expect(accepted(times(60, () => server(0)))).toBe(60)
+    expect(accepted(times(70, () => server(30_000)))).toBe(60)
     expect(server(30_000)).toBe(30)
-    expect(letIn(times(70, () => server(60_000)))).toBe(60)
+    expect(accepted(times(70, () => server(60_000)))).toBe(60)
   })
 
-  it("a bucket gets two tokens a second and never holds more than 120", () => {
+  it("a bucket gets two tokens a second and holds at most 120", () => {
     const server = tokenBucket()
-    expect(letIn(times(130, () => server(0)))).toBe(120)
+    expect(accepted(times(130, () => server(0)))).toBe(120)
     expect(server(0)).toBe(1)
-    expect(letIn(times(5, () => server(1_000)))).toBe(2)
-    expect(letIn(times(130, () => server(1_000_000)))).toBe(120)
+    expect(accepted(times(5, () => server(1_000)))).toBe(2)
+    expect(accepted(times(130, () => server(1_000_000)))).toBe(120)
   })
 })
 
 describe("virtual timers", () => {
   const run = <A, E>(program: Effect.Effect<A, E>) => Effect.runPromise(VirtualTimers.run(program))
 
-  it("let a year of timers and dates pass at once", async () => {
+  it("pass a year of timers and dates at once", async () => {
     const realBefore = Date.now()
     const slept = Effect.promise(() =>
       new Promise<number>((resolve) => {
@@ -79,9 +79,9 @@ describe("virtual timers", () => {
     expect(Date.now()).toBeGreaterThanOrEqual(realBefore)
   })
 
-  it("say so when a program waits for something that never comes, and are taken down", async () => {
+  it("report a program that waits for an event that never comes, and are removed then", async () => {
     const real = setTimeout
-    await expect(run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).rejects.toThrow("isn't in virtual time")
+    await expect(run(Effect.flatMap(Deferred.make<void>(), Deferred.await))).rejects.toThrow("outside of virtual time")
     expect(setTimeout).toBe(real)
   })
 })
@@ -101,28 +101,28 @@ describe("the client's limiter", () => {
 })
 
 describe("the measure of the allowance", () => {
-  it.each(limiterNames)("sees every call of %s through and lets none in that the server refuses", async (name) => {
-    const letIn: Array<number> = []
-    const noting = () => {
+  it.each(limiterNames)("waits until every call of %s is accepted, and counts no refused call as accepted", async (name) => {
+    const accepted: Array<number> = []
+    const recording = () => {
       const server = slidingLog()
       return (at: number) => {
         const wait = server(at)
-        if (wait === 0) letIn.push(at)
+        if (wait === 0) accepted.push(at)
         return wait
       }
     }
-    const outcome = await Effect.runPromise(measure(limiters[name], noting, 300, 1))
-    expect(letIn).toHaveLength(300)
+    const outcome = await Effect.runPromise(measure(limiters[name], recording, 300, 1))
+    expect(accepted).toHaveLength(300)
     expect(outcome.used).toBeLessThanOrEqual(1)
   })
 
-  it("is the same for the same seed and another for another", () => {
+  it("is the same for the same seed and different for another seed", () => {
     const first = (seed: number) => Effect.runSync(measure(limiters["Plaza RateLimit"], slidingLog, 250, seed))
     expect(first(1)).toEqual(first(1))
     expect(first(1)).not.toEqual(first(2))
   })
 
-  it("says the same of a limiter in both kinds of virtual time, to the millisecond that timers are cut to", async () => {
+  it("gives the same result in both kinds of virtual time, within the milliseconds of timers", async () => {
     const { make } = limiters["@effect/experimental fixed-window"]
     const byClock = await Effect.runPromise(measure({ make, time: "clock" }, slidingLog, 250, 1))
     const byTimers = await Effect.runPromise(measure({ make, time: "timers" }, slidingLog, 250, 1))
@@ -130,7 +130,7 @@ describe("the measure of the allowance", () => {
     expect(byTimers.refused).toBe(byClock.refused)
   })
 
-  it("sees the refusals of a sender that knows no limit, and that it gets no more for them", () => {
+  it("counts the 429s of a sender without a limiter, which does not get more requests accepted", () => {
     const outcome = Effect.runSync(measure({ make: Effect.succeed((call) => call), time: "clock" }, slidingLog, 240, 1))
     expect(outcome.refused).toBeGreaterThan(0)
     expect(outcome.busiest).toBeGreaterThan(120)
@@ -139,13 +139,13 @@ describe("the measure of the allowance", () => {
 })
 
 describe("the harness", () => {
-  it("takes the middle figure, or the middle of the two", () => {
+  it("computes the median, also of an even number of figures", () => {
     expect(median([5, 1, 100])).toBe(5)
     expect(median([4, 1, 2, 100])).toBe(3)
     expect(median([])).toBeNaN()
   })
 
-  it("measures every contender once a round, each round beginning with another one", () => {
+  it("measures every contender once in each round, and begins each round with another one", () => {
     const order: Array<string> = []
     const note = (name: string) => Effect.sync(() => order.push(name))
     const samples = Effect.runSync(interleave({ a: note("a"), b: note("b") }, 3))
@@ -153,9 +153,9 @@ describe("the harness", () => {
     expect([...samples]).toEqual([["a", [1, 4, 5]], ["b", [2, 3, 6]]])
   })
 
-  it("prints a table whose columns line up", () => {
-    expect(table({ name: "x", about: "y", columns: ["who", "n"], rows: [["somebody", 7], ["me", 100]] })).toBe(
-      ["x: y", "", "who         n", "--------  ---", "somebody    7", "me        100", ""].join("\n")
+  it("prints a table with aligned columns, and notes below it", () => {
+    expect(table({ name: "x", about: "y", columns: ["who", "n"], rows: [["others", 7], ["me", 100]], notes: ["total: 107"] })).toBe(
+      ["x: y", "", "who       n", "------  ---", "others    7", "me      100", "total: 107", ""].join("\n")
     )
   })
 })

@@ -1,11 +1,10 @@
 /**
- * The generated list and the attribution of CPU profiles, and that a failing child process fails the benchmark at
- * once.
+ * The generated list, the shares of a CPU profile, and the failure of a benchmark when a child process fails.
  */
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { bundle, service, start } from "../src/Programs.js"
-import { attribute, partOf } from "../src/programs/calls/attribute.js"
+import { attribute, partOf } from "../src/programs/calls/ProfileShares.js"
 import { page } from "../src/programs/ListedPosts.js"
 
 interface Page {
@@ -17,16 +16,16 @@ const readAll = (total: number, limit: number): ReadonlyArray<Page> => {
   const pages: Array<Page> = []
   let cursor: string | null = null
   do {
-    const next = JSON.parse(page(total, limit, cursor)) as Page // It is the test's own server that wrote it.
+    const next = JSON.parse(page(total, limit, cursor)) as Page // True: `page` generates this form.
     pages.push(next)
     cursor = next.next_cursor
   } while (cursor !== null)
   return pages
 }
 
-describe("the list that is nowhere", () => {
+describe("the generated list", () => {
   it.each([[250, 100, [100, 100, 50]], [200, 100, [100, 100]], [1, 100, [1]], [0, 100, [0]]])(
-    "of %i posts, %i a page, has each of them once",
+    "of %i posts, %i per page, contains each post once",
     (total, limit, sizes) => {
       const pages = readAll(total, limit)
       expect(pages.map(({ data }) => data.length)).toEqual(sizes)
@@ -34,7 +33,7 @@ describe("the list that is nowhere", () => {
     }
   )
 
-  it("is newest first", () => {
+  it("begins with the newest post", () => {
     const dates = readAll(250, 100).flatMap(({ data }) => data.map(({ createdAt }) => createdAt))
     expect(dates).toEqual(dates.toSorted().toReversed())
   })
@@ -53,11 +52,11 @@ describe("a profile", () => {
     ["effect, schemas", frame("f", library("effect/dist/esm/ParseResult.js"))],
     ["effect, fibers and the rest", frame("f", library("effect/dist/esm/internal/fiberRuntime.js"))],
     ["plaza", frame("f", "file:///repo/benchmarks/.programs/PlazaOnUndici.mjs")]
-  ])("counts for %s what is its code", (part, callFrame) => {
+  ])("counts the code of %s", (part, callFrame) => {
     expect(partOf(callFrame)).toBe(part)
   })
 
-  it("gives each part its share of the time in which something ran", () => {
+  it("gives each part its share of the time in which code ran", () => {
     const nodes = [
       { id: 1, callFrame: frame("(idle)", "") },
       { id: 2, callFrame: frame("run", library("effect/dist/esm/internal/fiberRuntime.js")) },
@@ -71,7 +70,7 @@ describe("a profile", () => {
 })
 
 describe("a program", () => {
-  it("makes calls and tells what they cost; when they fail it says so", async () => {
+  it("makes calls and returns their cost, or fails with the status of a failed call", async () => {
     const program = Effect.gen(function*() {
       const pathOf = yield* bundle(["LocalService", "calls/PlazaOnUndici", "calls/BareFetch"])
       const address = yield* service(pathOf("LocalService"))

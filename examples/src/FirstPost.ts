@@ -1,6 +1,6 @@
 /**
- * Creates a post with a picture: uploads the picture first, then names it in the post. After an ambiguous failure
- * `create` looks for the post before it sends it again; its docstring names the limit.
+ * Uploads a picture and creates a post with it. After an ambiguous failure, `create` searches for the post before it sends it again; its
+ * docstring has the limits.
  */
 import { Media, Posts } from "@plaza/client"
 import { Effect } from "effect"

@@ -1,9 +1,6 @@
 /**
  * A client generated from the OpenAPI file for users without Effect: types by openapi-typescript (`pnpm --filter
  * @plaza/examples types` writes `openapi.d.ts`), calls by openapi-fetch. Rate limit and retries are up to the user.
- *
- * @plaza/examples types` writes `openapi.d.ts`), its calls by openapi-fetch. For who doesn't use Effect; what
- * `@plaza/client` does about limits and failures is then up to them.
  */
 import createClient from "openapi-fetch"
 import type { components, paths } from "./openapi.js"

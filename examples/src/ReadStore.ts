@@ -1,6 +1,6 @@
 /**
- * Reads what the interface names without showing, as the sandbox assumes it: orders that wait for shipment, and the
- * stock of each product. The service may use other paths; then change these two lines.
+ * Reads resources that the interface names but doesn't document: unshipped orders and the stock of a product. The paths are those of
+ * the sandbox. If the service uses other paths, change these two lines.
  */
 import { Plaza } from "@plaza/client"
 import { Order, PathSegment, Product, type ProductId } from "@plaza/domain"
@@ -11,7 +11,7 @@ export const unshipped = Plaza.paginate({ path: "/store/orders", item: Order }).
   Stream.filter(({ trackingNumber }) => trackingNumber === undefined)
 )
 
-/** The stock of one product. Its id may hold any characters: one that isn't a plain word has to be encoded. */
+/** The stock of one product. The id may contain any characters, so encode it. */
 export const stockOf = (id: ProductId) =>
   Effect.map(
     Plaza.request({ method: "GET", path: `/store/products/${PathSegment.encode(id)}`, response: Product }),

@@ -1,5 +1,5 @@
 /**
- * Decides what to send only when a slot of the rate limit is free for it.
+ * Chooses the next request only when a slot of the rate limit is free.
  */
 import { RateLimit, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain"

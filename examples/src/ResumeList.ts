@@ -5,7 +5,7 @@ import { Posts } from "@plaza/client"
 import { Cursor, type Post } from "@plaza/domain"
 import { Effect, Stream } from "effect"
 
-/** Gives each page to `save` together with the cursor to continue from: undefined for the first run and after the last page. */
+/** Passes each page to `save`, with the cursor of the next page: undefined after the last page. */
 export const readFrom = <E, R>(
   cursor: string | undefined,
   save: (posts: ReadonlyArray<Post>, next: string | undefined) => Effect.Effect<void, E, R>

@@ -1,6 +1,6 @@
 /**
- * Sends many stocks with one key, the most urgent first. One that is refused stops no other, and while none would be accepted, one is
- * tried at a time.
+ * Sends many stock values with one key, the most urgent first. A refused product doesn't stop the others. While the service accepts
+ * none, the circuit breaker permits one at a time.
  */
 import { CircuitBreaker, FailureScope, Profiles, StockPriority, Store } from "@plaza/client"
 import type { ProductId } from "@plaza/domain"

@@ -1,6 +1,5 @@
 /**
- * Sets the stock of several products at once. Reports products that the store doesn't have; every other failure stays
- * a failure.
+ * Sets the stock of several products concurrently. Reports products that the store doesn't have. Any other failure ends the program.
  */
 import { Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"

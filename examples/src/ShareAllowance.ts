@@ -6,7 +6,7 @@ import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Layer } from "effect"
 
 export const sharing = (options: Plaza.Options, filename: string) =>
-  Plaza.layerShared(options).pipe(
+  Plaza.layerWithoutRateLimit(options).pipe(
     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
     Layer.provide(SqliteClient.layer({ filename })),
     Layer.provide(NodeClient.layer)

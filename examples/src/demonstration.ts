@@ -32,7 +32,7 @@ const earlierPort = ({ address, kept, shop }: Files) =>
     return Number.isInteger(port) && port > 0 && port < 65_536 ? port : 0
   })
 
-/** The port if it is free, else 0, which takes any free one. */
+/** The port if it is free, else 0 for any free port. */
 const freePort = (port: number) =>
   Effect.async<number>((resume) => {
     const probe = createServer()
@@ -63,8 +63,8 @@ const sync = (shop: Sandbox.Sandbox["Type"], { inventory, ledger, program, root 
       Command.stderr("inherit"),
       Command.exitCode
     )
-    // 1: rows were rejected. The file has three that must be.
-    if (status > 1) return yield* new DemoFailed({ message: `plaza-stock-sync ended with status ${status}` })
+    // 1 means that rows were rejected. The file has three invalid rows.
+    if (status > 1) return yield* new DemoFailed({ message: `plaza-stock-sync exited with status ${status}` })
   })
 
 const compare = (shop: Sandbox.Sandbox["Type"], { inventory, root }: Files) =>
@@ -95,7 +95,7 @@ export const demonstrate = (kept: string) =>
       const shop = yield* Sandbox.Sandbox
       yield* dropLedgerOfAnother(port, Number(new URL(shop.baseUrl).port), found)
       yield* Console.log(`The sandbox with a shop listens at ${shop.baseUrl} and keeps its data in ${kept}.`)
-      yield* Console.log(`plaza-stock-sync sends what differs between ${found.inventory} and that shop:\n`)
+      yield* Console.log(`plaza-stock-sync sends the differences between ${found.inventory} and the shop:\n`)
       yield* sync(shop, found)
       const { agreed, apart, rejected } = yield* compare(shop, found)
       if (apart.length > 0) {

@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Follow a user
-         * @description Follows a user. A second time leaves the same state.
+         * @description Follows a user. A second follow is assumed to change nothing.
          */
         post: operations["followUser"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description Uploads one file, to be named in a post. A spare upload is harmless.
+         * @description Uploads one file for use in a post. A repeated upload can leave an unused file.
          */
         post: operations["uploadMedia"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Create a post
-         * @description Creates a post. Whether it happened can be looked up in the account's posts.
+         * @description Creates a post. After an ambiguous failure, look for it in the account's posts.
          */
         post: operations["createPost"];
         delete?: never;
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Comment on a post
-         * @description Comments on a post. Comments can't be looked up: after a failure that leaves the outcome open, check before you send the comment again.
+         * @description Comments on a post. The interface can't list comments: after an ambiguous failure, check in the web app before you send the comment again.
          */
         post: operations["createComment"];
         delete?: never;
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         /**
          * Like a post
-         * @description Likes a post. A second time leaves the same state.
+         * @description Likes a post. A second like is assumed to change nothing.
          */
         post: operations["likePost"];
         delete?: never;
@@ -255,7 +255,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description Sends a message. Messages can't be looked up: after a failure that leaves the outcome open, check before you send the message again.
+         * @description Sends a message. The interface can't list messages: after an ambiguous failure, check in the web app before you send the message again.
          */
         post: operations["sendMessage"];
         delete?: never;

@@ -1,4 +1,4 @@
-/** The demonstration brings shop and file to agree, and its file has the rows that it is meant to have. */
+/** The demonstration ends with the stock of the file in the shop, and its file has the expected rows. */
 import { Command, FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
@@ -46,7 +46,7 @@ describe("the demonstration", () => {
         const run = (confirmed: number) =>
           Effect.map(start(folder), ({ errors, output, status }) => {
             expect(errors).toBe(
-              "plaza-stock-sync: 2 rows of the source rejected, 1 product refused by the service: correct what is listed, and run it again\n"
+              "plaza-stock-sync: 2 rows of the source rejected, 1 product refused by the service: correct them, and run it again\n"
             )
             expect(output).toContain(`confirmed\t${confirmed}\nunchanged\t${97 - confirmed}\nrows rejected\t2\nquarantined\t1\n`)
             expect(output).toContain("shop and file agree in all 97 products")

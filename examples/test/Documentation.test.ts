@@ -1,4 +1,4 @@
-/** Every TypeScript block of the README and of the client's documentation is part of a program that is compiled and run here. */
+/** Every TypeScript block of the README and of the documentation of the client and the domain is part of a program that is compiled and run here. */
 import { describe, expect, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
 
@@ -12,10 +12,10 @@ const filesIn = (folder: string) =>
 const sources = filesIn("../src/")
 const tests = filesIn("./")
 
-/** What a program gives to others by name. */
+/** The names that a program exports. */
 const exportsOf = (code: string) => [...code.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name = ""]) => name)
 
-/** What the tests take from a program. An import that is not used would not compile. */
+/** The names that the tests import from a program. The compiler rejects unused imports. */
 const takenFrom = (source: string) =>
   tests.flatMap(({ code }) =>
     [...code.matchAll(/^import \{([^}]*)\} from "\.\.\/src\/(\w+)\.js"$/gm)]
@@ -23,7 +23,7 @@ const takenFrom = (source: string) =>
       .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()))
   )
 
-describe.each(["README.md", "docs/client.md"])("%s", (path) => {
+describe.each(["README.md", "docs/client.md", "docs/domain.md"])("%s", (path) => {
   const blocks = [...read(`../../${path}`).matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code = ""]) => code)
 
   it("has programs", () => {

@@ -8,7 +8,7 @@ import { allPosts, makeClient } from "../src/GeneratedClient.js"
 
 const here = (path: string) => new URL(path, import.meta.url)
 
-/** A test with a client of a sandbox of its own. */
+/** A test with its own sandbox and a client for it. */
 const withClient = (test: (client: ReturnType<typeof makeClient>) => Promise<void>) =>
   Effect.flatMap(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Effect.promise(() => test(makeClient(baseUrl, Redacted.value(apiKey))))).pipe(
     Effect.provide(Sandbox.layerServer())

@@ -1,4 +1,4 @@
-/** The programs that the client's documentation shows do what they say there, on the sandbox. */
+/** The programs in the client's documentation run against the sandbox as described there. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles, RateLimit, TestTime } from "@plaza/client"
 import { type Post, ProductId } from "@plaza/domain"

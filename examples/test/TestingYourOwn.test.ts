@@ -6,9 +6,9 @@ import { Effect, Layer } from "effect"
 const client = Layer.unwrapEffect(
   Effect.map(Sandbox.Sandbox, ({ apiKey, baseUrl }) => Plaza.layer({ apiKey, baseUrl }))
 )
-const world = Layer.provideMerge(client, Sandbox.layerHttpClient())
+const testLayer = Layer.provideMerge(client, Sandbox.layerHttpClient())
 
-/** What is tested: your application. */
+/** The application under test. */
 const announce = Effect.flatMap(Posts, (posts) => posts.create({ text: "Back in stock." }))
 
 it.effect("posts once when the service fails twice after it stored the post", () =>
@@ -20,4 +20,4 @@ it.effect("posts once when the service fails twice after it stored the post", ()
     const { posts } = yield* sandbox.state
     expect(posts).toHaveLength(before.posts.length + 1)
     expect(posts.filter(({ text }) => text === "Back in stock.")).toMatchObject([{ id: post.id }])
-  }).pipe(TestTime.advancing, Effect.provide(world)))
+  }).pipe(TestTime.advancing, Effect.provide(testLayer)))

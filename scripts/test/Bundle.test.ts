@@ -1,5 +1,5 @@
 /**
- * A bundled program has to run from its `dist` folder alone: a small app with a database is bundled, moved away and started with plain node.
+ * A bundled program runs from its `dist` folder alone. The test bundles a small app with a database, moves `dist` and starts it with plain Node.
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -23,13 +23,13 @@ export const answer = Effect.runPromise(
 )
 `
 const manual = `
-const page = { name: "probe", about: "Probes.", usage: "", args: [], options: [], examples: [], commands: [] }
-export const manual = { name: "probe", version: "9.8.7", grammar: { valued: [], repeated: [], flags: [] }, page }
+const page = { name: "probe", summary: "Probes.", details: [], args: [], options: [], examples: [], commands: [] }
+export const manual = { name: "probe", version: "9.8.7", page, sections: [] }
 export const manPage = ".TH PROBE 1\\n"
 `
 
-it("a moved dist starts with plain node, and loads the native module only where a database is opened", () => {
-  // Beside the app whose dependencies it borrows, in a folder that git ignores.
+it("a moved dist starts with plain Node, and loads the native module only for commands that open a database", () => {
+  // Inside apps/cli, whose dependencies it uses, in a folder that git ignores.
   mkdirSync(Path.join(root, "apps/cli/build"), { recursive: true })
   const app = mkdtempSync(Path.join(root, "apps/cli/build/probe-"))
   const moved = mkdtempSync(Path.join(tmpdir(), "plaza-moved-"))
@@ -71,7 +71,7 @@ it("a moved dist starts with plain node, and loads the native module only where 
     expect(run("--version")).toBe("9.8.7")
     expect(() => run("database")).toThrow("better-sqlite3")
 
-    // What was compiled ahead is good for this Node; without it, or with what V8 refuses, it is compiled again.
+    // The compiled code is that of this version of Node. If it is missing or V8 rejects it, Node compiles the program again.
     const [tag = ""] = readdirSync(Path.join(moved, "compiled"))
     const compiled = Path.join(moved, "compiled", tag)
     expect(tag).toBe(`${process.version}-${process.platform}-${process.arch}`)
@@ -80,7 +80,7 @@ it("a moved dist starts with plain node, and loads the native module only where 
     rmSync(Path.join(moved, "compiled"), { recursive: true })
     expect(run("word")).toBe("probe 9.8.7")
 
-    // Help and version are answered by the launcher alone.
+    // The launcher answers help and version without the program.
     rmSync(Path.join(moved, "program.cjs"))
     expect(run("--help")).toContain("Usage: probe")
     expect(run("--version")).toBe("9.8.7")

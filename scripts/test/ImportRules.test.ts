@@ -1,5 +1,5 @@
 /**
- * One file that breaks each import rule, and similar files that break none.
+ * Each import rule rejects a file that breaks it and accepts similar files.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { check, specifiersOf } from "../importRules.js"
+import { check, specifiersOf } from "../ImportRules.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 

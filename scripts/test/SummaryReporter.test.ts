@@ -1,5 +1,5 @@
 /**
- * The last line of a test run is what other programs read: it is tested on real runs, good and bad.
+ * The last line of a real test run is its summary, because other programs read it.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { expect, it } from "vitest"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
 const lastLineOf = (text: string) => {
-  // Inside the checkout, so that the fixture finds vitest; its folder is ignored by git.
+  // Inside the checkout, so that the test finds vitest, in a folder that git ignores.
   mkdirSync(Path.join(root, "build"), { recursive: true })
   const folder = mkdtempSync(Path.join(root, "build", "summary-"))
   try {
@@ -29,17 +29,17 @@ const lastLineOf = (text: string) => {
   }
 }
 
-it("a good run ends with its count alone on a line", () => {
+it("a passing run ends with its counts on one line", () => {
   expect(lastLineOf(`it("a", () => expect(1).toBe(1)); it("b", () => expect(1).toBe(1))`)).toEqual({ last: "2 passed, 0 failed", ok: true })
 })
 
-it("failed and skipped tests are counted apart", () => {
+it("failed and skipped tests are counted separately", () => {
   expect(lastLineOf(`it("a", () => expect(1).toBe(2)); it("b", () => {}); it.skip("c", () => {})`)).toEqual({
     last: "1 passed, 1 failed, 1 skipped",
     ok: false
   })
 })
 
-it("a file that can't be loaded is a failure, not silence", () => {
+it("a file that can't be loaded counts as a failed test", () => {
   expect(lastLineOf(`throw new Error("no")`)).toEqual({ last: "0 passed, 1 failed", ok: false })
 })

@@ -1,8 +1,9 @@
 /** The commands of `plaza`. */
 import * as Command from "@effect/cli/Command"
-import { type Grammar, has } from "@plaza/cli-kit/Arguments"
 import * as CommandLine from "@plaza/cli-kit/CommandLine"
-import { about } from "@plaza/cli-kit/Help"
+import * as ExitCode from "@plaza/cli-kit/ExitCode"
+import * as Help from "@plaza/cli-kit/Help"
+import type { Section } from "@plaza/cli-kit/Manual"
 import * as Effect from "effect/Effect"
 import { api } from "./commands/Api.js"
 import { auth } from "./commands/Auth.js"
@@ -15,60 +16,46 @@ import { sandbox } from "./commands/Sandbox.js"
 import { orders, stock } from "./commands/Store.js"
 import { stories } from "./commands/Stories.js"
 import { me, users } from "./commands/Users.js"
-import { aboutKey } from "./Connection.js"
-import { flag as ownSandbox, sandboxed } from "./Sandboxed.js"
+import * as EphemeralSandbox from "./sandbox/EphemeralSandbox.js"
 import { name, version } from "./version.js"
 
-/** Every option of every command, and whether it has a value. */
-export const grammar: Grammar = {
-  valued: [
-    "--allow-host",
-    "--assumptions",
-    "--base-url",
-    "--carrier",
-    "--concurrency",
-    "--conversations",
-    "--data",
-    "--delimiter",
-    "--field",
-    "--fixtures",
-    "--follows",
-    "--format",
-    "--header",
-    "--host",
-    "--input",
-    "--latitude",
-    "--limit",
-    "--media",
-    "--media-id",
-    "--orders",
-    "--people",
-    "--port",
-    "--posts",
-    "--products",
-    "--profile",
-    "--report",
-    "--seed",
-    "--text",
-    "--tracking-number"
-  ],
-  repeated: ["--allow-host", "--field", "--header", "--media", "--media-id"],
-  flags: ["--again", "--all", "--document-only", "--dry-run", "--include", "--json", "--paginate", "--quiet"],
-  global: [{ name: ownSandbox, said: "Run the command against a sandbox of its own, which ends with it and leaves nothing behind." }]
+const exitCodes: Section = {
+  title: "Exit codes",
+  entries: ExitCode.meanings.map(({ code, meaning }) => ({ name: code, description: meaning }))
 }
 
-export const plaza = Command.make(name).pipe(
-  Command.withDescription(about(
-    "Acts on an account of the service: log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY (or PLAZA_API_KEY_FILE). Without an account, start with plaza sandbox start.",
-    "me --json"
-  )),
-  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, doctor, completions])
+const environment: Section = {
+  title: "Environment",
+  entries: [
+    { name: "PLAZA_BASE_URL", description: "The base URL of the service; ends with /open/v1." },
+    { name: "PLAZA_API_KEY", description: "The API key of the account." },
+    { name: "PLAZA_API_KEY_FILE", description: "A file with the API key, instead of PLAZA_API_KEY." },
+    { name: "PLAZA_PROFILE", description: "The profile to use (default: the default profile)." },
+    { name: "PLAZA_TIMEOUT", description: "The timeout of one attempt (default: 30s)." },
+    { name: "PLAZA_RATE_LIMIT", description: "Requests in one window (default: 120)." },
+    { name: "PLAZA_RATE_WINDOW", description: "The window of the rate limit (default: 60s)." },
+    { name: "PLAZA_ALLOW_INSECURE_HTTP", description: "true allows http to another machine, which exposes the key (default: false)." },
+    { name: "PLAZA_LOG_LEVEL", description: "The log level on standard error, such as Debug (default: None)." },
+    { name: "PLAZA_DEBUG", description: "Any value prints the stack trace of a failure." },
+    { name: "NO_COLOR", description: "Any value disables colours." }
+  ]
+}
+
+export const plaza = Command.make(name, { sandbox: EphemeralSandbox.option }).pipe(
+  Command.withDescription(Help.describe({
+    summary: "Work with an account of the Social and Store Developer Interface.",
+    details: [
+      "Log in with plaza auth login, or set PLAZA_BASE_URL and PLAZA_API_KEY. To try a command without an account, add --sandbox."
+    ],
+    examples: ["--sandbox posts list", "auth login", "me --json"]
+  })),
+  Command.withSubcommands([auth, me, users, media, posts, stories, stock, orders, chat, api, sandbox, doctor, completions]),
+  Command.transformHandler((command, { sandbox }) => sandbox ? EphemeralSandbox.run(command) : command)
 )
 
-export const options: CommandLine.Options = { name, version, grammar }
+export const program: Help.Program = { name, version, sections: [exitCodes, environment] }
 
-const parse = CommandLine.run(plaza, options)
+const parse = CommandLine.run(plaza, program)
 
-/** Runs the words behind the program's name. */
-export const run = (argv: ReadonlyArray<string>) =>
-  Effect.mapError(Effect.provide(has(argv, ownSandbox) ? sandboxed(argv, parse(argv)) : parse(argv), CommandLine.layer), aboutKey)
+/** Runs the arguments after the program's name. */
+export const run = (argv: ReadonlyArray<string>) => Effect.provide(parse(argv), CommandLine.layer)

@@ -1,4 +1,4 @@
-/** The entry of the `plaza` executable. */
+/** The entry point of the `plaza` executable. */
 import * as Arguments from "@plaza/cli-kit/Arguments"
 import * as Program from "@plaza/cli-kit/Program"
 import { run } from "./Cli.js"
@@ -6,4 +6,11 @@ import { name } from "./version.js"
 
 const argv = process.argv.slice(2)
 
-Program.run(run(argv), { name, json: Arguments.has(argv, "--json") })
+Program.run(run(argv), {
+  name,
+  json: Arguments.has(argv, "--json"),
+  remediation: {
+    key: "Run plaza auth status to see which key is used, and plaza auth login to change it.",
+    outcomeUnknown: { createPost: "Check the newest posts with plaza posts list before you run the command again." }
+  }
+})

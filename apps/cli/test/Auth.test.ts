@@ -57,7 +57,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect((yield* plaza(["auth", "status"])).stdout).toBe(
         `profile\tdefault\naccount\t1001\nusername\tcorner-shop\nkey\t${
           mask(keys.shop)
-        } from profile default\naddress\t${baseUrl} from profile default\n`
+        } from profile default\nbase URL\t${baseUrl} from profile default\n`
       )
       expect(JSON.parse((yield* plaza(["auth", "status", "--json"], { env: { PLAZA_API_KEY: keys.other } })).stdout)).toMatchObject({
         account: { username: "other" },
@@ -72,24 +72,24 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       const refused = yield* login("a", wrong)
       expect(refused).toMatchObject({ code: 4, stdout: "" })
       expect(refused.stderr).toMatch(
-        /^plaza: the service doesn't accept the key\n {2}401 INVALID_API_KEY: .+\n {2}Nothing is saved\. .+\n$/
+        /^plaza: the service rejects the API key\n {2}401 INVALID_API_KEY: .+\n {2}The profile was not saved\. .+\n$/
       )
       expect(yield* login("a", "key_1 key_2")).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: that is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks\n"
+        stderr: "plaza: the API key is invalid: an API key is one word of printable ASCII characters, without spaces or line breaks\n"
       })
       expect(yield* login("a", "key_short")).toMatchObject({ code: 4, stdout: "" })
       expect(yield* login("a", `${keys.shop}\n${keys.other}`)).toMatchObject({ code: 2, stdout: "" })
       expect(yield* login("a", "")).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: there is no key: pipe it in, or run this at a terminal and type it\n"
+        stderr: "plaza: no API key was given: pipe it to the command, or run the command in a terminal\n"
       })
-      expect((yield* login("no/name", keys.shop)).stderr).toMatch(/^plaza: "no\/name" can't be the name of a profile: .+\n$/)
-      expect((yield* plaza(["auth", "login"], { stdin: keys.shop })).stderr).toMatch(/^plaza: the service's address is not known: .+\n$/)
+      expect((yield* login("no/name", keys.shop)).stderr).toMatch(/^plaza: "no\/name" is not a valid profile name: .+\n$/)
+      expect((yield* plaza(["auth", "login"], { stdin: keys.shop })).stderr).toMatch(/^plaza: no base URL is set: .+\n$/)
       expect((yield* plaza(["auth", "login", "--base-url", "host/open/v1"], { stdin: keys.shop })).stderr).toBe(
-        "plaza: the base address must be an address such as https://host/open/v1\n"
+        "plaza: the base URL must be an address such as https://host/open/v1\n"
       )
       expect((yield* plaza(["auth", "login", keys.shop.slice(0, 8), "--base-url", baseUrl])).code).toBe(2)
       expect(readdirSync(config)).toEqual([])
@@ -101,10 +101,10 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect(yield* plaza(["auth", "list"])).toEqual({
         code: 0,
         stdout: "",
-        stderr: "There are no profiles: plaza auth login makes one.\n"
+        stderr: "There are no profiles. Run plaza auth login to create one.\n"
       })
       yield* login("shop", keys.shop)
-      expect((yield* login("second", keys.other)).stdout).toContain("kept as profile second: use it with --profile second.")
+      expect((yield* login("second", keys.other)).stdout).toContain("Saved as profile second: select it with --profile second.")
       expect((yield* plaza(["auth", "list"])).stdout.split("\n").map((line) => line.split("\t"))).toEqual([
         ["", "second", expect.any(String), "other", baseUrl, mask(keys.other)],
         ["*", "shop", "1001", "corner-shop", baseUrl, mask(keys.shop)],
@@ -123,18 +123,18 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         expect(yield* plaza(argv)).toMatchObject({
           code: 2,
           stdout: "",
-          stderr: expect.stringMatching(/^plaza: there is no profile "third", there are second, shop: .+\n$/) as unknown
+          stderr: expect.stringMatching(/^plaza: profile "third" does not exist \(existing: second, shop\): .+\n$/) as unknown
         })
       }
       const out = yield* plaza(["auth", "logout"])
       expect(out).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^Profile second is removed\. Its key still works: revoke it .+\n$/) as unknown
+        stdout: expect.stringMatching(/^Profile second is removed\. Its key stays valid: revoke it .+\n$/) as unknown
       })
       expect(yield* plaza(["me"])).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: no profile is chosen: name one with --profile or make it the default with plaza auth use; there are shop\n"
+        stderr: "plaza: no profile is selected: use --profile or plaza auth use with one of shop\n"
       })
       expect(yield* me(["--profile", "shop"])).toBe("1001")
     }))
@@ -163,7 +163,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       expect(other).toMatchObject({
         code: 2,
         stdout: "",
-        stderr: expect.stringMatching(/^plaza: profile shop is of account 1001, and this key is of account \d+: .+\n$/) as unknown
+        stderr: expect.stringMatching(/^plaza: profile shop belongs to account 1001, but this key belongs to account \d+: .+\n$/) as unknown
       })
       const { apiKey } = yield* Effect.flatMap(Sandbox.Sandbox, (sandbox) => Effect.orDie(sandbox.createKey("1001")))
       expect((yield* plaza(["auth", "login", "--profile", "shop"], { stdin: Redacted.value(apiKey) })).code).toBe(0)
@@ -180,7 +180,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         expect(yield* plaza(argv)).toEqual({
           code: 2,
           stdout: "",
-          stderr: `plaza: other users can open ${file}, which holds keys: run chmod 600 ${file}\n`
+          stderr: `plaza: other users can read ${file}, which contains keys: run chmod 600 ${file}\n`
         })
       }
       expect(yield* plaza(["me"], { env: { PLAZA_BASE_URL: baseUrl, PLAZA_API_KEY: keys.shop } })).toMatchObject({ code: 0 })
@@ -190,7 +190,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
         expect(yield* plaza(["me", "--json"], { env })).toMatchObject({
           code: 2,
           stdout: "",
-          stderr: expect.stringContaining("is not a file of profiles") as unknown
+          stderr: expect.stringContaining("is not a valid profiles file") as unknown
         })
       }
     }))
@@ -228,9 +228,9 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
     Effect.gen(function*() {
       const { baseUrl, config, keys, plaza } = yield* home
       const terminal = yield* Terminal.open(["auth", "login"], { env: { XDG_CONFIG_HOME: config }, columns: 200 })
-      yield* terminal.shows(/base address .*:$/m)
+      yield* terminal.shows(/Base URL .*:$/m)
       yield* terminal.type(`${baseUrl}\r`)
-      yield* terminal.shows(/The API key .*:/)
+      yield* terminal.shows(/API key .*:/)
       // With a wrong character that is taken back, as people type.
       yield* terminal.type(`${keys.shop}x\u007f\r`)
       const { code, screen } = yield* terminal.ended
@@ -244,10 +244,10 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
     }))
 
   it.scoped.each(
-    [["\u0003", 130, "The API key (it isn't shown):\n"], [
+    [["\u0003", 130, "API key (hidden):\n"], [
       "\u0004",
       2,
-      "The API key (it isn't shown):\nplaza: the question was not answered: nothing is done\n"
+      "API key (hidden):\nplaza: the prompt was closed without an answer\n"
     ]] as const
   )(
     "login at a terminal ends at %j with status %i and keeps nothing",
@@ -255,7 +255,7 @@ layer(services, { excludeTestServices: true })("plaza auth", (it) => {
       Effect.gen(function*() {
         const { baseUrl, config } = yield* home
         const terminal = yield* Terminal.open(["auth", "login", "--base-url", baseUrl], { env: { XDG_CONFIG_HOME: config } })
-        yield* terminal.shows(/The API key/)
+        yield* terminal.shows(/API key/)
         yield* terminal.type(keyPressed)
         expect(yield* terminal.ended).toEqual({ code, screen })
         expect(readdirSync(config)).toEqual([])

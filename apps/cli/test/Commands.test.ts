@@ -93,14 +93,16 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         plaza("posts", "create", "--text", "x", ...files.flatMap((file) => ["--media", file]))
 
       const missing = yield* create(one, `${one}.missing`)
-      expect(missing).toEqual({ code: 2, stdout: "", stderr: `plaza: there is no file ${one}.missing: check the path\n` })
+      expect(missing).toEqual({ code: 2, stdout: "", stderr: `plaza: ${one}.missing does not exist: check the path\n` })
       expect((yield* state).media.length).toBe(before.media.length)
 
       const failed = yield* create(one, large)
       const after = yield* state
       expect(failed).toMatchObject({ code: 2, stdout: "" })
       expect(failed.stderr).toContain(
-        `${large} was not uploaded. Nothing was posted. Uploaded already, to be used with --media-id: ${after.media.at(-1)?.id} (${one}).`
+        `${large} was not uploaded. The post was not created. Use --media-id with the files that are uploaded: ${
+          after.media.at(-1)?.id
+        } (${one}).`
       )
       expect(after.media.length).toBe(before.media.length + 1)
       expect(after.posts.length).toBe(before.posts.length)
@@ -139,7 +141,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const id = (yield* state).posts[0]?.id ?? ""
       expect(yield* both("posts", "like", id)).toEqual([done(`The account likes post ${id}.\n`), done(`{"postId":"${id}","liked":true}\n`)])
       expect(yield* both("posts", "comment", id, "--text", "Lovely")).toEqual([
-        done(`Commented on post ${id}.\n`),
+        done(`The comment on post ${id} is created.\n`),
         done(`{"text":"Lovely"}\n`)
       ])
       const { comments, likes } = yield* state
@@ -157,7 +159,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(yield* plazaWith(["stories", "create", "--input", "-"], { stdin: "[1]" })).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: standard input has to hold a JSON object, in braces\n"
+        stderr: "plaza: standard input must contain a JSON object\n"
       })
     }))
 
@@ -178,7 +180,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
         expect(yield* plaza("stock", "set", "0042", stock)).toEqual({
           code: 2,
           stdout: "",
-          stderr: `plaza: the stock has to be a number such as 12, and "${stock}" is none\n`
+          stderr: `plaza: the stock must be a number such as 12, not "${stock}"\n`
         })
       }
       expect((yield* sandbox.requests).length).toBe(before)
@@ -206,7 +208,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       )
       expect(jsonLines(json.stdout)[0]).toMatchObject({ id: text.stdout.split("\n")[0] })
       expect(yield* both("chat", "send", "conv_301", "--text", "It is on its way")).toEqual([
-        done("Sent to conversation conv_301.\n"),
+        done("The message is sent to conversation conv_301.\n"),
         done(`{"text":"It is on its way"}\n`)
       ])
       expect((yield* state).messages.filter(({ text }) => text === "It is on its way").length).toBe(2)
@@ -269,11 +271,11 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(yield* plaza("sandbox", "seed", "--orders", "1")).toEqual(done("Added to the sandbox: 1 orders.\n"))
       expect(yield* plaza("sandbox", "seed")).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^plaza: nothing to add: give one of --people, /) as unknown
+        stderr: expect.stringMatching(/^plaza: nothing to add: use one of --people, /) as unknown
       })
       expect(yield* plaza("sandbox", "seed", "--posts", "-1")).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^plaza: --posts has to be a whole number from 0/) as unknown
+        stderr: expect.stringMatching(/^plaza: --posts must be a whole number from 0/) as unknown
       })
     }))
 
@@ -295,7 +297,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       ])
       expect((yield* plazaWith(["sandbox", "faults", "add", "--input", "-"], { stdin: `{"kind":"drop","when":"after"}` })).code).toBe(0)
       expect(yield* sandbox.faults).toHaveLength(2)
-      expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("All faults are cleared.\n"))
+      expect(yield* plaza("sandbox", "faults", "clear")).toEqual(done("All faults are removed.\n"))
       expect(yield* sandbox.faults).toEqual([])
     }))
 
@@ -307,9 +309,9 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     }))
 
   it.effect.each([
-    [`{"kind":"explode"}`, /^plaza: "kind" of the fault can't be used: /],
-    [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault can't be used: /],
-    [`[`, /^plaza: the fault is not JSON: /]
+    [`{"kind":"explode"}`, /^plaza: "kind" of the fault is invalid: /],
+    [`{"kind":"drop","when":"after","tiems":2}`, /^plaza: "tiems" of the fault is invalid: /],
+    [`[`, /^plaza: the fault is not valid JSON: /]
   ] as const)("sandbox faults add refuses %s and names what is wrong", ([fault, sentence]) =>
     Effect.gen(function*() {
       const { code, stderr } = yield* plaza("sandbox", "faults", "add", fault)

@@ -94,13 +94,13 @@ layer(NodeContext.layer, { excludeTestServices: true })("completion", (it) => {
 })
 
 const offered = (...words: ReadonlyArray<string>) =>
-  Complete.answer(manual, words).split("\n").map((line) => line.split("\t")[0]).filter((name) => name !== "")
+  Complete.complete(manual, words).split("\n").map((line) => line.split("\t")[0]).filter((name) => name !== "")
 
 describe("what may be typed next", () => {
   it("is a command, with what it does behind it", () => {
     expect(offered("")).toEqual(manual.page.commands.map(({ name }) => name))
     expect(offered("sand")).toEqual(["sandbox"])
-    expect(Complete.answer(manual, ["users", "fo"])).toBe("follow\tFollow a user. Sent again after a fault of the service.\n")
+    expect(Complete.complete(manual, ["users", "fo"])).toBe("follow\tFollow a user.\n")
     expect(offered("help", "po")).toEqual(["posts"])
     expect(offered("posts", "none", "")).toEqual([])
   })
@@ -123,6 +123,6 @@ describe("what may be typed next", () => {
   })
 
   it("is what the program itself tells", async () => {
-    expect((await Effect.runPromise(run([Complete.command, "posts", "l"]))).stdout).toBe(Complete.answer(manual, ["posts", "l"]))
+    expect((await Effect.runPromise(run([Complete.command, "posts", "l"]))).stdout).toBe(Complete.complete(manual, ["posts", "l"]))
   })
 })

@@ -7,11 +7,11 @@ import { layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Option, Redacted, TestClock } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { expect } from "vitest"
-import * as Doctor from "../src/Doctor.js"
-import type { Check } from "../src/Doctor/Check.js"
-import * as Local from "../src/Doctor/Local.js"
-import * as Network from "../src/Doctor/Network.js"
-import { nothing } from "../src/Target.js"
+import type { Check } from "../src/doctor/Check.js"
+import * as Doctor from "../src/doctor/Doctor.js"
+import * as Local from "../src/doctor/LocalChecks.js"
+import * as Network from "../src/doctor/NetworkChecks.js"
+import { empty } from "../src/profiles/ConnectionSettings.js"
 
 const key = `key_${"d".repeat(36)}wxyz`
 const now = Date.parse("2026-11-21T12:00:00.000Z")
@@ -85,7 +85,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(statuses(checks)).toEqual(good)
       expect(of(checks, "account")?.message).toBe("corner-shop (account 1001)")
       expect(of(checks, "key")?.message).toBe("****wxyz from PLAZA_API_KEY")
-      expect(of(checks, "writes")?.message).toMatch(/doesn't show/)
+      expect(of(checks, "writes")?.message).toMatch(/shows neither/)
       expect(seen).toEqual(["GET /open/v1/me"])
     }))
 
@@ -96,30 +96,30 @@ layer(NodeContext.layer)("the doctor", (it) => {
       const checks = yield* diagnose({ PLAZA_BASE_URL: `http://localhost:${port}/open/v1`, PLAZA_API_KEY: key })
       expect(statuses(checks)).toEqual({ ...good, service: "failed", clock: "unknown", account: "unknown" })
       expect(of(checks, "service")).toMatchObject({
-        message: `no answer from localhost:${port} (ECONNREFUSED)`,
-        remedy: expect.stringContaining("Nothing listens there") as unknown
+        message: `no response from localhost:${port} (ECONNREFUSED)`,
+        remedy: expect.stringContaining("Check the host and port") as unknown
       })
     }))
 
   it.scoped.each([
-    ["HTML at a wrong path", 404, "<html><title>Not Found</title></html>", "what answers is not the service: 404: ", "Not Found"],
-    ["HTML with 200", 200, "<html><title>Sign in</title></html>", "what answers with status 200 is not the service", ""],
+    ["HTML at a wrong path", 404, "<html><title>Not Found</title></html>", "the response is not from the service: 404: ", "Not Found"],
+    ["HTML with 200", 200, "<html><title>Sign in</title></html>", "the response with status 200 is not from the service", ""],
     [
       "a key that is revoked",
       401,
       `{"error":{"code":"INVALID_API_KEY","message":"it is revoked"}}`,
-      "the service doesn't accept the key: 401 INVALID_API_KEY: it is revoked",
+      "the service rejects the API key: 401 INVALID_API_KEY: it is revoked",
       ""
     ],
     [
       "an account without access",
       403,
       `{"error":{"code":"DEVELOPER_ACCESS_REVOKED","message":"suspended"}}`,
-      "the account's developer access is suspended or revoked: 403",
+      "developer access of the account is suspended or revoked: 403",
       ""
     ],
-    ["an echo of the request", 500, "got AUTHORIZATION", "the service can't be reached behind what answers for it: 500", ""],
-    ["JSON that is no object", 200, `["x"]`, "what answers with status 200 is not the service", ""]
+    ["an echo of the request", 500, "got AUTHORIZATION", "a gateway can't reach the service: 500", ""],
+    ["JSON that is no object", 200, `["x"]`, "the response with status 200 is not from the service", ""]
   ] as const)("tells %s", ([_, status, body, message, more]) =>
     Effect.gen(function*() {
       const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(status, body), PLAZA_API_KEY: key })
@@ -131,7 +131,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
   it.scoped.each([
     [`{"username":"corner-shop"}`, "corner-shop"],
     [`{"id":"1001"}`, "account 1001"],
-    ["{}", "the service accepts the key, and shows neither id nor username of its account"]
+    ["{}", "the service accepts the key, but returns neither id nor username"]
   ] as const)("accepts a profile such as %s, of which the document requires no field", ([body, message]) =>
     Effect.gen(function*() {
       const checks = yield* diagnose({ PLAZA_BASE_URL: yield* answering(200, body), PLAZA_API_KEY: key })
@@ -142,8 +142,8 @@ layer(NodeContext.layer)("the doctor", (it) => {
     [3_600_000, "warning", "this machine's clock is 3600 seconds behind the service's"],
     [-3_600_000, "warning", "this machine's clock is 3599 seconds ahead of the service's"],
     [20_000, "ok", "this machine's clock is 20 seconds behind the service's"],
-    [-1_000, "ok", "the service has the same time"],
-    [undefined, "unknown", "the service doesn't tell its time"]
+    [-1_000, "ok", "in sync with the service"],
+    [undefined, "unknown", "the service does not send its time"]
   ] as const)("tells a clock that is %i ms away", ([away, status, message]) =>
     Effect.gen(function*() {
       const date = away === undefined ? undefined : now + away
@@ -166,7 +166,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       const unsafe = yield* diagnose({ PLAZA_BASE_URL: base, PLAZA_API_KEY: "key_secret with a space" })
       expect(statuses(unsafe)).toEqual(without)
       expect(JSON.stringify(unsafe)).not.toContain("secret")
-      expect(of(unsafe, "key")?.message).toContain("what comes from PLAZA_API_KEY is not a key")
+      expect(of(unsafe, "key")?.message).toContain("the API key from PLAZA_API_KEY is invalid")
     }))
 
   it.scoped("says what is missing without any settings", () =>
@@ -193,7 +193,7 @@ layer(NodeContext.layer)("the doctor", (it) => {
       expect(statuses(checks)).toEqual({ ...good, profile: "failed", key: "failed", account: "unknown" })
       expect(of(checks, "profile")?.message).toContain(`run chmod 600 ${config}/plaza/config.json`)
       const nobody = yield* diagnose({}, { profile: "nobody", baseUrl: yield* answering(401, "") })
-      expect(of(nobody, "profile")?.message).toContain(`there is no profile "nobody"`)
+      expect(of(nobody, "profile")?.message).toContain(`profile "nobody" does not exist`)
       expect(of(nobody, "service")?.status).toBe("ok")
     }))
 
@@ -214,12 +214,12 @@ layer(NodeContext.layer)("the doctor", (it) => {
     Effect.gen(function*() {
       const check = of(yield* diagnose(env), "allowance")
       expect(check?.status).toBe(status)
-      if (status === "failed") expect(check?.message).toMatch(/^PLAZA_(RATE_LIMIT|TIMEOUT) can't be used: /)
+      if (status === "failed") expect(check?.message).toMatch(/^PLAZA_(RATE_LIMIT|TIMEOUT) is invalid: /)
     }))
 })
 
 layer(NodeContext.layer)("the doctor on", (it) => {
-  const targetOf = (value: string) => ({ ...nothing, baseUrl: { value, from: "PLAZA_BASE_URL" } })
+  const targetOf = (value: string) => ({ ...empty, baseUrl: { value, from: "PLAZA_BASE_URL" } })
 
   it.effect.each([
     ["https://host/open/v1", "ok"],
@@ -252,7 +252,7 @@ layer(NodeContext.layer)("the doctor on", (it) => {
       }
       expect(Local.address(other, false)[0]).toMatchObject({
         status: "warning",
-        message: expect.stringContaining("the key of profile shop was made for https://host/open/v1") as unknown
+        message: expect.stringContaining("the key of profile shop was created for https://host/open/v1") as unknown
       })
       expect(Local.address({ ...other, profileBaseUrl: "https://other/open/v1/" }, false)[0].status).toBe("ok")
     }))
@@ -266,9 +266,9 @@ layer(NodeContext.layer)("the doctor on", (it) => {
     ["CERT_HAS_EXPIRED", -1, false, "failed"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", 100, false, "failed"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", 100, true, "warning"]
-  ] as const)("a certificate that is refused with %s and valid for %i days, unchecked %j: %s",
-    ([refused, days, isUnchecked, status]) =>
+  ] as const)("a certificate with error %s, valid for %i days, check disabled %j: %s",
+    ([error, days, isDisabled, status]) =>
       Effect.sync(() =>
-        expect(Network.judge({ refused, validTo: now + days * 86_400_000, subject: "host" }, now, isUnchecked).status).toBe(status)
+        expect(Network.checkCertificate({ error, validTo: now + days * 86_400_000, subject: "host" }, now, isDisabled).status).toBe(status)
       ))
 })

@@ -58,7 +58,7 @@ const failing = (code: string) => ({
     ]) as unknown
   },
   stderr: expect.stringMatching(
-    /^\{"error":\{"tag":"ChecksFailed","code":null,"status":null,"message":"one check of 11 failed: tls","details":\{\}\}\}\n$/
+    /^\{"error":\{"tag":"ChecksFailed","code":null,"status":null,"message":"1 check of 11 failed: tls","details":\{\}\}\}\n$/
   ) as unknown
 })
 
@@ -92,7 +92,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       })
       expect({ code, stderr }).toEqual({ code: 1, stderr: "plaza: 2 checks of 10 failed: allowance, account\n" })
       expect(stdout).toMatch(
-        /\nfailed\taccount\tthe service doesn't accept the key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key, .+\n/
+        /\nfailed\taccount\tthe service rejects the API key: 401 INVALID_API_KEY: .+\n\t\t-> Use an active key\. .+\n/
       )
     }))
 
@@ -113,7 +113,7 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
         stderr: ""
       })
       expect(yield* diagnose(`https://127.0.0.1:${port}/open/v1`)).toEqual(
-        failing("valid until 2126-.+ is not accepted \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)")
+        failing("valid until 2126-.+ is not trusted \\(DEPTH_ZERO_SELF_SIGNED_CERT\\)")
       )
       const unchecked = yield* diagnose(`https://localhost:${port}/open/v1`, { NODE_TLS_REJECT_UNAUTHORIZED: "0", NODE_NO_WARNINGS: "1" })
       expect(unchecked).toMatchObject({
@@ -127,14 +127,14 @@ layer(services, { excludeTestServices: true })("plaza doctor", (it) => {
       const env = yield* trusted(`${Certificates.valid}${Certificates.expired}`)
       const old = yield* serve(secure(Certificates.expired))
       expect(yield* diagnose(`https://localhost:${old}/open/v1`, env)).toEqual(
-        failing("valid until 2019-01-01.+ is not accepted \\(CERT_HAS_EXPIRED\\)")
+        failing("valid until 2019-01-01.+ is not trusted \\(CERT_HAS_EXPIRED\\)")
       )
       const other = yield* serve(secure(Certificates.valid), "127.0.0.2")
       expect(yield* diagnose(`https://127.0.0.2:${other}/open/v1`, env)).toEqual(
-        failing("is not accepted \\(ERR_TLS_CERT_ALTNAME_INVALID\\)")
+        failing("is not trusted \\(ERR_TLS_CERT_ALTNAME_INVALID\\)")
       )
       const plain = yield* serve(Http.createServer())
-      expect(yield* diagnose(`https://localhost:${plain}/open/v1`, env)).toEqual(failing("doesn't speak TLS as it should \\(\\w+\\)"))
+      expect(yield* diagnose(`https://localhost:${plain}/open/v1`, env)).toEqual(failing("does not speak TLS \\(\\w+\\)"))
     }))
 
   it.effect("is as good with a flag as with a variable", () =>

@@ -42,17 +42,17 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
   it.effect("ends with 2 for wrong words, wrong values and wrong settings, each with one sentence that names what to change", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<readonly [argv: ReadonlyArray<string>, env: Readonly<Record<string, string>>, sentence: string]> = [
-        [["psots"], {}, `plaza: there is no command "plaza psots"; did you mean plaza posts?`],
-        [["stock", "set", "0042", "abc"], {}, `plaza: the stock has to be a number such as 12, and "abc" is none`],
-        [["stories", "create", "--input", "no/such.json"], {}, "plaza: there is no file no/such.json: check the path"],
-        [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url can't be used: must begin with http:// or https://"],
-        [["me"], { PLAZA_BASE_URL: "" }, "plaza: PLAZA_BASE_URL can't be used: must be an address such as https://host/open/v1"],
+        [["psots"], {}, `plaza: unknown command "plaza psots": did you mean plaza posts?`],
+        [["stock", "set", "0042", "abc"], {}, `plaza: the stock must be a number such as 12, not "abc"`],
+        [["stories", "create", "--input", "no/such.json"], {}, "plaza: no/such.json does not exist: check the path"],
+        [["me", "--base-url", "ftp://x"], {}, "plaza: --base-url is invalid: must begin with http:// or https://"],
+        [["me"], { PLAZA_BASE_URL: "" }, "plaza: PLAZA_BASE_URL is invalid: must be an address such as https://host/open/v1"],
         [
           ["me"],
           { PLAZA_API_KEY: "key_1 key_2" },
-          "plaza: PLAZA_API_KEY can't be used: is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"
+          "plaza: PLAZA_API_KEY is invalid: is not a key: an API key is one word of printable ASCII characters, without spaces or line breaks"
         ],
-        [["me"], { PLAZA_LOG_LEVEL: "loud" }, `plaza: PLAZA_LOG_LEVEL can't be used: Expected a log level but received "loud"`]
+        [["me"], { PLAZA_LOG_LEVEL: "loud" }, `plaza: PLAZA_LOG_LEVEL is invalid: Expected a log level but received "loud"`]
       ]
       const ends = yield* Effect.forEach(cases, ([argv, env]) => both(argv, env))
       for (const [index, [text, json]] of ends.entries()) {
@@ -68,12 +68,12 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       expect(yield* run(["me"])).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: the service's address is not known: log in with plaza auth login, set PLAZA_BASE_URL or give --base-url\n"
+        stderr: "plaza: no base URL is set: run plaza auth login, set PLAZA_BASE_URL or use --base-url\n"
       })
       expect(yield* run(["me"], { env: { PLAZA_BASE_URL } })).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: no key is known: log in with plaza auth login, or set PLAZA_API_KEY or PLAZA_API_KEY_FILE\n"
+        stderr: "plaza: no API key is set: run plaza auth login, or set PLAZA_API_KEY or PLAZA_API_KEY_FILE\n"
       })
     }))
 
@@ -88,7 +88,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     Effect.gen(function*() {
       const [text, json] = yield* both(["orders", "ship", "500001", "--carrier", "", "--tracking-number", "1"])
       expect(text).toMatchObject({ code: 2, stdout: "" })
-      expect(text.stderr).toMatch(/^plaza: the service refuses a value\n {2}400 VALIDATION_ERROR: .+ \(field: carrier, .+\)\n {2}.+\n$/)
+      expect(text.stderr).toMatch(/^plaza: the service rejects a value\n {2}400 VALIDATION_ERROR: .+ \(field: carrier, .+\)\n {2}.+\n$/)
       expect(json.code).toBe(2)
       expect(errorOf(json.stderr)).toMatchObject({
         tag: "ValidationError",
@@ -110,7 +110,7 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
     Effect.gen(function*() {
       const [text, json] = yield* both(["me"], { PLAZA_API_KEY: key })
       expect(text).toMatchObject({ code: 4, stdout: "" })
-      expect(text.stderr).toMatch(/^plaza: the service doesn't accept the key\n {2}401 INVALID_API_KEY: .+\n {2}.+\n$/)
+      expect(text.stderr).toMatch(/^plaza: the service rejects the API key\n {2}401 INVALID_API_KEY: .+\n {2}.+\n$/)
       expect(`${text.stderr}${json.stderr}`).not.toContain(key)
       expect(errorOf(json.stderr)).toMatchObject({ tag: "InvalidApiKey", code: "INVALID_API_KEY", status: 401 })
       for (const code of ["INSUFFICIENT_SCOPE", "DEVELOPER_ACCESS_REVOKED", "PROFILE_INCOMPLETE", "STORE_BLOCKED"]) {
@@ -145,13 +145,13 @@ layer(services, { excludeTestServices: true })("plaza", (it) => {
       const unreachable = yield* plazaWith(["me"], { env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" } })
       expect(unreachable).toMatchObject({ code: 7, stdout: "" })
       expect(unreachable.stderr).toMatch(
-        /^plaza: the service can't be reached, .+\n {2}.*127\.0\.0\.1:1.*\n {2}Nothing listens there: .+\n$/
+        /^plaza: can't connect to the service.+\n {2}.*127\.0\.0\.1:1.*\n {2}Check the host and port .+\n$/
       )
       expect(yield* run(["sandbox", "reset"], { env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" } })).toEqual({
         code: 7,
         stdout: "",
         stderr: expect.stringMatching(
-          /^plaza: the service can't be reached, and nothing was done\n {2}no sandbox answers at http:\/\/127\.0\.0\.1:1: start one with plaza sandbox start, .+\n {2}.+\n$/
+          /^plaza: can't connect to the service; nothing was changed\n {2}no sandbox is running at http:\/\/127\.0\.0\.1:1: start one with plaza sandbox start, .+\n {2}.+\n$/
         ) as unknown
       })
     }))

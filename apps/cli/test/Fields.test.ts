@@ -4,7 +4,7 @@
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import * as Fields from "../src/Fields.js"
+import * as Fields from "../src/commands/api/Fields.js"
 
 const name = FastCheck.string({ minLength: 1 }).filter((name) => !name.includes("=") && !name.endsWith(":"))
 const parsed = (...written: ReadonlyArray<string>) => Either.map(Fields.parse(written), (fields) => Object.fromEntries(fields))
@@ -31,20 +31,20 @@ describe("a field", () => {
     expect(Fields.query(target, new Map<string, unknown>([["a", "x y"], ["b", 5], ["c", [1]]]))).toEqual(
       Either.right({ a: "x y", b: "5", c: "[1]", d: "1" })
     )
-    expect(refusal(Fields.query(target, new Map([["d", "2"]])))).toBe("d is in the path and in --field: leave one of them out")
+    expect(refusal(Fields.query(target, new Map([["d", "2"]])))).toBe("d is in the path and in --field: remove one of them")
   })
 
   it.each([
-    ["stock", `--field "stock" has no value: write name=value, or name:=json`],
-    ["=7", `--field "=7" has no name: write name=value, or name:=json`],
-    [":=7", `--field ":=7" has no name: write name=value, or name:=json`]
+    ["stock", `--field "stock" has no value: write name=value or name:=json`],
+    ["=7", `--field "=7" has no name: write name=value or name:=json`],
+    [":=7", `--field ":=7" has no name: write name=value or name:=json`]
   ])("%s is refused", (written, sentence) => {
     expect(refusal(Fields.parse([written]))).toBe(sentence)
   })
 
   it("is refused when its JSON is broken or its name is there already", () => {
-    expect(refusal(Fields.parse(["a:={"]))).toMatch(/^the value of --field a is not JSON: /)
-    expect(refusal(Fields.parse(["a=1", "a=2"]))).toBe("--field a is given twice: leave one of them out")
+    expect(refusal(Fields.parse(["a:={"]))).toMatch(/^the value of --field a is not valid JSON: /)
+    expect(refusal(Fields.parse(["a=1", "a=2"]))).toBe("--field a is given twice: remove one of them")
   })
 })
 
@@ -56,6 +56,6 @@ describe("a path", () => {
   })
 
   it("is refused when its query names one thing twice", () => {
-    expect(refusal(Fields.target("/me?a=1&a=2"))).toBe(`the query of "/me?a=1&a=2" names one thing twice: leave one of them out`)
+    expect(refusal(Fields.target("/me?a=1&a=2"))).toBe(`the query of "/me?a=1&a=2" has a duplicate parameter: remove one of them`)
   })
 })

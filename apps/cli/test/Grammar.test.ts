@@ -1,10 +1,9 @@
 /**
- * What the commands take and what the reader of the command line knows are the same, and every command shows how it is used.
+ * Every command of the design exists, with help and examples that parse.
  */
-import { Arguments, Manual, Start } from "@plaza/cli-kit"
+import { Arguments, Manual } from "@plaza/cli-kit"
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { grammar } from "../src/Cli.js"
 import { manPage, manual } from "../src/manual.js"
 
 const commands = Manual.allPages(manual.page)
@@ -49,34 +48,39 @@ describe("the commands", () => {
     ])
   })
 
-  it("take no option that the reader of the command line does not know, and it knows no other", () => {
-    const taken = leaves.flatMap(({ page }) => page.options.map(({ name }) => name))
-    const valued = taken.flatMap((option) => option.includes(" ") ? option.split(" ").slice(0, 1) : [])
-    const flags = taken.filter((option) => !option.includes(" "))
-    expect([...new Set(valued)].toSorted()).toEqual([...grammar.valued].toSorted())
-    expect([...new Set(flags)].toSorted()).toEqual([...grammar.flags].toSorted())
+  it("give an option the same syntax in every command", () => {
+    const syntaxes = leaves.flatMap(({ page }) =>
+      page.options.map(({ name, repeated, value }) => ({ name, repeated, hasValue: value !== undefined }))
+    )
+    for (const syntax of syntaxes) expect(syntaxes.filter(({ name }) => name === syntax.name)).toEqual(expect.arrayContaining([syntax]))
+    expect(new Set(syntaxes.map((syntax) => JSON.stringify(syntax))).size).toBe(new Set(syntaxes.map(({ name }) => name)).size)
   })
 
   it.each(leaves.map(({ page, path }) => [path.join(" "), page] as const))("%s takes --json and --quiet", (_, page) => {
     expect(page.options.map(({ name }) => name)).toEqual(expect.arrayContaining(["--json", "--quiet"]))
   })
 
-  it.each(commands.map(({ page, path }) => [path.join(" "), page] as const))("%s tells what it does, with examples that can be typed",
+  it.each(commands.map(({ page, path }) => [path.join(" "), page] as const))("%s has a summary of one sentence and examples that parse",
     (command, page) => {
-      expect(page.about).toMatch(/^[A-Z].+\.$/)
+      expect(page.summary).toMatch(/^[A-Z][^.]+\.$/)
       expect(page.examples.length).toBeGreaterThan(0)
       for (const example of page.examples) {
-        const request = Arguments.normalize("plaza", words(example), grammar, Start.commandsOf(manual.page))
+        const request = Arguments.parse(manual.page, words(example))
         expect(Either.map(request, ({ _tag }) => _tag)).toEqual(Either.right("Run"))
         expect(`plaza ${example} `.startsWith(`${command} `)).toBe(true)
       }
     })
 
-  it("name the options that may be given more than once as such", () => {
-    expect(grammar.repeated.every((option) => grammar.valued.includes(option))).toBe(true)
+  it("describe every option and argument", () => {
+    const undescribed = leaves.flatMap(({ page, path }) =>
+      [...page.options, ...page.args].flatMap(({ description, name }) =>
+        /^[A-Za-z*-].+\.$/.test(description) ? [] : [[...path, name].join(" ")]
+      )
+    )
+    expect(undescribed).toEqual([])
   })
 
-  it("are all in the page for man", () => {
+  it("are all in the man page", () => {
     expect(leaves.filter(({ path }) => !manPage.includes(`.SS ${path.join(" ").replaceAll("-", "\\-")}\n`))).toEqual([])
   })
 })

@@ -3,6 +3,7 @@
  */
 import { FileSystem, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
+import { ExitCode } from "@plaza/cli-kit"
 import { OrderId, ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
@@ -34,12 +35,12 @@ describe("a file", () => {
       const state = yield* home
       const file = yield* write(state, "stock.csv", "productId;stock\nA;1\nB;\nC;many\nA;2\n;4\n")
       const text = yield* run(state, "stock", file, { json: false })
-      expect(failureOf(text)).toEqual(explained("4 of its 5 rows can't be used, and nothing was sent"))
+      expect(failureOf(text)).toEqual(explained("4 of its 5 rows are invalid; nothing was sent"))
       expect(text).toMatchObject({ stdout: "" })
       expect(text.stderr.split("\n").map((line) => line.replace(file, "stock.csv"))).toEqual([
-        "stock.csv, line 3: stock is empty, which is not taken for zero",
+        "stock.csv, line 3: stock is empty, which does not count as zero",
         `stock.csv, line 4: stock "many" is not a number`,
-        `stock.csv, line 5: productId "A" occurs on line 2 already, so it is unclear which row is right`,
+        `stock.csv, line 5: productId "A" is also on line 2: keep one of them`,
         "stock.csv, line 6: productId is empty",
         ""
       ])
@@ -97,7 +98,7 @@ describe("an import", () => {
       const others = rows(20).toReversed().map(([productId, stock]) => JSON.stringify({ stock, productId }))
       const again = yield* run(state, "stock", yield* write(state, "other.ndjson", others.join("\n")), { json: false })
       expect(again.stdout).toBe("0 of 20 rows sent, 20 in place since an earlier run.\n")
-      expect(again.stderr).toMatch(/^Everything is in place since \d{4}-.+Z, and nothing is sent\. .+--again sends it anew\.\n$/)
+      expect(again.stderr).toMatch(/^Every row is in place since \d{4}-.+Z\. Nothing was sent\. Use --again .+\n$/)
       expect((yield* writes).length).toBe(20)
       expect(summaryOf(yield* run(state, "stock", `${state}/stock.csv`, { again: true }))).toMatchObject({ sent: 20, inPlace: 0 })
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(20) } }))))
@@ -169,7 +170,7 @@ describe("an import", () => {
       yield* run(state, "stock", file)
       const before = (yield* writes).length
       const text = yield* run(state, "stock", file, { dryRun: true, json: false })
-      expect(text).toMatchObject({ stdout: "P-1\t1\n", stderr: "1 of 3 rows would be sent, and 2 are in place since an earlier run.\n" })
+      expect(text).toMatchObject({ stdout: "P-1\t1\n", stderr: "1 of 3 rows would be sent. 2 are in place since an earlier run.\n" })
       expect((yield* writes).length).toBe(before)
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))
 
@@ -184,7 +185,9 @@ describe("an import", () => {
       yield* Effect.repeat(Effect.yieldNow(), { until: () => Effect.map(requests, (all) => all.some(({ method }) => method === "PATCH")) })
       expect(failureOf(yield* run(state, "stock", other))).toMatchObject({
         _tag: "UsageError",
-        message: expect.stringMatching(/another import of this kind runs for this account \(process \d+ on .+, since .+Z\)/) as unknown
+        message: expect.stringMatching(
+          /another import of this kind is running for this account \(process \d+ on .+, since .+Z\)/
+        ) as unknown
       })
       yield* Fiber.interrupt(running)
       // What ends gives the place free, however it ended.
@@ -203,7 +206,8 @@ describe("what fails", () => {
         const report = `${state}/${name}`
         const ended = yield* run(state, "stock", file, { report, again: true })
         expect(summaryOf(ended)).toMatchObject({ sent: 1, failed: 2, left: 0, report })
-        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RowsFailed", exitCode: 3 } })
+        expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RowsFailed" } })
+        expect(ExitCode.of(failureOf(ended))).toBe(3)
         expect(yield* fs.readFileString(report)).toContain("NOT_FOUND")
         expect(summaryOf(yield* run(state, "stock", report, { dryRun: true }))).toMatchObject({
           send: [{ productId: `a,"b";c`, stock: "2" }, { productId: "gone", stock: "3" }]
@@ -246,7 +250,8 @@ describe("what fails", () => {
           const report = `${state}/failed.ndjson`
           const ended = yield* run(state, "stock", file, { concurrency, report })
           expect(summaryOf(ended)).toMatchObject({ sent: 11 - failing.length, failed: failing.length, left: 0 })
-          expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RowsFailed", exitCode } })
+          expect(failureOf(ended)).toMatchObject({ _tag: "Explained", cause: { _tag: "RowsFailed" } })
+          expect(ExitCode.of(failureOf(ended))).toBe(exitCode)
           const listed = (yield* fs.readFileString(report)).trim().split("\n").map((line): unknown => JSON.parse(line))
           expect(listed).toMatchObject(failing.map((productId) => ({ productId })))
           yield* clearFaults
@@ -292,7 +297,7 @@ describe("what fails", () => {
           expect(failureOf(ended)).toMatchObject({
             _tag: "Explained",
             cause: { code, status: 403 },
-            advice: "0 of 40 rows are in place: run the same command to go on."
+            explanation: "0 of 40 rows are in place. Run the same command again to continue."
           })
           const sent = (yield* writes).length - before
           expect(sent).toBeGreaterThan(3)
@@ -339,7 +344,7 @@ describe("what fails", () => {
       expect(failureOf(ended)).toMatchObject({
         _tag: "Explained",
         cause: { _tag: "RateLimited" },
-        advice: "0 of 40 rows are in place: run the same command to go on."
+        explanation: "0 of 40 rows are in place. Run the same command again to continue."
       })
       expect((yield* writes).length).toBeLessThanOrEqual(4)
       yield* clearFaults
@@ -387,7 +392,8 @@ describe("trouble on the way", () => {
         yield* addFault({ kind: "status", when: "before", status: 200, body, contentType, method: "PATCH", path: "*/P-0/stock" })
         const one = yield* run(state, "stock", yield* write(state, "one.csv", stockOf([["P-0", 7]])), { again: true })
         expect(summaryOf(one)).toMatchObject({ sent: 0, failed: 1, left: 0 })
-        expect(failureOf(one)).toMatchObject({ cause: { _tag: "RowsFailed", exitCode: 8 } })
+        expect(failureOf(one)).toMatchObject({ cause: { _tag: "RowsFailed" } })
+        expect(ExitCode.of(failureOf(one))).toBe(8)
         yield* addFault({ kind: "status", when: "before", status: 200, body, contentType, method: "PATCH", times: 1_000 })
         const ended = yield* run(state, "stock", file, { concurrency: 1 })
         expect(summaryOf(ended)).toMatchObject({ sent: 0, failed: 8, left: 12 })
@@ -423,7 +429,8 @@ describe("trouble on the way", () => {
       yield* addFault({ kind: "drop", when: "after", method: "POST" })
       yield* addFault({ kind: "drop", when: "before", method: "POST", times: 100 })
       const ended = yield* run(state, "orders", file)
-      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed", exitCode: 8 } })
+      expect(failureOf(ended)).toMatchObject({ cause: { _tag: "RowsFailed" } })
+      expect(ExitCode.of(failureOf(ended))).toBe(8)
       yield* clearFaults
       expect(summaryOf(yield* run(state, "orders", file))).toMatchObject({ sent: 0, alreadyShipped: [], unverified: ["P-0"] })
     }).pipe(Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: orders(1) } })), SimulatedTime.run))
@@ -436,7 +443,7 @@ describe("trouble on the way", () => {
       yield* fs.writeFileString(`${state}/plaza`, "in the way")
       expect(failureOf(yield* run(state, "stock", file))).toMatchObject({
         _tag: "Explained",
-        advice: expect.stringContaining("XDG_STATE_HOME") as unknown
+        explanation: expect.stringContaining("XDG_STATE_HOME") as unknown
       })
       expect(yield* writes).toEqual([])
     }).pipe(Effect.provide(inProcess({ fixtures: { products: products(3) } }))))

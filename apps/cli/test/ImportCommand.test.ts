@@ -37,16 +37,16 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
     Effect.gen(function*() {
       const env = { XDG_STATE_HOME: yield* home }
       const cases = [
-        [["--format", "xml"], `plaza: --format has to be one of csv, json, ndjson, and "xml" is none\n`],
-        [["--delimiter", "||"], `plaza: --delimiter has to be one character or tab, and "||" is neither\n`],
-        [["--concurrency", "0"], `plaza: --concurrency has to be a whole number of at least 1, and "0" is none\n`],
+        [["--format", "xml"], `plaza: --format must be one of csv, json, ndjson, not "xml"\n`],
+        [["--delimiter", "||"], `plaza: --delimiter must be one character or tab, not "||"\n`],
+        [["--concurrency", "0"], `plaza: --concurrency must be a whole number of at least 1, not "0"\n`],
         [
           ["--format", "json"],
-          "plaza: standard input: it begins with neither [ nor {: this is no JSON document with rows in it; nothing of it was taken\n"
+          "plaza: standard input: it starts with neither [ nor {: this is not a JSON document with rows; no row of it was used\n"
         ],
         [
           [],
-          `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row can't be used, and nothing was sent\n  Correct the listed rows and run this again.\n`
+          `standard input, line 2: stock "x" is not a number\nplaza: standard input can't be imported: its only row is invalid; nothing was sent\n  Correct the listed rows and run the command again.\n`
         ]
       ] as const
       for (const [options, stderr] of cases) {
@@ -59,7 +59,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       expect(yield* plazaWith(["orders", "import", "no/such.csv"], { env })).toEqual({
         code: 2,
         stdout: "",
-        stderr: "plaza: there is no file no/such.csv: check the path\n"
+        stderr: "plaza: no/such.csv does not exist: check the path\n"
       })
     }))
 
@@ -73,7 +73,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         code: 3,
         stdout: "2 of 3 rows sent, 1 failed.\n",
         stderr:
-          `plaza: 1 row of 3 failed\n  They are in ${state}/failed.csv, each with the reason: correct that file and import it, or run the same command to try them again.\n`
+          `plaza: 1 row of 3 failed\n  The failed rows and their reasons are in ${state}/failed.csv. Correct and import that file, or run the same command again to retry them.\n`
       })
       const json = yield* plazaWith(["orders", "import", file, "--json"], { env })
       expect(json.code).toBe(3)
@@ -89,9 +89,9 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       yield* addFault({ kind: "status", when: "before", status: 429, retryAfter: "43200", method: "PATCH", times: 1_000 })
       const { code, stderr, stdout } = yield* plazaWith(["stock", "import", file], { env: { ...quick, XDG_STATE_HOME: state } })
       yield* clearFaults
-      expect({ code, stdout }).toEqual({ code: 6, stdout: "0 of 300 rows sent, 300 not tried.\n" })
-      expect(stderr).toContain("0 of 300 rows are in place: run the same command to go on.")
-      expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
+      expect({ code, stdout }).toEqual({ code: 6, stdout: "0 of 300 rows sent, 300 not attempted.\n" })
+      expect(stderr).toContain("0 of 300 rows are in place. Run the same command again to continue.")
+      expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
     }))
 
   it.scoped("ends with 4 after a handful of rows where the store refuses every one", () =>
@@ -105,8 +105,8 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
         env: { ...quick, XDG_STATE_HOME: state }
       })
       yield* clearFaults
-      expect({ code, stdout }).toEqual({ code: 4, stdout: "0 of 300 rows sent, 300 not tried.\n" })
-      expect(stderr).toContain("0 of 300 rows are in place: run the same command to go on.")
+      expect({ code, stdout }).toEqual({ code: 4, stdout: "0 of 300 rows sent, 300 not attempted.\n" })
+      expect(stderr).toContain("0 of 300 rows are in place. Run the same command again to continue.")
       expect((yield* requests).length - before).toBeLessThanOrEqual(12)
     }))
 
@@ -116,7 +116,7 @@ layer(services, { excludeTestServices: true })("plaza import", (it) => {
       const env = { ...(yield* environment), ...quick, XDG_STATE_HOME: state }
       const file = yield* write(state, "stock.csv", stockOf([["gone", 1] as const, ...ids.map((id) => [id, 1] as const)]))
       const terminal = yield* Terminal.open(["stock", "import", file], { env, columns: 100 })
-      yield* terminal.shows(/^Importing stock █*░+ \d+ of 301 · \d+ a minute · \d s left · 1 failed$/m)
+      yield* terminal.shows(/^Importing stock █*░+ \d+ of 301 · \d+ per minute · \d s left · 1 failed$/m)
       const { code, screen } = yield* terminal.ended
       expect(code).toBe(3)
       expect(screen).toMatch(/^300 of 301 rows sent, 1 failed\.\nplaza: 1 row of 301 failed\n/)

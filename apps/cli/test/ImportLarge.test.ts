@@ -88,7 +88,7 @@ const importAll = (kind: "stock" | "orders", content: string, path: string, requ
   })
 
 // Virtual hours are real minutes on a machine that has other things to do.
-const patience = 900_000
+const testTimeout = 900_000
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, number) => `P-${number}`)
 
@@ -108,7 +108,7 @@ describe("an import that is cut off again and again", () => {
       expect(minutes).toBeLessThan(seen.requests / 120 * 1.05 + 2 * (cutOff + 2))
     }).pipe(atOnce, Effect.scoped,
       Effect.provide(inProcess({ fixtures: { products: tenThousand.map((id) => ({ id, stock: 1_000_000 })) } })), SimulatedTime.run),
-    patience)
+    testTimeout)
 
   it.live("ships a thousand orders, each with its own number", () =>
     Effect.gen(function*() {
@@ -118,5 +118,5 @@ describe("an import that is cut off again and again", () => {
       expect(seen).toMatchObject({ again: 0, limitedInFirstLife: 0 })
       expect(state.orders.filter(({ id, shipment }) => shipment?.trackingNumber === `T-${id}`).length).toBe(1_000)
     }).pipe(atOnce, Effect.scoped, Effect.provide(inProcess({ fixtures: { orders: aThousand.map((id) => ({ id })) } })), SimulatedTime.run),
-    patience)
+    testTimeout)
 })

@@ -9,8 +9,8 @@ import { layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Either, Exit, Fiber, Option, Redacted } from "effect"
 import { dirname } from "node:path"
 import { expect } from "vitest"
-import * as Profiles from "../src/Profiles.js"
-import * as File from "../src/ProfilesFile.js"
+import * as Profiles from "../src/profiles/Profiles.js"
+import * as File from "../src/profiles/ProfilesFile.js"
 
 const secret = `key_${"s".repeat(36)}wxyz`
 const profile = (id: string, baseUrl = "https://host/open/v1"): Profiles.Profile => ({
@@ -63,7 +63,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       yield* File.update(path, put("a"))
       for (const mode of [0o640, 0o604, 0o620, 0o601, 0o666]) {
         yield* fs.chmod(path, mode)
-        const said = `other users can open ${path}, which holds keys: run chmod 600 '${path.replace("'", `'\\''`)}'`
+        const said = `other users can read ${path}, which contains keys: run chmod 600 '${path.replace("'", `'\\''`)}'`
         expect(yield* refusal(File.read(path))).toBe(said)
         expect(yield* refusal(File.update(path, put("b")))).toBe(said)
       }
@@ -99,7 +99,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       yield* fs.writeFileString(path, text, { mode: 0o600 })
       const said = yield* refusal(File.read(path))
       expect(said).toBe(
-        `${path} is not a file of profiles that this version can read: correct it, or delete it and log in again with plaza auth login`
+        `${path} is not a valid profiles file: correct it, or delete it and run plaza auth login`
       )
       expect(yield* refusal(File.update(path, put("b")))).toBe(said)
       expect(yield* fs.readFileString(path)).toBe(text)
@@ -125,7 +125,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       yield* fs.symlink(real, path)
       expect(yield* namesIn(path)).toEqual([])
       expect(yield* refusal(File.update(path, put("a")))).toBe(
-        `${path} is a link to ${real}, which isn't there: make that file, or remove the link`
+        `${path} is a link to ${real}, which does not exist: create that file, or remove the link`
       )
       yield* fs.writeFileString(real, `{"version":1,"profiles":{}}`, { mode: 0o600 })
       yield* File.update(path, put("a"))
@@ -173,7 +173,9 @@ layer(NodeContext.layer, { excludeTestServices: true })("the file of profiles", 
       const path = yield* file
       yield* File.update(path, put("a"))
       const before = yield* fs.readFileString(path)
-      expect(yield* refusal(File.update(path, put("a", "2")))).toContain("profile a is of account a, and this key is of account 2")
+      expect(yield* refusal(File.update(path, put("a", "2")))).toContain(
+        "profile a belongs to account a, but this key belongs to account 2"
+      )
       const reason = new SystemError({
         module: "FileSystem",
         method: "rename",

@@ -65,7 +65,7 @@ layer(NodeContext.layer, { excludeTestServices: true })("plaza sandbox start", (
       expect(yield* secondEnd).toEqual({
         code: 0,
         stdout: "",
-        stderr: expect.stringMatching(/ until Ctrl-C\.\nIts pages are at http:\S+\/ for/) as unknown
+        stderr: expect.stringMatching(/Press Ctrl-C to stop it\.\nOpen http:\S+\/ in/) as unknown
       })
     }))
 

@@ -1,12 +1,12 @@
-/** Uploads of several files: what is checked before the first byte, and what is reported when one of them fails. */
+/** Uploads of several files: checks before the first byte, and the report of failures. */
 import { FileSystem } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Progress } from "@plaza/cli-kit"
-import { Media, Plaza } from "@plaza/client"
+import { Plaza } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
 import { Chunk, Effect, Layer, Option, Stream } from "effect"
-import * as Uploads from "../src/Uploads.js"
+import * as Uploads from "../src/commands/media/Uploads.js"
 
 const world = Layer.mergeAll(
   Layer.provideMerge(
@@ -26,46 +26,45 @@ const folderOf = (files: Readonly<Record<string, number>>) =>
     return folder
   })
 
-const make = (folder: string, ...names: ReadonlyArray<string>) =>
-  Effect.flatMap(Media, (media) => Uploads.make(media, names.map((name) => `${folder}/${name}`)))
+const make = (folder: string, ...names: ReadonlyArray<string>) => Uploads.make(names.map((name) => `${folder}/${name}`))
 
 const requests = Effect.map(Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.requests), (all) => all.length)
 
 describe("files", () => {
-  it.scoped("that can't be uploaded are all found before the first byte is sent", () =>
+  it.scoped("are checked before the first byte is sent", () =>
     Effect.gen(function*() {
       const folder = yield* folderOf({ "a.png": 10, "empty.png": 0 })
       const refused = yield* Effect.flip(make(folder, "a.png", "missing.png", "empty.png", "."))
       expect(refused.message.replaceAll(`${folder}/`, "")).toBe(
-        "nothing was uploaded: there is no file missing.png: check the path; empty.png is empty; . is a folder, and only files are uploaded"
+        "nothing was uploaded: missing.png does not exist: check the path; empty.png is empty; . is a folder: only files can be uploaded"
       )
       expect((yield* Effect.flip(make(folder, "empty.png"))).message).toBe(`${folder}/empty.png is empty`)
       expect(yield* requests).toBe(0)
     }).pipe(Effect.provide(world)))
 
-  it.scoped("are reported as soon as each is uploaded, and kept in the order in which they were named", () =>
+  it.scoped("are reported when each is uploaded, and listed in the order of the arguments", () =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const folder = yield* folderOf({ "a.png": 1, "b.png": 2, "c.png": 3, "d.png": 4 })
       // One of the first three hangs, and the clock stands still.
       yield* addFault({ kind: "delay", when: "before", millis: 600_000, method: "POST", path: "/media" })
-      const { each, failure, uploaded } = yield* make(folder, "a.png", "b.png", "c.png", "d.png")
-      const first = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(each, 3)))
+      const { failure, stream, uploaded } = yield* make(folder, "a.png", "b.png", "c.png", "d.png")
+      const first = Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(stream, 3)))
       expect(new Set(first.map(({ file }) => file)).size).toBe(3)
       expect(uploaded().map(({ file }) => file)).toEqual(uploaded().map(({ file }) => file).toSorted())
       expect(failure("")).toEqual(Option.none())
     }).pipe(Effect.provide(world)))
 
-  it.scoped("that fail don't keep the others from being uploaded, and are reported together", () =>
+  it.scoped("that fail don't stop the others, and are reported together", () =>
     Effect.gen(function*() {
       const folder = yield* folderOf({ "a.png": 10, "large.png": 200, "b.png": 10, "larger.png": 300 })
-      const { each, failure, uploaded } = yield* make(folder, "a.png", "large.png", "b.png", "larger.png")
-      const emitted = Chunk.toReadonlyArray(yield* Stream.runCollect(each))
+      const { failure, stream, uploaded } = yield* make(folder, "a.png", "large.png", "b.png", "larger.png")
+      const emitted = Chunk.toReadonlyArray(yield* Stream.runCollect(stream))
       expect(new Set(emitted.map(({ file }) => file))).toEqual(new Set([`${folder}/a.png`, `${folder}/b.png`]))
       const result = yield* failure("Nothing was posted.")
       const [a, b] = uploaded().map(({ mediaId }) => mediaId)
-      expect(result.advice.replaceAll(`${folder}/`, "")).toMatch(new RegExp(
-        `^large.png was not uploaded. Nor was larger.png \\(.+\\). Nothing was posted. Uploaded already, to be used with --media-id: ${a} \\(a.png\\), ${b} \\(b.png\\).$`
+      expect(result.explanation.replaceAll(`${folder}/`, "")).toMatch(new RegExp(
+        `^large.png was not uploaded. larger.png was not uploaded \\(.+\\). Nothing was posted. Use --media-id with the files that are uploaded: ${a} \\(a.png\\), ${b} \\(b.png\\).$`
       ))
       expect(result).toMatchObject({
         cause: { _tag: "PayloadTooLarge" },
@@ -73,14 +72,14 @@ describe("files", () => {
       })
     }).pipe(Effect.provide(world)))
 
-  it.scoped("are not tried any more once a key or a quota stands in the way of all of them", () =>
+  it.scoped("are not attempted after an error of the key or a quota", () =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       yield* addFault({ kind: "status", when: "before", status: 401, times: 100 })
       const names = Array.from({ length: 20 }, (_, number) => `${number}.png`)
       const folder = yield* folderOf(Object.fromEntries(names.map((name) => [name, 1])))
-      const { each, failure } = yield* make(folder, ...names)
-      yield* Stream.runDrain(each)
+      const { failure, stream } = yield* make(folder, ...names)
+      yield* Stream.runDrain(stream)
       const { details } = yield* failure("")
       const sent = yield* requests
       expect(sent).toBeLessThanOrEqual(3)

@@ -1,240 +1,229 @@
-/** The commands of `plaza-stock-sync`, their options and their help. `commands/` has what they do and is loaded when one runs. */
+/**
+ * The commands of `plaza-stock-sync`: their options, their help and their layers. `commands/` has their programs, which are loaded on demand.
+ */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as CliOptions from "@effect/cli/Options"
 import * as CommandLine from "@plaza/cli-kit/CommandLine"
 import * as Help from "@plaza/cli-kit/Help"
 import * as Output from "@plaza/cli-kit/Output"
+import * as Program from "@plaza/cli-kit/Program"
 import * as Progress from "@plaza/cli-kit/Progress"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { config, configured } from "./config/Configuration.js"
 import * as LedgerSettings from "./config/LedgerSettings.js"
 import * as ObservabilitySettings from "./config/ObservabilitySettings.js"
-import * as Settings from "./config/Settings.js"
+import type * as Setting from "./config/Setting.js"
 import * as SnapshotSettings from "./config/SnapshotSettings.js"
 import * as SourceSettings from "./config/SourceSettings.js"
 import * as SyncSettings from "./config/SyncSettings.js"
+import * as OpenLedger from "./ledger/Open.js"
 import { name, version } from "./version.js"
 
-const withOutput = (options: { readonly json: boolean; readonly quiet: boolean }) =>
-  Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options)))
+const { forReading, ledger, resolveLedger } = LedgerSettings
 
-const described = (summary: string, ...examples: ReadonlyArray<string>) => Command.withDescription(Help.about(summary, ...examples))
+const json = CliOptions.boolean("json").pipe(
+  CliOptions.withDescription("Print the result as JSON, and a failure as one JSON object on standard error.")
+)
+const quiet = CliOptions.boolean("quiet").pipe(CliOptions.withDescription("Print no progress and no notes."))
 
-const { concurrency, json, ledger, quiet } = Settings
-const { sourceIncludesSales } = SyncSettings
+/** The options of every command that prints a result. */
+const common = { ledger, config, json, quiet }
 
-const snapshot = { ...SourceSettings.options, ...SnapshotSettings.options, ledger }
+interface Common {
+  readonly ledger: Setting.Value<string | undefined>
+  readonly config: Setting.Value<string | undefined>
+  readonly json: boolean
+  readonly quiet: boolean
+}
 
-const resolveIntake = (
-  options: Parameters<typeof SourceSettings.resolveSource>[0] & Parameters<typeof SnapshotSettings.resolveSnapshot>[0]
-) =>
+/** Provides the config file and the output. */
+const printing = (options: Common) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  command.pipe(configured(options.config), Effect.provide(Layer.merge(Output.layer(options), Progress.layer(options))))
+
+/** Provides the ledger of a command that sends nothing. */
+const withLedger = (open: typeof OpenLedger.layer, options: Common) => <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(resolveLedger(options.ledger), (path) => Effect.provide(command, open(path, forReading)))
+
+const load = <Module>(module: () => Promise<Module>): Effect.Effect<Module> => Effect.promise(module)
+
+const described = (description: Help.Description) => Command.withDescription(Help.describe(description))
+
+const snapshot = { source: SourceSettings.options, snapshot: SnapshotSettings.options }
+
+const resolveSnapshot = (options: { readonly [Key in keyof typeof snapshot]: Setting.Parsed<(typeof snapshot)[Key]> }) =>
   Effect.gen(function*() {
-    const { maxBadRows, ...source } = yield* SourceSettings.resolveSource(options)
-    const { negative, ...policy } = yield* SnapshotSettings.resolveSnapshot(options)
+    const { maxBadRows, ...source } = yield* SourceSettings.resolve(options.source)
+    const { negative, ...policy } = yield* SnapshotSettings.resolve(options.snapshot)
     return { ...source, negative, policy: { ...policy, maxBadRows } }
   })
 
-const sending = { ...snapshot, ...LedgerSettings.options, ...SyncSettings.sendOptions, concurrency }
+const sending = { ...snapshot, ledger, ledgerSettings: LedgerSettings.options, send: SyncSettings.sendOptions }
 
 const resolveSending = (
-  options:
-    & Parameters<typeof resolveIntake>[0]
-    & Parameters<typeof LedgerSettings.resolveLedgerSettings>[0]
-    & Parameters<typeof SyncSettings.resolveSend>[0]
-    & {
-      readonly concurrency: Settings.Given
-      readonly ledger: Settings.Given
-    }
+  options: Parameters<typeof resolveSnapshot>[0] & Pick<Common, "ledger"> & {
+    readonly ledgerSettings: Setting.Parsed<typeof LedgerSettings.options>
+    readonly send: Setting.Parsed<typeof SyncSettings.sendOptions>
+  }
 ) =>
   Effect.gen(function*() {
     return {
-      ...yield* resolveIntake(options),
-      ledger: yield* Settings.resolveLedger(options.ledger),
-      ledgerSettings: yield* LedgerSettings.resolveLedgerSettings(options),
-      concurrency: yield* Settings.resolveConcurrency(options.concurrency),
-      ...yield* SyncSettings.resolveSend(options)
+      ...yield* resolveSnapshot(options),
+      ledger: yield* resolveLedger(options.ledger),
+      ledgerSettings: yield* LedgerSettings.resolve(options.ledgerSettings),
+      ...yield* SyncSettings.resolveSend(options.send)
     }
   })
+
+const run_ = Command.make(
+  "run",
+  { ...sending, sync: SyncSettings.options, observability: ObservabilitySettings.options, config, json },
+  (options) =>
+    Effect.gen(function*() {
+      const settings = {
+        ...yield* resolveSending(options),
+        ...yield* SyncSettings.resolve(options.sync),
+        observability: yield* ObservabilitySettings.resolve(options.observability)
+      }
+      const command = yield* load(() => import("./commands/Run.js"))
+      yield* Program.untilStopped
+      return yield* Effect.provide(command.run(settings), command.layer(settings))
+    }).pipe(configured(options.config))
+).pipe(described({
+  summary: "Keeps the store equal to the source until it is stopped.",
+  details: [
+    "Sends what differs from the stock that the service confirmed, sold-out products first. Continues after failures of the " +
+    "source, the service and the ledger. Requires PLAZA_BASE_URL and PLAZA_API_KEY. SIGTERM and SIGINT stop it with exit code " +
+    "0."
+  ],
+  examples: ["run --source stock.csv --port 9464", "run --source https://shop.example/stock.json --poll 30s"]
+}))
 
 const once = Command.make("once", { ...sending, config, json, quiet }, (options) =>
   Effect.gen(function*() {
     const settings = yield* resolveSending(options)
-    const command = yield* Effect.promise(() => import("./commands/Once.js"))
-    yield* command.run(settings)
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Sends what differs between the source and the stock that the service confirmed, sold out first, until nothing is due, and prints the result. " +
-      "Requires PLAZA_BASE_URL and PLAZA_API_KEY. Exits with 0 only if the service confirmed every row of the source.",
-    "once --source stock.csv",
-    "once --source - --id-column sku --json < export.csv"
-  ))
+    const command = yield* load(() => import("./commands/Once.js"))
+    yield* Effect.provide(command.run(settings), command.layer(settings))
+  }).pipe(printing(options))).pipe(described({
+    summary: "Reads the source once, sends what differs, and prints the result.",
+    details: [
+      "Sends until nothing is due, sold-out products first. Requires PLAZA_BASE_URL and PLAZA_API_KEY. Exits with 0 only if the " +
+      "service confirmed every row of the source."
+    ],
+    examples: ["once --source stock.csv", "once --source - --id-column sku --json < export.csv"]
+  }))
 
-const run_ = Command.make(
-  "run",
-  { ...sending, ...SyncSettings.options, sourceIncludesSales, ...ObservabilitySettings.options, config, json },
-  (options) =>
-    Effect.gen(function*() {
-      const settings = yield* resolveSending(options)
-      const sync = yield* SyncSettings.resolveSync(options)
-      const seen = yield* ObservabilitySettings.resolveSeen(options)
-      const command = yield* Effect.promise(() => import("./commands/Run.js"))
-      yield* command.run({ ...settings, ...sync, seen })
-    }).pipe(configured(options))
-).pipe(described(
-  "Watches the source and sends what differs from the stock that the service confirmed, sold out first, until it is stopped. Goes on by itself after " +
-    "failures of the source, the service and the ledger. Requires PLAZA_BASE_URL and PLAZA_API_KEY. SIGTERM and SIGINT end it with 0.",
-  "run --source stock.csv --port 9464",
-  "run --source https://shop.example/stock.json --poll 30s"
-))
-
-const plan = Command.make("plan", { ...snapshot, config, json, quiet }, (options) =>
+const plan = Command.make("plan", { ...snapshot, ...common }, (options) =>
   Effect.gen(function*() {
-    const intake = yield* resolveIntake(options)
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/Plan.js"))
-    yield* command.run({ ...intake, ledger: path })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Shows what would be sent, in order, and what would be held. Sends nothing, requires no key and does not change the ledger.",
-    "plan --source stock.csv"
-  ))
+    const { policy, ...source } = yield* resolveSnapshot(options)
+    const command = yield* load(() => import("./commands/Plan.js"))
+    yield* Effect.provide(command.run(policy), command.layerSource(source))
+  }).pipe(withLedger(OpenLedger.layerTemporaryCopy, options), printing(options))).pipe(described({
+    summary: "Shows what would be sent, in order, and what would be held.",
+    details: ["Sends nothing, requires no key and does not change the ledger."],
+    examples: ["plan --source stock.csv"]
+  }))
 
-const status = Command.make("status", { ledger, config, json, quiet }, (options) =>
-  Effect.gen(function*() {
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/Status.js"))
-    yield* command.run({ ledger: path })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Shows how many products are settled, lists those that are not, and shows a held snapshot with its changes. Works beside a running worker.",
-    "status",
-    "status --json"
-  ))
+const status = Command.make("status", common, (options) =>
+  load(() => import("./commands/Status.js")).pipe(
+    Effect.flatMap((command) => command.run),
+    withLedger(OpenLedger.layerReadOnly, options),
+    printing(options)
+  )).pipe(described({
+    summary: "Shows the state of the products in the ledger.",
+    details: ["Lists products that are not settled, and a held snapshot with its changes. Works beside a running worker."],
+    examples: ["status", "status --json"]
+  }))
 
-const products = Args.text({ name: "product" }).pipe(Args.repeated, Args.withDescription("Quarantined products (default: all of them)."))
+const products = Args.text({ name: "PRODUCT" }).pipe(Args.repeated, Args.withDescription("Quarantined products (default: all of them)."))
 
-const retry = Command.make("retry", { products, ledger, config, json, quiet }, (options) =>
-  Effect.gen(function*() {
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/Retry.js"))
-    yield* command.run({ ledger: path, products: options.products })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Releases quarantined products: a running worker sends them within seconds, `once` when it runs next. Works beside a running worker.",
-    "retry",
-    "retry MUG-BLUE-350 \"CAP/RED L\""
-  ))
+const retry = Command.make("retry", { products, ...common }, (options) =>
+  load(() => import("./commands/Retry.js")).pipe(
+    Effect.flatMap((command) => command.run(options.products)),
+    withLedger(OpenLedger.layerWithoutLock, options),
+    printing(options)
+  )).pipe(described({
+    summary: "Releases quarantined products.",
+    details: ["A running worker sends them within seconds, otherwise the next `once`. Works beside a running worker."],
+    examples: ["retry", "retry MUG-BLUE-350 \"CAP/RED L\""]
+  }))
 
-const snapshotNumber = Args.integer({ name: "snapshot" }).pipe(
+const snapshotNumber = Args.integer({ name: "SNAPSHOT" }).pipe(
   Args.withDescription("The number of the held snapshot, as `status` shows it.")
 )
 
-const confirm = Command.make("confirm", { snapshotNumber, ledger, config, json, quiet }, (options) =>
-  Effect.gen(function*() {
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/Confirm.js"))
-    yield* command.run({ ledger: path, number: options.snapshotNumber })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Confirms a held snapshot after you have looked at its changes with `status` or `plan`: the next read takes it. A source with other implausible " +
-      "changes is held again, under another number. Works beside a running worker.",
-    "confirm 3"
-  ))
+const confirm = Command.make("confirm", { snapshotNumber, ...common }, (options) =>
+  load(() => import("./commands/Confirm.js")).pipe(
+    Effect.flatMap((command) => command.run(options.snapshotNumber)),
+    withLedger(OpenLedger.layerWithoutLock, options),
+    printing(options)
+  )).pipe(described({
+    summary: "Confirms a held snapshot, so that the next read accepts it.",
+    details: [
+      "Look at its changes with `status` or `plan` first. A source with other implausible changes is held again, under another " +
+      "number. Works beside a running worker."
+    ],
+    examples: ["confirm 3"]
+  }))
 
-const adopt = Command.make("adopt", { ledger, config, json, quiet }, (options) =>
-  Effect.gen(function*() {
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/Adopt.js"))
-    yield* command.run({ ledger: path })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Binds the ledger to PLAZA_BASE_URL and PLAZA_API_KEY after the address or the key of the account has changed. Fails if the service shows that " +
-      "it is another account. Stop the worker first.",
-    "adopt --ledger /var/lib/plaza/stock.sqlite"
-  ))
+const adopt = Command.make("adopt", common, (options) =>
+  load(() => import("./commands/Adopt.js")).pipe(
+    Effect.flatMap((command) => Effect.provide(command.run, command.layer)),
+    withLedger(OpenLedger.layerWithoutLock, options),
+    printing(options)
+  )).pipe(described({
+    summary: "Binds the ledger to a new address or a new key of its account.",
+    details: [
+      "Use it after PLAZA_BASE_URL or PLAZA_API_KEY has changed, and stop the worker first. Fails if the service shows that it " +
+      "is another account."
+    ],
+    examples: ["adopt --ledger /var/lib/plaza/stock.sqlite"]
+  }))
 
-const product = Args.text({ name: "product" }).pipe(Args.optional, Args.withDescription("One product (default: all)."))
-const limit = CliOptions.integer("limit").pipe(CliOptions.withDefault(100), CliOptions.withDescription("Requests to show (default: 100)."))
+const product = Args.text({ name: "PRODUCT" }).pipe(Args.optional, Args.withDescription("One product (default: all)."))
+const limit = CliOptions.integer("limit").pipe(
+  CliOptions.withPseudoName("N"),
+  CliOptions.withDefault(100),
+  CliOptions.withDescription("Requests to show (default: 100).")
+)
 
-const history = Command.make("history", { product, limit, ledger, config, json, quiet }, (options) =>
-  Effect.gen(function*() {
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/History.js"))
-    yield* command.run({ ledger: path, product: options.product, limit: options.limit })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Shows past requests with their time, reason and response, the latest first. Works beside a running worker.",
-    "history MUG-BLUE-350",
-    "history --limit 1000 --json"
-  ))
+const history = Command.make("history", { product, limit, ...common }, (options) =>
+  load(() => import("./commands/History.js")).pipe(
+    Effect.flatMap((command) => command.run(options)),
+    withLedger(OpenLedger.layerReadOnly, options),
+    printing(options)
+  )).pipe(described({
+    summary: "Shows past requests with time, reason and response, the latest first.",
+    details: ["Works beside a running worker."],
+    examples: ["history MUG-BLUE-350", "history --limit 1000 --json"]
+  }))
 
-const export_ = Command.make("export", { ledger, config, json, quiet }, (options) =>
-  Effect.gen(function*() {
-    const path = yield* Settings.resolveLedger(options.ledger)
-    const command = yield* Effect.promise(() => import("./commands/Export.js"))
-    yield* command.run({ ledger: path })
-  }).pipe(configured(options), withOutput(options))).pipe(described(
-    "Writes every product of the ledger as one JSON object a line. Works beside a running worker.",
-    "export > ledger.ndjson"
-  ))
+const export_ = Command.make("export", common, (options) =>
+  load(() => import("./commands/Export.js")).pipe(
+    Effect.flatMap((command) => command.run),
+    withLedger(OpenLedger.layerReadOnly, options),
+    printing(options)
+  )).pipe(described({
+    summary: "Writes each product of the ledger as one JSON object a line.",
+    details: ["Works beside a running worker."],
+    examples: ["export > ledger.ndjson"]
+  }))
 
 export const root = Command.make(name).pipe(
-  described(
-    "Sends the stock of a file, an address or a database to a store. PLAZA_BASE_URL is the service's address, PLAZA_API_KEY the account's key (or " +
-      "PLAZA_API_KEY_FILE a file with it). The environment variable in brackets, or a setting in the file of --config, replaces an option. An option " +
-      "overrides its variable, and a variable overrides the file.",
-    "plan --source stock.csv",
-    "once --source stock.csv",
-    "run --source stock.csv --port 9464"
-  ),
+  described({
+    summary: "Sends the stock of a file, an address or a database to a store.",
+    details: [
+      "Set PLAZA_BASE_URL to the address of the service, and PLAZA_API_KEY to the account's key (or PLAZA_API_KEY_FILE to a " +
+      "file with it). The variable in brackets, or a name in the file of --config, can replace an option. An option overrides " +
+      "its variable, and a variable overrides the file."
+    ],
+    examples: ["plan --source stock.csv", "once --source stock.csv", "run --source stock.csv --port 9464"]
+  }),
   Command.withSubcommands([run_, once, plan, status, retry, confirm, adopt, history, export_])
 )
 
-export const options: CommandLine.Options = {
-  name,
-  version,
-  grammar: {
-    valued: [
-      "--config",
-      "--source",
-      "--format",
-      "--id-column",
-      "--stock-column",
-      "--delimiter",
-      "--items",
-      "--query",
-      "--source-timeout",
-      "--settle",
-      "--unfinished-wait",
-      "--done-marker",
-      "--max-bad-rows",
-      "--buffer",
-      "--max",
-      "--rules",
-      "--unmapped",
-      "--gone",
-      "--negative",
-      "--duplicates",
-      "--guard-share",
-      "--guard-count",
-      "--guard-window",
-      "--ledger",
-      "--late-writes",
-      "--history",
-      "--concurrency",
-      "--poll",
-      "--reassert-share",
-      "--reassert-after",
-      "--products-path",
-      "--reconcile-every",
-      "--retry-refused-after",
-      "--stop-within",
-      "--port",
-      "--host",
-      "--log-format",
-      "--log-level",
-      "--webhook",
-      "--limit"
-    ],
-    repeated: [],
-    flags: ["--source-includes-sales", "--json", "--quiet"]
-  }
-}
+export const options: Help.Program = { name, version }
 
 /** Runs the words behind the program's name. */
 export const run = CommandLine.run(root, options)

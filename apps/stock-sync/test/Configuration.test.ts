@@ -2,11 +2,12 @@ import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Help } from "@plaza/cli-kit"
-import { Config, ConfigProvider, Duration, Effect, Either, Option } from "effect"
+import { Config, ConfigProvider, Duration, Effect, Either } from "effect"
 import * as Cli from "../src/Cli.js"
-import { configured, variables } from "../src/config/Configuration.js"
-import * as Settings from "../src/config/Settings.js"
+import { config, configured, variables } from "../src/config/Configuration.js"
+import { ledger, resolveLedger } from "../src/config/LedgerSettings.js"
 import * as SyncSettings from "../src/config/SyncSettings.js"
+import { parse } from "./support/settings.js"
 
 const inFolder = <A, E>(test: (folder: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.provide(
@@ -23,21 +24,12 @@ interface Given {
 
 const underConfig = <A, E, R>({ env = {}, file }: Given, read: Effect.Effect<A, E, R>) =>
   Effect.withConfigProvider(
-    configured({ config: Option.fromNullable(file) })(read),
+    parse({ config }, file === undefined ? [] : ["--config", file], ({ config }) => configured(config)(read)),
     ConfigProvider.fromMap(new Map(Object.entries(env)), { pathDelim: "_" })
   )
 
-const none = {
-  poll: Option.none(),
-  reassertShare: Option.none(),
-  reassertAfter: Option.none(),
-  productsPath: Option.none(),
-  reconcileEvery: Option.none(),
-  sourceIncludesSales: false
-}
-
-const poll = (given: Given, option: Option.Option<string> = Option.none()) =>
-  underConfig(given, Effect.map(SyncSettings.resolveSync({ ...none, poll: option }), ({ poll }) => Duration.format(poll)))
+const poll = (given: Given, ...argv: ReadonlyArray<string>) =>
+  underConfig(given, parse({ poll: SyncSettings.options.poll }, argv, ({ poll }) => Effect.map(poll, Duration.format)))
 
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.either(effect), Either.match({ onLeft: ({ message }) => message, onRight: () => "accepted" }))
@@ -53,7 +45,7 @@ describe("the config file", () => {
         expect(yield* poll({})).toBe("1m")
         expect(yield* poll({ file })).toBe("30s")
         expect(yield* poll({ file, env: { STOCK_SYNC_POLL: "20s" } })).toBe("20s")
-        expect(yield* poll({ file, env: { STOCK_SYNC_POLL: "20s" } }, Option.some("10s"))).toBe("10s")
+        expect(yield* poll({ file, env: { STOCK_SYNC_POLL: "20s" } }, "--poll", "10s")).toBe("10s")
         // A blank variable is not set.
         expect(yield* poll({ file, env: { STOCK_SYNC_POLL: "" } })).toBe("30s")
         expect(yield* poll({ env: { STOCK_SYNC_CONFIG: file } })).toBe("30s")
@@ -69,8 +61,8 @@ describe("the config file", () => {
           "{ \"concurrency\": 3, \"reassert-share\": \"5%\", \"source-includes-sales\": true, \"rate-limit\": 60, \"allow-insecure-http\": true, \"base-url\": \"https://shop.example/open/v1\" }")
         for (const file of [`${folder}/sync.toml`, `${folder}/sync.json`]) {
           const read = Effect.all([
-            Settings.resolveConcurrency(Option.none()),
-            Effect.map(SyncSettings.resolveSync(none), ({ reassert, sourceIncludesSales }) => [reassert.share, sourceIncludesSales]),
+            parse(SyncSettings.sendOptions, [], ({ concurrency }) => concurrency),
+            parse(SyncSettings.options, [], ({ reassertShare, sourceIncludesSales }) => Effect.all([reassertShare, sourceIncludesSales])),
             Config.number("PLAZA_RATE_LIMIT"),
             Config.boolean("PLAZA_ALLOW_INSECURE_HTTP"),
             Config.string("PLAZA_BASE_URL")
@@ -98,7 +90,7 @@ describe("the config file", () => {
       Effect.gen(function*() {
         const file = `${folder}/sync.toml`
         yield* write(file, "ledger = \"data/ledger.sqlite\"\n")
-        expect(yield* underConfig({ file }, Settings.resolveLedger(Option.none()))).toBe("data/ledger.sqlite")
+        expect(yield* underConfig({ file }, parse({ ledger }, [], (given) => resolveLedger(given.ledger)))).toBe("data/ledger.sqlite")
       })
     ))
 
@@ -158,7 +150,7 @@ describe("the config file", () => {
         expect(yield* messageOf(underConfig({ file }, limit))).toMatch(/^rate-limit in the config file .*\/sync\.toml can't be used: /)
         const env = { PLAZA_RATE_LIMIT: "more" }
         expect(yield* messageOf(underConfig({ file, env }, limit))).not.toContain("sync.toml")
-        expect(yield* messageOf(poll({ file }, Option.some("later")))).toBe(
+        expect(yield* messageOf(poll({ file }, "--poll", "later"))).toBe(
           "\"later\" is not a duration such as 30s: change --poll or STOCK_SYNC_POLL"
         )
       })
@@ -201,13 +193,43 @@ describe("a misspelt variable", () => {
         })
       ).toBe("accepted")
     }), NodeContext.layer))
+})
 
-  it("is looked for in one list, which has every variable that the help names", () => {
-    const pages = Help.manual(Cli.root, Cli.options).page.commands
-    const named = pages.flatMap(({ options }) => options.flatMap(({ said }) => said.match(/STOCK_SYNC_[A-Z_]+/g) ?? []))
+describe("an option of the help", () => {
+  const options = Help.manual(Cli.root, Cli.options).page.commands.flatMap((command) =>
+    command.options.map(({ description, name }) => ({ command: command.name, flag: name, description }))
+  )
+  const commandLineOnly = ["--json", "--quiet", "--limit", "--config"]
+
+  it("has its variable in brackets, named like the option, and accepted by every command", () => {
+    for (const { description, flag } of options.filter(({ flag }) => !["--json", "--quiet", "--limit"].includes(flag))) {
+      const variable = `STOCK_SYNC_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`
+      expect([flag, description.endsWith(`[${variable}]`), variables.has(variable)]).toEqual([flag, true, true])
+    }
+    const named = options.flatMap(({ description }) => description.match(/STOCK_SYNC_[A-Z_]+/g) ?? [])
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter((variable) => !variables.has(variable))).toEqual([])
-    for (const { name, options } of pages)
-      expect([name, options.some(({ said }) => said.includes("[STOCK_SYNC_CONFIG]"))]).toEqual([name, true])
+  })
+
+  it.effect("has a name in the config file, unless it is for the command line only", () =>
+    inFolder((folder) =>
+      Effect.gen(function*() {
+        for (const flag of new Set(options.map(({ flag }) => flag))) {
+          const file = `${folder}/one.toml`
+          yield* write(file, `${flag.slice(2)} = "1"\n`)
+          const message = yield* messageOf(underConfig({ file }, Effect.void))
+          expect([flag, message]).toEqual([
+            flag,
+            commandLineOnly.includes(flag)
+              ? `${flag.slice(2)} can't be set in the config file ${file}: give ${flag} on the command line`
+              : "accepted"
+          ])
+        }
+      })
+    ))
+
+  it("names the config file in every command", () => {
+    for (const { name } of Help.manual(Cli.root, Cli.options).page.commands)
+      expect(options.some(({ command, description }) => command === name && description.includes("[STOCK_SYNC_CONFIG]"))).toBe(true)
   })
 })

@@ -55,9 +55,12 @@ describe("the changing source", () => {
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
-describe("killed again and again while the source changes, the service fails and writes land late", () => {
-  it.live(`${kills} times with a ledger in a file, it sends nothing older after newer, states nothing untrue and ends equal to the source`,
-    () => crash(kills, "ledger.sqlite"), atMost(kills))
+describe("a worker that is killed repeatedly while the source changes, the service fails and writes are late", () => {
+  it.live(
+    `${kills} times with a ledger in a file, it sends no older value after a newer one, its ledger is correct and the store ends equal to the source`,
+    () => crash(kills, "ledger.sqlite"),
+    atMost(kills)
+  )
 
   it.live(`${fewer} times with a ledger in a Postgres, the same`,
     () => Effect.scoped(Effect.flatMap(Postgres.scoped, ({ url }) => crash(fewer, `${url}?schema=crashes`))), atMost(fewer))

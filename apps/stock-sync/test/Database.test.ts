@@ -130,8 +130,8 @@ const expectations =
           "INSERT INTO wrong VALUES (1, 'A', NULL, NULL, NULL), (2, 'B', '', 2.500, -1), (3, NULL, 'many', 1, 1), (4, 'D', '1.000', -1.000, 9007199254740993), (5, 'E', '5', 5, 5)"
         )
         expect(yield* read("SELECT id AS product_id, stock FROM wrong ORDER BY n")).toEqual([
-          bad(1, "A", "stock is null, which is not taken for zero"),
-          bad(2, "B", "stock is empty, which is not taken for zero"),
+          bad(1, "A", "stock is null, which does not count as zero"),
+          bad(2, "B", "stock is empty, which does not count as zero"),
           bad(3, undefined, "product_id is null"),
           bad(4, "D", "thousands"),
           good(5, "E", 5)
@@ -149,7 +149,7 @@ const expectations =
           good(4, "E", 5)
         ])
         expect(yield* read("SELECT id AS product_id, exact FROM wrong WHERE id IS NOT NULL ORDER BY n")).toEqual(
-          [1, 2, 3, 4].map((n, index) => bad(n, ["A", "B", "D", "E"][index], "there is no stock"))
+          [1, 2, 3, 4].map((n, index) => bad(n, ["A", "B", "D", "E"][index], "stock is missing"))
         )
       }))
 
@@ -159,7 +159,7 @@ const expectations =
         for (let times = 0; times < 2; times++) {
           const { rows, version } = Option.getOrThrow(yield* open(Option.none()))
           expect(version).toEqual(Option.none())
-          const sum = yield* Stream.runFold(rows, 0, (sum, row) => sum + (row._tag === "Good" ? Number(row.productId) : 0))
+          const sum = yield* Stream.runFold(rows, 0, (sum, row) => sum + (row._tag === "Valid" ? Number(row.productId) : 0))
           expect(sum).toBe(5_000_050_000)
         }
       }))
@@ -193,7 +193,7 @@ const expectations =
             yield* TestClock.adjust("1 second")
           }
           const error = yield* Fiber.join(reading)
-          expect(error).toMatchObject({ _tag: "SourceUnreachable", message: containing("nothing of it was taken") })
+          expect(error).toMatchObject({ _tag: "SourceUnreachable", message: containing("no row of it was used") })
           expect(read).toBeGreaterThan(0)
         }))
     }
@@ -205,7 +205,7 @@ const expectations =
         for (const query of [...tricks, ...dialectTricks]) {
           const outcome = yield* Effect.either(read(query))
           expect({ query, outcome }).toMatchObject({
-            outcome: { _tag: "Left", left: { _tag: "SourceError", message: containing("nothing of it was taken") } }
+            outcome: { _tag: "Left", left: { _tag: "SourceError", message: containing("no row of it was used") } }
           })
           expect({ query, kept: yield* read("SELECT product_id, stock FROM kept") }).toEqual({ query, kept: [good(1, "A", 1)] })
         }
@@ -264,7 +264,7 @@ const expectations =
     it.scoped("that doesn't respond is reported without its password", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(read("SELECT 'A' AS product_id, 1 AS stock", { source: nowhere[0] }))
-        expect(error).toMatchObject({ _tag: nowhere[1], message: containing("nothing of it was taken") })
+        expect(error).toMatchObject({ _tag: nowhere[1], message: containing("no row of it was used") })
         expect(error.message).not.toContain("secret")
       }))
   }

@@ -10,8 +10,9 @@ import { variables } from "../src/config/Configuration.js"
 import * as Gauges from "../src/observability/Gauges.js"
 import * as Metrics from "../src/observability/Metrics.js"
 import * as Prometheus from "../src/observability/Prometheus.js"
-import type { Figures } from "../src/observability/StatusSampler.js"
+import type { LedgerSample } from "../src/observability/StatusSampler.js"
 import { layer as layerState, outcomes, SyncStatus } from "../src/sync/SyncStatus.js"
+import { utc } from "./support/utc.js"
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
 const guide = read("docs/stock-sync.md")
@@ -47,14 +48,11 @@ const groupOf = (title: string) =>
     name.startsWith("`--") ? [plain(name)] : []
   )
 
-const optionsOf = (command: string) =>
-  (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name.split(" ")[0] ?? "").filter((name) =>
-    name !== "--help"
-  )
+const optionsOf = (command: string) => (commands.find(({ name }) => name === command)?.options ?? []).map(({ name }) => name)
 
 describe("the options of docs/stock-sync.md", () => {
   const known = new Map(
-    commands.flatMap(({ options }) => options.map(({ name, said }) => [name.split(" ")[0] ?? "", helpOf(said)] as const))
+    commands.flatMap(({ options }) => options.map(({ description, name }) => [name, helpOf(description)] as const))
   )
 
   it("are those of the help, each once, with its variable and its default", () => {
@@ -113,11 +111,11 @@ describe("the options of docs/stock-sync.md", () => {
 
 /** What the metrics of a worker are called, and their labels, as `/metrics` has them. */
 const exported = Effect.gen(function*() {
-  const figures: Figures = {
-    at: 0,
+  const ledger: LedgerSample = {
+    at: utc(0),
     backlog: {
       waiting: { soldOut: 0, falling: 0, backInStock: 0, rest: 0, doubtful: 0 },
-      longest: { soldOut: 0, falling: 0, backInStock: 0, rest: 0, doubtful: 0 },
+      longest: { soldOut: utc(0), falling: utc(0), backInStock: utc(0), rest: utc(0), doubtful: utc(0) },
       sending: 0,
       oldest: Option.none(),
       oldestConfirmation: Option.none()
@@ -129,11 +127,11 @@ const exported = Effect.gen(function*() {
     heldChanges: []
   }
   const state = yield* Effect.flatMap(SyncStatus, ({ state }) => state)
-  const failure = { at: 0, about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
-  const source = { ...state.source, readAt: 0, rows: 0, failing: { since: 0, failure } }
-  const look = { now: 0, state: { ...state, source }, reasons: [], figures, rateInUse: 0, history: [] }
-  yield* Gauges.announce
-  yield* Gauges.update(look, { rateLimit: 120, rateWindow: Duration.minutes(1), sourcePatience: Duration.minutes(5) })
+  const failure = { at: utc(0), about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
+  const source = { ...state.source, readAt: utc(0), rows: 0, failing: { since: utc(0), failure } }
+  const snapshot = { now: utc(0), state: { ...state, source }, reasons: [], ledger, rateInUse: 0, history: [] }
+  yield* Gauges.initialize
+  yield* Gauges.update(snapshot, { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) })
   // Set by events alone.
   yield* Metric.set(Metrics.drift, 0)
   yield* Metric.increment(Metric.tagged(ClientMetrics.pauses, "scope", "key"))

@@ -84,7 +84,7 @@ describe("a file", () => {
         yield* Deferred.await(begun)
         yield* write(path, text(1))
         yield* Deferred.succeed(goOn, undefined)
-        expect(yield* Fiber.join(reading)).toMatchObject({ message: containing("nothing of it was taken") })
+        expect(yield* Fiber.join(reading)).toMatchObject({ message: containing("no row of it was used") })
       })
     ))
 

@@ -201,7 +201,7 @@ describe("a done marker", () => {
       yield* write(path, whole, noon - 60_000)
       const none = yield* reading
       yield* TestClock.adjust(0)
-      expect(yield* Fiber.poll(none)).toMatchObject(failure("its done marker /in/done is not there"))
+      expect(yield* Fiber.poll(none)).toMatchObject(failure("its done marker /in/done does not exist"))
       yield* write(doneMarker, "", noon - 61_000)
       const old = yield* reading
       yield* TestClock.adjust(0)
@@ -267,6 +267,6 @@ describe("a single reading", () => {
       yield* folder.remove("/in/done")
       const unlucky = yield* reading(folder, { doneMarker: "/in/done" })
       yield* TestClock.adjust("62 seconds")
-      expect(yield* Fiber.poll(unlucky)).toMatchObject(failure("is not there"))
+      expect(yield* Fiber.poll(unlucky)).toMatchObject(failure("does not exist"))
     }))
 })

@@ -49,7 +49,7 @@ describe("the last hour", () => {
 
 describe("a chart", () => {
   it("reaches to one, two or five times a power of ten", () => {
-    expect([0, 1, 3, 10, 11, 21, 51, 120, 9_999].map(Chart.reach)).toEqual([1, 1, 5, 10, 20, 50, 100, 200, 10_000])
+    expect([0, 1, 3, 10, 11, 21, 51, 120, 9_999].map(Chart.axisEnd)).toEqual([1, 1, 5, 10, 20, 50, 100, 200, 10_000])
   })
 
   it("draws the oldest point at the left, the largest at the top, and tells what it shows in words", () => {

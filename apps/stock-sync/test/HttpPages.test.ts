@@ -93,7 +93,7 @@ describe("a body with next_cursor", () => {
       ["says next to nothing", (response) => json(response, { error: "try again" }), "one of its pages holds no array of items"],
       ["is not there", (response) => response.writeHead(404).end(), "it responded 404"],
       ["is no JSON", (response) => response.setHeader("content-type", "application/json").end("<html>"), "it is an HTML page"],
-      ["is cut short", (response) => response.end(`{"data":[{"productId":"C","stock":1},`), "cut short"],
+      ["is cut short", (response) => response.end(`{"data":[{"productId":"C","stock":1},`), "it is truncated"],
       ["is only a part", (response) => response.writeHead(206).end(`{"data":[]}`), "it responded 206"]
     ] satisfies ReadonlyArray<readonly [string, (response: ServerResponse) => unknown, string]>
   ) {
@@ -119,7 +119,7 @@ describe("a body with next_cursor", () => {
         )
         expect(yield* Effect.flip(read(`${origin}/stock`))).toMatchObject({
           _tag: "SourceError",
-          message: containing("its pages lead in a circle")
+          message: containing("its pages form a loop")
         })
         expect(asked.length).toBeLessThan(4)
       }))

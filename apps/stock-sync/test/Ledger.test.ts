@@ -9,8 +9,9 @@ import { SqlError } from "@effect/sql/SqlError"
 import { describe, expect, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Duration, Effect, Either, Layer, Option, Stream, TestClock } from "effect"
-import { Ledger, type LedgerFault } from "../src/ledger/Ledger.js"
+import { Ledger } from "../src/ledger/Ledger.js"
 import * as LedgerConnection from "../src/ledger/LedgerConnection.js"
+import type { LedgerFault } from "../src/ledger/LedgerError.js"
 import * as LedgerSql from "../src/ledger/LedgerSql.js"
 import * as LedgerSqlite from "../src/ledger/Sqlite.js"
 import { faultOf } from "../src/ledger/SqliteErrors.js"
@@ -36,12 +37,13 @@ import {
   take,
   using
 } from "./support/ledger/using.js"
+import { utc } from "./support/utc.js"
 
 snapshots(freshFile, 20)
 sends(freshFile, 20)
 guard(freshFile)
 users(freshFile)
-migrations(freshFile, [1, 2])
+migrations(freshFile, [1, 2, 3])
 model(freshFile, 200)
 
 /** A folder of its own, gone at the end of the test. */
@@ -53,7 +55,7 @@ const inFolder = <A, E, R>(test: (path: string) => Effect.Effect<A, E, R>) =>
   }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
 describe("who may use a file", () => {
-  it.effect("a second user is turned away under any name of the file", () =>
+  it.effect("a second process is rejected under any name of the file", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
@@ -63,7 +65,7 @@ describe("who may use a file", () => {
           Effect.gen(function*() {
             for (const name of [path, `${path}.link`]) {
               const second = yield* Effect.flip(using(name, () => Effect.void))
-              expect(second).toMatchObject({ _tag: "LedgerInUse", exitCode: 2 })
+              expect(second).toMatchObject({ _tag: "LedgerInUse" })
             }
           }).pipe(Effect.provide(NodeContext.layer)))
         yield* using(`${path}.link`, () => Effect.void)
@@ -81,7 +83,7 @@ describe("who may use a file", () => {
           expect(yield* collect(copy.rowIssues)).toHaveLength(1)
           yield* receive(copy, row("A", 0), row("C", 1))
           expect(yield* queueOf(copy)).toMatchObject([{ productId: "A", priority: "soldOut", from: 4 }, { productId: "C" }])
-        }).pipe(Effect.provide(LedgerSqlite.layerCopy(path, options)))
+        }).pipe(Effect.provide(LedgerSqlite.layerTemporaryCopy(path, options)))
         expect(Buffer.compare(yield* files.readFile(path), before)).toBe(0)
       })
     ))
@@ -93,7 +95,7 @@ describe("who may use a file", () => {
           const copy = yield* Ledger
           yield* receive(copy, row("C", 1))
           expect(yield* queueOf(copy)).toMatchObject([{ productId: "C" }])
-        }).pipe(Effect.provide(LedgerSqlite.layerCopy(path, options)))
+        }).pipe(Effect.provide(LedgerSqlite.layerTemporaryCopy(path, options)))
         expect(yield* (yield* FileSystem.FileSystem).exists(path)).toBe(false)
       })
     ))
@@ -126,13 +128,13 @@ describe("a worker", () => {
   }
 })
 
-describe("files it can't use", () => {
-  const openers = { work: LedgerSqlite.layer, look: LedgerSqlite.layerReader, copy: LedgerSqlite.layerCopy }
+describe("unusable files", () => {
+  const openers = { work: LedgerSqlite.layer, look: LedgerSqlite.layerReadOnly, copy: LedgerSqlite.layerTemporaryCopy }
   const refusedBy = (path: string, how: keyof typeof openers) =>
     Effect.gen(function*() {
       const built = yield* Effect.either(Effect.scoped(Layer.build(openers[how](path, options))))
       if (Either.isRight(built)) throw new Error(`${path} was taken to ${how}`)
-      expect(built.left).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
+      expect(built.left).toMatchObject({ _tag: "LedgerFault" })
       expect(built.left.message).toContain(path)
       return built.left.message
     })
@@ -146,7 +148,7 @@ describe("files it can't use", () => {
       })
     ))
 
-  it.effect("says that a folder is one", () =>
+  it.effect("says that the path is a folder", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* (yield* FileSystem.FileSystem).makeDirectory(path)
@@ -154,7 +156,7 @@ describe("files it can't use", () => {
       })
     ))
 
-  it.effect("says that there is nothing to look at yet", () =>
+  it.effect("says that the ledger does not exist yet", () =>
     inFolder((path) => Effect.map(refusedBy(path, "look"), (message) => expect(message).toContain("once"))))
 
   it.effect("refuses another kind of file and leaves it as it is", () =>
@@ -178,7 +180,7 @@ describe("files it can't use", () => {
         const later = `${path}.later`
         yield* using(later, () => Effect.void)
         const changed = new Sqlite(later)
-        changed.exec("PRAGMA user_version = 99")
+        changed.exec("INSERT INTO ledger_migrations (migration_id, name) VALUES (99, 'later')")
         changed.close()
         for (const how of ["work", "look", "copy"] as const) expect(yield* refusedBy(later, how)).toContain("later version")
       })
@@ -189,7 +191,7 @@ describe("files it can't use", () => {
       Effect.gen(function*() {
         const files = yield* FileSystem.FileSystem
         yield* using(path,
-          (ledger) => ledger.receive(intake(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))), policy))
+          (ledger) => ledger.applySnapshot(intake(Stream.range(1, 3000).pipe(Stream.map((n) => row(`P${n}`, n, n + 1)))), policy))
         const bytes = yield* files.readFile(path)
         yield* files.writeFile(path, bytes.fill(0x5a, 4096))
         const error = yield* Effect.flip(using(path, (ledger) => receive(ledger, row("A", 1))))
@@ -198,7 +200,7 @@ describe("files it can't use", () => {
       })
     ))
 
-  it.effect("begins anew in a file of no bytes, as a crash at the first start leaves it", () =>
+  it.effect("creates the ledger in an empty file, which a crash at the first start leaves", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* (yield* FileSystem.FileSystem).writeFileString(path, "")
@@ -231,25 +233,25 @@ describe("statements around a request", () => {
           const products = Array.from({ length: 30 }, (_, index) => row(`P${index}`, index))
           yield* receive(ledger, ...products)
           statements.clear()
-          const assertBefore = Option.some(1)
-          const quarantined = yield* ledger.take({ _tag: "Due", assertBefore })
+          const confirmedBefore = Option.some(utc(1))
+          const quarantined = yield* ledger.take({ _tag: "Due", confirmedBefore })
           if (Option.isSome(quarantined)) yield* fail(ledger, quarantined.value, "quarantined", { retryIn: Duration.hours(1) })
           for (let index = 0; index < 20; index++) {
-            const taken = yield* ledger.take({ _tag: "Due", assertBefore })
+            const taken = yield* ledger.take({ _tag: "Due", confirmedBefore })
             if (Option.isSome(taken)) yield* fail(ledger, taken.value, "doubtful", { retryIn: Duration.minutes(1) })
           }
-          const taken = yield* ledger.take({ _tag: "Trial", except: [] })
+          const taken = yield* ledger.take({ _tag: "HalfOpen", except: [] })
           if (Option.isSome(taken)) yield* ledger.confirm(taken.value)
           yield* ledger.backlog
           yield* ledger.nextDue(Option.none())
           yield* ledger.requests
-          yield* ledger.noteRequest
+          yield* ledger.recordRequest
           for (const stream of [ledger.queue, ledger.unsettled, ledger.quarantined, ledger.all])
             yield* Stream.runDrain<unknown, LedgerFault, never>(stream)
           yield* ledger.retryNow
           yield* ledger.release(Option.none())
           yield* ledger.clockChanged(5_000)
-          yield* ledger.observe([{ productId: id("P1"), stock: 1 }], 0, true)
+          yield* ledger.observe([{ productId: id("P1"), stock: 1 }], utc(0), true)
           const asked = [...statements].filter(([statement]) => !/^\s*(BEGIN|COMMIT|PRAGMA)/.test(statement))
           expect(asked.length).toBeGreaterThan(25)
           for (const [statement, params] of asked) {
@@ -265,29 +267,29 @@ describe("statements around a request", () => {
 describe("a file that can't be written for a while", () => {
   const snapshot = (products: number) => intake(Stream.range(1, products).pipe(Stream.map((n) => row(`P${n}`, n, n + 1))))
 
-  it.effect("says that the disk is full, keeps what it has, and goes on when there is room", () =>
+  it.effect("says that the disk is full, keeps its content, and works again when there is room", () =>
     inFolder((path) =>
       Effect.gen(function*() {
-        yield* using(path, (ledger) => Effect.zipRight(ledger.receive(snapshot(2_000), policy), settle(ledger, "P7")))
+        yield* using(path, (ledger) => Effect.zipRight(ledger.applySnapshot(snapshot(2_000), policy), settle(ledger, "P7")))
         yield* Effect.gen(function*() {
           const sql = yield* SqliteClient.make({ filename: path })
           const ledger = LedgerSql.make(LedgerConnection.make(sql, path, faultOf(path)), options)
           const [pages] = yield* sql<{ page_count: number }>`PRAGMA page_count`
           yield* sql`PRAGMA max_page_count = ${sql.literal(String((pages?.page_count ?? 0) + 2))}`
-          const full = yield* Effect.flip(ledger.receive(snapshot(20_000), policy))
-          expect(full).toMatchObject({ _tag: "LedgerFault", exitCode: 2 })
+          const full = yield* Effect.flip(ledger.applySnapshot(snapshot(20_000), policy))
+          expect(full).toMatchObject({ _tag: "LedgerFault" })
           expect(full.message).toContain("the disk is full")
         }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
         yield* using(path, (ledger) =>
           Effect.gen(function*() {
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 1_999 })
-            expect(yield* ledger.receive(snapshot(20_000), policy)).toMatchObject({ changed: 18_000 })
+            expect(yield* ledger.applySnapshot(snapshot(20_000), policy)).toMatchObject({ changed: 18_000 })
             expect(yield* ledger.counts).toMatchObject({ settled: 1, pending: 19_999 })
           }))
       })
     ))
 
-  it.effect("says that another program writes it, and goes on when that has ended", () =>
+  it.effect("says that another program writes it, and works again after that", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
@@ -316,7 +318,7 @@ describe("a file that can't be written for a while", () => {
       })
     ))
 
-  it.effect("is waited for once: from then on it fails at once, until it is opened anew", () =>
+  it.effect("is waited for once: later operations fail at once until the ledger is opened again", () =>
     inFolder((path) =>
       Effect.gen(function*() {
         yield* using(path, (ledger) => receive(ledger, row("A", 1)))
@@ -334,7 +336,7 @@ describe("a file that can't be written for a while", () => {
       })
     ))
 
-  it.effect("says so where it is noticed at the commit, too", () =>
+  it.effect("is also reported if the commit fails", () =>
     Effect.gen(function*() {
       const failed = new SqlError({ cause: Object.assign(new Error("database or disk is full"), { rawCode: 13 }) })
       const sql = yield* SqliteClient.make({ filename: ":memory:" })

@@ -3,6 +3,7 @@ import { FastCheck } from "effect"
 import * as Notification from "../src/observability/Notification.js"
 import type { StampedEvent, SyncEvent } from "../src/sync/SyncStatus.js"
 import { failure, id } from "./support/events.js"
+import { utc } from "./support/utc.js"
 
 const owner = { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" }
 const missing = failure({ about: "product", tag: "NotFound", code: "NOT_FOUND", message: "no such product" })
@@ -12,34 +13,34 @@ const sent = (product: string, outcome: "confirmed" | "quarantined", wasQuaranti
   productId: id(product),
   priority: "rest",
   wasQuarantined,
-  since: 0,
+  since: utc(0),
   value: 3,
   outcome,
   failure: outcome === "confirmed" ? undefined : missing
 })
 const figures = { soldOut: 60, fell: 0, rose: 0, missing: 1, catalogue: 100, zeroed: 0 }
 const held = (number: number): SyncEvent => ({
-  _tag: "SourceHeld",
+  _tag: "SnapshotHeld",
   rows: 100,
-  held: { number, figures, since: 0, at: 0, confirmed: false },
+  held: { number, figures, since: utc(0), at: utc(0), confirmed: false },
   failure: failure()
 })
 const taken: SyncEvent = {
-  _tag: "SourceTaken",
+  _tag: "SnapshotAccepted",
   rows: 100,
-  received: { rows: 100, changed: 2, rejected: 0, negative: 0, figures, goneSpared: false }
+  result: { rows: 100, changed: 2, rejected: 0, negative: 0, figures, missingKept: false }
 }
 const paused = (nextProbe: number): SyncEvent => ({
-  _tag: "AccountIs",
-  account: { _tag: "Paused", since: 0, failure: failure(), nextProbe }
+  _tag: "AccountChanged",
+  account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(nextProbe) }
 })
-const running: SyncEvent = { _tag: "AccountIs", account: { _tag: "Running", since: 0 } }
+const running: SyncEvent = { _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } }
 
 /** What is notified of these events, one a second. */
 const notified = (...events: ReadonlyArray<SyncEvent>) => {
   let before: Notification.Before = { ...Notification.initial, account: owner }
   return events.flatMap((each, index) => {
-    const event: StampedEvent = { ...each, at: index * 1_000 }
+    const event: StampedEvent = { ...each, at: utc(index * 1_000) }
     const notification = Notification.notificationOf(event, before)
     before = Notification.after(before, event, notification)
     return notification === undefined ? [] : [notification]
@@ -56,12 +57,12 @@ describe("a notification", () => {
     ).toEqual([
       {
         type: "product.quarantined",
-        at: 1_000,
+        at: utc(1_000),
         account: owner,
         products: [{ productId: "A", value: 3, code: "NOT_FOUND", message: "no such product" }],
         more: 0
       },
-      { type: "product.healed", at: 3_000, account: owner, products: [{ productId: "A", value: 3 }], more: 0 }
+      { type: "product.healed", at: utc(3_000), account: owner, products: [{ productId: "A", value: 3 }], more: 0 }
     ])
   })
 
@@ -78,22 +79,24 @@ describe("a notification", () => {
 
   it("is of the first of several held snapshots, and of the one that is accepted after them", () => {
     expect(notified(taken, held(3), held(3), held(4), taken, taken)).toEqual([
-      { type: "snapshot.held", at: 1_000, account: owner, snapshot: 3, rows: 100, figures },
-      { type: "snapshot.held", at: 3_000, account: owner, snapshot: 4, rows: 100, figures },
-      { type: "snapshot.healed", at: 4_000, account: owner, rows: 100, changed: 2 }
+      { type: "snapshot.held", at: utc(1_000), account: owner, snapshot: 3, rows: 100, figures },
+      { type: "snapshot.held", at: utc(3_000), account: owner, snapshot: 4, rows: 100, figures },
+      { type: "snapshot.healed", at: utc(4_000), account: owner, rows: 100, changed: 2 }
     ])
   })
 
   it("is of a paused account once, and of its end", () => {
-    expect(notified(running, paused(1), paused(2), { _tag: "AccountIs", account: { _tag: "Starting", since: 0 } }, running, running))
+    expect(
+      notified(running, paused(1), paused(2), { _tag: "AccountChanged", account: { _tag: "Starting", since: utc(0) } }, running, running)
+    )
       .toEqual([
-        { type: "account.paused", at: 1_000, account: owner, code: "INVALID_API_KEY", message: "the key is revoked" },
-        { type: "account.healed", at: 4_000, account: owner }
+        { type: "account.paused", at: utc(1_000), account: owner, code: "INVALID_API_KEY", message: "the key is revoked" },
+        { type: "account.healed", at: utc(4_000), account: owner }
       ])
   })
 
   it("names the account once it is known", () => {
-    expect(Notification.after(Notification.initial, { _tag: "Bound", owner, at: 0 }, undefined).account).toEqual(owner)
+    expect(Notification.after(Notification.initial, { _tag: "AccountBound", owner, at: utc(0) }, undefined).account).toEqual(owner)
   })
 })
 
@@ -111,7 +114,7 @@ describe("notifications that wait", () => {
     const { dropped, waiting } = add(notified(...Array.from({ length: 120 }, (_, index) => sent(`P${index}`, "quarantined"))))
     expect(dropped).toBe(0)
     expect(waiting).toMatchObject([{ type: "product.quarantined", more: 120 - Notification.mostProducts }])
-    expect(JSON.parse(Notification.toJson(waiting[0] ?? { type: "account.healed", at: 0, account: undefined }))).toMatchObject({
+    expect(JSON.parse(Notification.toJson(waiting[0] ?? { type: "account.healed", at: utc(0), account: undefined }))).toMatchObject({
       type: "product.quarantined",
       timestamp: "1970-01-01T00:00:00.000Z",
       data: { account: { baseUrl: owner.baseUrl, id: owner.id }, products: { length: Notification.mostProducts }, more: 70 }
@@ -125,10 +128,10 @@ describe("notifications that wait", () => {
   it.prop("lose no product and no event but those that are counted as dropped, and keep their order", [some], ([types]) => {
     const all = types.map((type, at): Notification.Notification =>
       type === "account.healed"
-        ? { type, at, account: owner }
+        ? { type, at: utc(at), account: owner }
         : {
           type: type === "product.healed" ? type : "product.quarantined",
-          at,
+          at: utc(at),
           account: owner,
           products: [{ productId: id(`P${at}`), value: 0 }],
           more: 0

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option, Schema, TestClock } from "effect"
-import { Ledger, LedgerFault } from "../src/ledger/Ledger.js"
+import { DateTime, Effect, Option, Schema, TestClock } from "effect"
+import type { CurrentLedger } from "../src/ledger/CurrentLedger.js"
+import { Ledger } from "../src/ledger/Ledger.js"
+import { LedgerFault } from "../src/ledger/LedgerError.js"
 import { StatusSampler } from "../src/observability/StatusSampler.js"
 import type { SyncStatus } from "../src/sync/SyncStatus.js"
 import { ledgerPath } from "./support/sandbox.js"
@@ -12,17 +14,19 @@ import {
   layer,
   ledgerOpens,
   metric,
+  opens,
   ready,
   received,
   request,
   sent
 } from "./support/statusSampler.js"
+import { utc } from "./support/utc.js"
 import { settable } from "./support/wallClock.js"
 
 /** The monitor samples again. */
 const later = TestClock.adjust("10 seconds")
 
-const monitored = <A, E>(test: Effect.Effect<A, E, Ledger | StatusSampler | SyncStatus>, lines?: Array<string>) =>
+const monitored = <A, E>(test: Effect.Effect<A, E, CurrentLedger | Ledger | StatusSampler | SyncStatus>, lines?: Array<string>) =>
   Effect.scoped(Effect.flatMap(ledgerPath, (path) => Effect.provide(test, layer(path, lines))))
 
 const readiness = Schema.decodeUnknownSync(Schema.parseJson(Schema.Struct({
@@ -42,24 +46,27 @@ describe("readiness", () => {
       expect(yield* reasons).toEqual(["starting", "ledgerOpening", "sourceUnread"])
       yield* ready()
       expect(yield* reasons).toEqual([])
-      yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
+      yield* happens({ _tag: "AccountChanged", account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(60_000) } })
       expect(yield* reasons).toEqual(["accountPaused"])
-      yield* happens({ _tag: "AccountIs", account: { _tag: "Quota", since: 0, failure: failure({ tag: "RateLimited" }), until: 60_000 } })
       yield* happens({
-        _tag: "LedgerIs",
-        ledger: { _tag: "Failing", since: 0, failure: failure({ about: "ledger", message: "the disk is full" }), nextTry: 1_000 }
+        _tag: "AccountChanged",
+        account: { _tag: "Quota", since: utc(0), failure: failure({ tag: "RateLimited" }), until: utc(60_000) }
+      })
+      yield* happens({
+        _tag: "LedgerChanged",
+        ledger: { _tag: "Failing", since: utc(0), failure: failure({ about: "ledger", message: "the disk is full" }), nextTry: utc(1_000) }
       })
       expect(yield* reasons).toEqual(["accountQuota", "ledgerFailing"])
-      yield* happens({ _tag: "AccountIs", account: { _tag: "Trouble", since: 0, failure: failure(), nextTry: 1_000 } })
+      yield* happens({ _tag: "AccountChanged", account: { _tag: "Trouble", since: utc(0), failure: failure(), nextTry: utc(1_000) } })
       yield* ledgerOpens
       yield* happens({
-        _tag: "SourceHeld",
+        _tag: "SnapshotHeld",
         rows: 100,
         held,
         failure: failure({ about: "source" })
       })
       expect(yield* reasons).toEqual(["accountTrouble", "snapshotHeld"])
-      yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+      yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
       yield* received({ A: 1 })
       yield* happens({ _tag: "Stopping" })
       expect(yield* reasons).toEqual(["stopping"])
@@ -88,7 +95,7 @@ describe("readiness", () => {
   it.effect("is not given where the source could never be read", () =>
     monitored(Effect.gen(function*() {
       yield* ledgerOpens
-      yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+      yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
       yield* happens({ _tag: "SourceFailed", failure: failure({ about: "source" }) })
       expect(yield* reasons).toEqual(["sourceFailing"])
     })))
@@ -151,7 +158,10 @@ describe("metrics", () => {
       yield* ready({ A: 0 })
       yield* later
       const before = yield* faults
-      yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: failure({ about: "ledger" }), nextTry: 1_000 } })
+      yield* happens({
+        _tag: "LedgerChanged",
+        ledger: { _tag: "Failing", since: utc(0), failure: failure({ about: "ledger" }), nextTry: utc(1_000) }
+      })
       yield* later
       expect((yield* faults) - before).toBe(1)
       expect(yield* metric("plaza_stock_sync_backlog{priority=\"soldOut\"}")).toBe(1)
@@ -162,10 +172,10 @@ describe("metrics", () => {
     monitored(Effect.gen(function*() {
       const ledger = yield* Ledger
       for (const backlog of [new LedgerFault({ path: ledger.path, message: "the disk is full" }), Effect.dieMessage("it is closed")]) {
-        yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger: { ...ledger, backlog } } })
+        yield* opens({ ...ledger, backlog })
         yield* later
       }
-      expect((yield* request("/")).body).toContain("The ledger has not been open yet.")
+      expect((yield* request("/")).body).toContain("No data from the ledger yet.")
       yield* ready({ A: 0 })
       yield* later
       expect(yield* metric("plaza_stock_sync_backlog{priority=\"soldOut\"}")).toBe(1)
@@ -173,14 +183,14 @@ describe("metrics", () => {
 })
 
 describe("the page", () => {
-  it.effect("says what the state is and what to do about it", () =>
+  it.effect("shows the state and what to do about it", () =>
     monitored(Effect.gen(function*() {
       expect((yield* request("/")).body).toContain("Account not known yet")
       yield* ready()
-      expect((yield* request("/")).body).toContain("It does its work.")
-      yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
+      expect((yield* request("/")).body).toContain("The worker reads the source and sends changes.")
+      yield* happens({ _tag: "AccountChanged", account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(60_000) } })
       const { body } = yield* request("/")
-      expect(body).toContain("The service refuses everything since 1970-01-01 00:00:00 UTC: INVALID_API_KEY: the key is revoked.")
+      expect(body).toContain("The service refuses all requests since 1970-01-01 00:00:00 UTC: INVALID_API_KEY: the key is revoked.")
       expect(body).toContain("put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.")
       expect(body).toContain("<title>Not ready: plaza-stock-sync</title>")
     })))
@@ -198,7 +208,7 @@ describe("the page", () => {
       expect(body).toContain(">no number: ")
     })))
 
-  it.effect("lists what a held snapshot would change, with the command that confirms it", () =>
+  it.effect("lists the changes of a held snapshot, with the command that confirms it", () =>
     monitored(Effect.gen(function*() {
       const ids = Array.from({ length: 510 }, (_, index) => `P-${String(index).padStart(3, "0")}`)
       yield* ledgerOpens
@@ -222,7 +232,7 @@ describe("the page", () => {
       const { body } = yield* request("/")
       expect(body).toContain("<th scope=\"row\">P-49</th>")
       expect(body).not.toContain("<th scope=\"row\">P-50</th>")
-      expect(body).toContain("The first 50 of 60;")
+      expect(body).toContain("50 of 60 shown.")
     })))
 
   it.effect("draws the last hour from samples of ten seconds, in two charts and a table", () =>
@@ -230,7 +240,7 @@ describe("the page", () => {
       yield* ready(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`P-${index}`, 0])))
       yield* Effect.replicateEffect(Effect.zipRight(TestClock.adjust("1 minute"), sent("confirmed")), 10)
       yield* later
-      const { history } = yield* Effect.flatMap(StatusSampler, ({ look }) => look)
+      const { history } = yield* Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot)
       expect(history).toHaveLength(1 + 10 * 6 + 1)
       expect(history.at(-1)).toMatchObject({ backlog: 31, sends: 10 })
       const { body } = yield* request("/")
@@ -244,12 +254,12 @@ describe("the page", () => {
       yield* ready({ A: 0 })
       yield* later
       const ledger = yield* Ledger
-      let asked = 0
-      const counted = { ...ledger, counts: Effect.suspend(() => (asked++, ledger.counts)) }
-      yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger: counted } })
+      let reads = 0
+      const counted = { ...ledger, counts: Effect.suspend(() => (reads++, ledger.counts)) }
+      yield* opens(counted)
       yield* Effect.replicateEffect(request("/"), 100)
       yield* later
-      expect(asked).toBe(1)
+      expect(reads).toBe(1)
     })))
 })
 
@@ -257,20 +267,20 @@ describe("a ledger that takes long to count", () => {
   it.effect("is read for a twentieth of the time, and what needs no counting is shown all the same", () =>
     monitored(Effect.gen(function*() {
       const ledger = yield* Ledger
-      let asked = 0
-      const slow = { ...ledger, counts: Effect.suspend(() => (asked++, Effect.delay(ledger.counts, "6 seconds"))) }
+      let reads = 0
+      const slow = { ...ledger, counts: Effect.suspend(() => (reads++, Effect.delay(ledger.counts, "6 seconds"))) }
       yield* ready({ A: 0 })
-      yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger: slow } })
+      yield* opens(slow)
       yield* TestClock.adjust("1 minute")
       yield* sent("confirmed")
       yield* TestClock.adjust("1 minute")
-      expect(asked).toBe(1)
-      const { figures, history } = yield* Effect.flatMap(StatusSampler, ({ look }) => look)
+      expect(reads).toBe(1)
+      const { history, ledger: sample } = yield* Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot)
       expect(history.at(-1)).toMatchObject({ sends: 1 })
-      expect(figures?.at).toBeLessThan(60_000)
-      expect((yield* request("/")).body).toContain(", the ledger's figures as of ")
+      expect(sample?.at.epochMillis).toBeLessThan(60_000)
+      expect((yield* request("/")).body).toContain(", ledger as of ")
       yield* TestClock.adjust("30 seconds")
-      expect(asked).toBe(2)
+      expect(reads).toBe(2)
     })))
 })
 
@@ -287,9 +297,9 @@ describe("a wall clock that is set", () => {
             clock.shift(by)
             yield* sent("confirmed")
             yield* hands.adjust("10 seconds")
-            const { figures, history, now } = yield* Effect.flatMap(StatusSampler, ({ look }) => look)
-            expect(figures?.at).toBe(now)
-            expect(history.every(({ at }) => at <= now)).toBe(true)
+            const { history, ledger, now } = yield* Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot)
+            expect(ledger?.at).toEqual(now)
+            expect(history.every(({ at }) => at <= DateTime.toEpochMillis(now))).toBe(true)
             expect(yield* metric("plaza_stock_sync_backlog{priority=\"soldOut\"}")).toBe(1)
             expect(yield* metric("plaza_stock_sync_oldest_waiting_seconds{priority=\"soldOut\"}")).toBeGreaterThanOrEqual(0)
             yield* happens({ _tag: "SourceUnchanged" })
@@ -332,7 +342,7 @@ describe("a request", () => {
 })
 
 describe("the log", () => {
-  it.effect("has a line for each event that is worth one, and none for a send", () => {
+  it.effect("has a line for each change of state, and none for a send", () => {
     const lines: Array<string> = []
     return Effect.zipRight(
       monitored(Effect.gen(function*() {
@@ -340,22 +350,25 @@ describe("the log", () => {
         yield* sent("confirmed")
         yield* sent("quarantined")
         for (const nextProbe of [1_000, 2_000, 3_000]) {
-          yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe } })
+          yield* happens({
+            _tag: "AccountChanged",
+            account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(nextProbe) }
+          })
         }
-        yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+        yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
         yield* happens({
-          _tag: "AccountIs",
-          account: { _tag: "Quota", since: 0, failure: failure({ code: "RATE_LIMITED" }), until: 86_400_000 }
+          _tag: "AccountChanged",
+          account: { _tag: "Quota", since: utc(0), failure: failure({ code: "RATE_LIMITED" }), until: utc(86_400_000) }
         })
-        yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+        yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
         yield* happens({
-          _tag: "AccountIs",
-          account: { _tag: "Trouble", since: 0, failure: failure({ code: undefined, tag: "ConnectionLost" }), nextTry: 1_000 }
+          _tag: "AccountChanged",
+          account: { _tag: "Trouble", since: utc(0), failure: failure({ code: undefined, tag: "ConnectionLost" }), nextTry: utc(1_000) }
         })
-        yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+        yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
         const ledgerFails = happens({
-          _tag: "LedgerIs",
-          ledger: { _tag: "Failing", since: 0, failure: failure({ message: "the disk is full" }), nextTry: 1_000 }
+          _tag: "LedgerChanged",
+          ledger: { _tag: "Failing", since: utc(0), failure: failure({ message: "the disk is full" }), nextTry: utc(1_000) }
         })
         yield* Effect.zipRight(ledgerFails, ledgerFails)
         yield* ledgerOpens
@@ -363,9 +376,9 @@ describe("the log", () => {
         yield* Effect.zipRight(fails, fails)
         yield* happens({ _tag: "SourceUnchanged" })
         yield* happens({ _tag: "SourceUnchanged" })
-        const holds = happens({ _tag: "SourceHeld", rows: 100, held, failure: failure({ about: "source" }) })
+        const holds = happens({ _tag: "SnapshotHeld", rows: 100, held, failure: failure({ about: "source" }) })
         yield* Effect.zipRight(holds, holds)
-        const reconcilingFails = happens({ _tag: "ReconcilingFailed", failure: failure() })
+        const reconcilingFails = happens({ _tag: "ReconciliationFailed", failure: failure() })
         yield* Effect.zipRight(reconcilingFails, reconcilingFails)
         yield* happens({ _tag: "Reconciled", products: 4, differing: 0, resent: false })
         yield* happens({ _tag: "Reconciled", products: 4, differing: 0, resent: false })
@@ -376,11 +389,11 @@ describe("the log", () => {
       }), lines),
       Effect.sync(() => {
         // Fields have no order.
-        const told = lines.map((line) =>
+        const logged = lines.map((line) =>
           line.replace(/^.* level=(\w+) fiber=\S+ message=/, "$1 ").replace(/(?: [a-zA-Z]+=(?:"[^"]*"|\S+))+$/, (fields) =>
             Array.from(fields.matchAll(/ [a-zA-Z]+=(?:"[^"]*"|\S+)/g), ([field]) => field).sort().join(""))
         )
-        expect(told).toEqual([
+        expect(logged).toEqual([
           expect.stringMatching(/^INFO ledger\.opened ledger=\S+$/),
           "INFO account.known account=acc_1 address=https://shop.example/open/v1",
           "INFO account.running",
@@ -396,7 +409,7 @@ describe("the log", () => {
           expect.stringMatching(/^INFO ledger\.reopened ledger=\S+$/),
           "ERROR source.failed detail=\"there is no file\" error=INVALID_API_KEY",
           "INFO source.recovered",
-          "ERROR snapshot.held detail=\"the source is held as snapshot 3 since 1970-01-01 00:00:00 UTC: of 100 products, 60 sell out\" fell=0 missing=0 products=100 rose=0 rows=100 snapshot=3 soldOut=60",
+          "ERROR snapshot.held detail=\"snapshot 3 of the source is held since 1970-01-01 00:00:00 UTC: of 100 products, 60 sell out\" fell=0 missing=0 products=100 rose=0 rows=100 snapshot=3 soldOut=60",
           "WARN reconciliation.failed detail=\"the key is revoked\" error=INVALID_API_KEY",
           "INFO reconciliation.completed differing=0 products=4",
           "INFO products.released products=1 quarantined=0",

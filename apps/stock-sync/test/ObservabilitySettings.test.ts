@@ -1,21 +1,18 @@
-import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Either, LogLevel, Option, Redacted } from "effect"
-import { resolveSeen } from "../src/config/ObservabilitySettings.js"
+import * as ObservabilitySettings from "../src/config/ObservabilitySettings.js"
+import { parse } from "./support/settings.js"
 
-const none = { webhook: Option.none(), port: Option.none(), host: Option.none(), logFormat: Option.none(), logLevel: Option.none() }
-
-const resolved = (options: Partial<Parameters<typeof resolveSeen>[0]>, variables: Readonly<Record<string, string>> = {}) =>
-  Effect.provide(
-    Effect.withConfigProvider(resolveSeen({ ...none, ...options }),
-      ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })),
-    NodeContext.layer
+const resolved = (argv: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
+  Effect.withConfigProvider(
+    parse(ObservabilitySettings.options, argv, ObservabilitySettings.resolve),
+    ConfigProvider.fromMap(new Map(Object.entries(variables)), { pathDelim: "_" })
   )
 
 describe("the settings of observability", () => {
   it.effect("are a log of text by default, and nothing else", () =>
     Effect.gen(function*() {
-      expect(yield* resolved({})).toEqual({
+      expect(yield* resolved([])).toEqual({
         logs: { format: "text", level: LogLevel.Info },
         server: Option.none(),
         webhook: Option.none(),
@@ -25,15 +22,15 @@ describe("the settings of observability", () => {
 
   it.effect("listen on this machine alone, unless another address is given", () =>
     Effect.gen(function*() {
-      expect((yield* resolved({ port: Option.some("0") })).server).toEqual(Option.some({ host: "127.0.0.1", port: 0 }))
-      const told = yield* resolved({}, {
+      expect((yield* resolved(["--port", "0"])).server).toEqual(Option.some({ host: "127.0.0.1", port: 0 }))
+      const found = yield* resolved([], {
         STOCK_SYNC_PORT: "9464",
         STOCK_SYNC_HOST: "0.0.0.0",
         STOCK_SYNC_LOG_FORMAT: "json",
         STOCK_SYNC_LOG_LEVEL: "Debug"
       })
-      expect(told).toMatchObject({ logs: { format: "json", level: LogLevel.Debug }, server: Option.some({ host: "0.0.0.0", port: 9464 }) })
-      expect((yield* resolved({ port: Option.some("1") }, { STOCK_SYNC_PORT: "2" })).server).toMatchObject(Option.some({ port: 1 }))
+      expect(found).toMatchObject({ logs: { format: "json", level: LogLevel.Debug }, server: Option.some({ host: "0.0.0.0", port: 9464 }) })
+      expect((yield* resolved(["--port", "1"], { STOCK_SYNC_PORT: "2" })).server).toMatchObject(Option.some({ port: 1 }))
     }))
 
   it.effect("are refused with the option and the variable to change", () =>
@@ -46,8 +43,8 @@ describe("the settings of observability", () => {
           ["STOCK_SYNC_LOG_LEVEL", "--log-level", "loud"]
         ] as const
       ) {
-        const refused = yield* Effect.either(resolved({}, { [variable]: value }))
-        const message = Either.match(refused, { onLeft: ({ message }) => message, onRight: () => "taken" })
+        const refused = yield* Effect.either(resolved([], { [variable]: value }))
+        const message = Either.match(refused, { onLeft: ({ message }) => message, onRight: () => "accepted" })
         for (const part of [variable, flag, value]) expect(message).toContain(part)
       }
     }))
@@ -56,7 +53,7 @@ describe("the settings of observability", () => {
 describe("the settings of the webhook", () => {
   const secret = `whsec_${Buffer.from("an example secret of 24 b.").toString("base64")}`
   const url = "https://hooks.example/a?token=t0ken"
-  const given = (env: Readonly<Record<string, string>>) => resolved({}, env)
+  const given = (env: Readonly<Record<string, string>>) => resolved([], env)
 
   it.effect("are an address and a secret", () =>
     Effect.gen(function*() {

@@ -72,7 +72,7 @@ describe("once", () => {
       })
     ))
 
-  it.live("takes a response without a body for a confirmation", () =>
+  it.live("counts a response without a body as a confirmation", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "after", status: 204, body: "", method: "PATCH", times: ids.length })
@@ -108,7 +108,7 @@ describe("faults on the way", () => {
     ["a 429 that asks for a short pause", { kind: "status", when: "before", status: 429, retryAfter: "7" }]
   ]
   for (const [name, each] of faults) {
-    it.live(`everything is settled at the end in spite of ${name}, three times`, () =>
+    it.live(`everything is settled at the end despite ${name}, three times`, () =>
       simulated((memory) =>
         Effect.gen(function*() {
           const { clearFaults } = yield* Sandbox.Sandbox
@@ -143,12 +143,12 @@ describe("faults on the way", () => {
     ))
 })
 
-describe("a write that lands after its response was given up", () => {
+describe("a write that takes effect after its timeout", () => {
   const late = (millis: number) =>
     Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) =>
       setLatitude({ lateCommitMillis: millis, lateCommitStatuses: [500, 502, 503, 504] }))
 
-  it.live("with the same value is not waited for: no other value can come", () =>
+  it.live("with the same value delays nothing", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* late(20_000)
@@ -259,7 +259,22 @@ describe("refusals of one product", () => {
       })
     ))
 
-  it.live("because the response shows another stock: sent once more, then quarantined and never counted as confirmed", () =>
+  for (const [name, header] of [["without a Retry-After", {}], ["that asks for a second", { retryAfter: "1" }]] as const) {
+    it.live(`by a 429 ${name}: given up after five requests`, () =>
+      simulated((memory) =>
+        Effect.gen(function*() {
+          yield* fault({ kind: "status", when: "before", status: 429, ...header, path: stockOf("007"), times: forEver })
+          const { result, seconds } = yield* timed(once(memory, wanted))
+          expect(result).toMatchObject({ counts: { quarantined: 0, pending: 1 }, ended: { _tag: "Idle" } })
+          expect(seconds).toBeLessThan(300)
+          expect((yield* arrived).filter((id) => id === "007")).toHaveLength(5)
+          yield* faultsEnd
+          expect(yield* once(memory, wanted)).toMatchObject({ confirmed: 1, counts: { pending: 0 } })
+        })
+      ))
+  }
+
+  it.live("because the response shows another stock: sent once more, then quarantined, never counted as confirmed", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         yield* fault(mismatch("007", 2, 1))
@@ -361,7 +376,7 @@ describe("a service that fails", () => {
         })))
   }
 
-  it.live("for some products with successes between them is not given up", () =>
+  it.live("for some products with successes between them does not end the run", () =>
     simulatedWith(many, (memory) =>
       Effect.gen(function*() {
         for (const id of ["P0001", "P0012", "P0023", "P0034", "P0045", "P0056"]) {
@@ -382,7 +397,7 @@ describe("a stop", () => {
       return yield* timed(Fiber.interrupt(running))
     })
 
-  it.live("waits for requests in flight and begins none; the next run goes on from there", () =>
+  it.live("waits for requests in flight and starts none; the next run continues from there", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         const { seconds } = yield* interrupted(memory, 4_000)
@@ -396,7 +411,7 @@ describe("a stop", () => {
       })
     ))
 
-  it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
+  it.live("waits at most for --stop-within, and interrupted requests are doubtful", () =>
     simulated((memory) =>
       Effect.gen(function*() {
         const { seconds } = yield* interrupted(memory, 25_000)

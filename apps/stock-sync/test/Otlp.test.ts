@@ -9,6 +9,7 @@ import { version } from "../src/version.js"
 import { observed } from "./support/observability.js"
 import { sandboxAndClient } from "./support/sandbox.js"
 import { failure, happens } from "./support/statusSampler.js"
+import { utc } from "./support/utc.js"
 
 interface Received {
   readonly path: string | undefined
@@ -48,7 +49,7 @@ const work = Effect.gen(function*() {
   const { products } = yield* sandbox.state
   yield* setStock(ProductId.make(products[0]?.id ?? "none"), 3)
   yield* Effect.ignore(setStock(ProductId.make("there-is-no-such-product"), 3))
-  yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 0 } })
+  yield* happens({ _tag: "AccountChanged", account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(0) } })
   // Whoever exports reads no variables, and everybody else still does.
   yield* Config.string("STILL_READ")
   return Redacted.value(sandbox.apiKey)

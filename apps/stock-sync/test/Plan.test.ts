@@ -8,7 +8,7 @@ const stock = FastCheck.oneof(FastCheck.constant(0), FastCheck.nat({ max: 5 }))
 const doubt = FastCheck.option(FastCheck.tuple(stock, stock).map(([a, b]) => ({ lowest: Math.min(a, b), highest: Math.max(a, b) })), {
   nil: undefined
 })
-const knowledge: FastCheck.Arbitrary<StockPriority.Knowledge> = FastCheck.record({
+const knowledge: FastCheck.Arbitrary<StockPriority.StockValues> = FastCheck.record({
   wanted: stock,
   confirmed: FastCheck.option(stock, { nil: undefined }),
   doubt

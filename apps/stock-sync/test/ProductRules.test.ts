@@ -48,7 +48,7 @@ describe("an adjusted stock", () => {
   })
 })
 
-const row = (productId: string, stock: number): Row => ({ _tag: "Good", line: 2, productId: ProductId.make(productId), stock })
+const row = (productId: string, stock: number): Row => ({ _tag: "Valid", line: 2, productId: ProductId.make(productId), stock })
 const rulesOf = (
   products: Readonly<Record<string, Partial<ProductRules.ProductRule>>>,
   more: Partial<ProductRules.ProductRules> = {}
@@ -74,14 +74,14 @@ describe("the rules for one product", () => {
   it("name the product at the service, in bad rows too", () => {
     const apply = ProductRules.apply(rulesOf({ "SKU-1": { productId: ProductId.make("P1") } }))
     expect(apply(row("SKU-1", 3))).toEqual(good(2, "P1", 3))
-    expect(apply({ _tag: "Bad", line: 2, productId: "SKU-1", reason: "stock is empty" })).toEqual(bad(2, "P1", "stock is empty"))
+    expect(apply({ _tag: "Rejected", line: 2, productId: "SKU-1", reason: "stock is empty" })).toEqual(bad(2, "P1", "stock is empty"))
   })
 
   it("exclude it, whether its row is good or bad", () => {
     const rules = rulesOf({ A: { exclude: true }, B: { exclude: true, productId: ProductId.make("P2") } })
     const apply = ProductRules.apply(rules)
     expect(apply(row("A", 3))).toBeUndefined()
-    expect(apply({ _tag: "Bad", line: 2, productId: "B", reason: "stock is empty" })).toBeUndefined()
+    expect(apply({ _tag: "Rejected", line: 2, productId: "B", reason: "stock is empty" })).toBeUndefined()
     expect(ProductRules.excluded(rules)).toEqual(new Set(["A", "P2"]))
   })
 
@@ -216,7 +216,7 @@ describe("a source with rules", () => {
       yield* write("/rules.csv", "id\nA\n")
       const fiber = yield* Effect.fork(rowsOf(yield* open(Option.none())))
       expect(yield* Fiber.join(fiber)).toEqual([good(2, "A", 5), {
-        _tag: "Bad",
+        _tag: "Rejected",
         line: 3,
         productId: undefined,
         reason: containing("\"B\" is not in the rules")

@@ -75,7 +75,7 @@ describe("once", () => {
         const text = yield* run(["once", "--source", "stock.csv"], { cwd, env })
         expect(text.status).toBe(1)
         expect(text.stderr).toBe(
-          "plaza-stock-sync: 4 rows of the source rejected, 1 product refused by the service: correct what is listed, and run it again\n"
+          "plaza-stock-sync: 4 rows of the source rejected, 1 product refused by the service: correct them, and run it again\n"
         )
         for (const line of ["line 3\t0042\tstock is empty", "line 4\t0043\tstock \"many\" is not a number", "line 6\tA\t", "line 7\tA\t"]) {
           expect(text.stdout).toContain(`\n${line}`)
@@ -423,7 +423,7 @@ describe("beside another process, and signals", () => {
           yield* running.kill(signal)
           const ended = yield* running.ended
           expect(ended.status).toBe(status)
-          expect(ended.stderr).toContain("the next run goes on from here")
+          expect(ended.stderr).toContain("the next run continues from here")
           expect(parsed((yield* run(["status", "--json"], { cwd })).stdout)).toMatchObject({
             counts: { settled: 2, sending: 0, doubtful: 0, pending: 6 }
           })
@@ -471,11 +471,11 @@ describe("wrong input", () => {
       says: ["no-such-host.invalid"]
     },
     { name: "a port where nobody listens", env: { PLAZA_BASE_URL: "http://127.0.0.1:1/open/v1" }, status: 7, says: ["127.0.0.1:1"] },
-    { name: "a key that nobody knows", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
+    { name: "an unknown key", env: { PLAZA_API_KEY: `key_${"x".repeat(40)}` }, status: 4, says: ["PLAZA_API_KEY"] },
     { name: "a file that isn't there", args: ["once", "--source", "none.csv"], status: 2, says: ["none.csv", "--source"] },
     { name: "a folder for a file", args: ["once", "--source", "."], status: 2, says: ["folder", "--source"] },
     { name: "an empty file", file: "", status: 2, says: ["stock.csv", "it is empty"] },
-    { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no row below it"] },
+    { name: "a header alone", file: "productId,stock\n", status: 2, says: ["stock.csv", "no rows"] },
     { name: "a file without the column", file: "sku,stock\nA,1\n", status: 2, says: ["\"productId\"", "\"sku\"", "--id-column"] },
     { name: "a file with broken quoting", file: "productId,stock\n007,1\n\"A,2\nB,3\n", status: 2, says: ["line 3", "quote"] },
     {
@@ -503,7 +503,7 @@ describe("wrong input", () => {
       status: 2,
       says: ["xml", "ndjson", "STOCK_SYNC_FORMAT"]
     },
-    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "no JSON document"] },
+    { name: "a file that is in another format", env: { STOCK_SYNC_FORMAT: "json" }, status: 2, says: ["stock.csv", "not a JSON document"] },
     {
       name: "a delimiter of two characters",
       args: ["once", "--source", "stock.csv", "--delimiter", "||"],
@@ -540,7 +540,7 @@ describe("wrong input", () => {
       name: "a done marker that doesn't come",
       args: ["once", "--source", "stock.csv", "--done-marker", "done", "--unfinished-wait", "0 seconds"],
       status: 7,
-      says: ["stock.csv", "done is not there"]
+      says: ["stock.csv", "done does not exist"]
     },
     {
       name: "a buffer below zero",
@@ -635,7 +635,7 @@ describe("wrong input", () => {
       says: ["many", "STOCK_SYNC_CONCURRENCY"]
     },
     {
-      name: "a fate that nobody knows",
+      name: "an unknown outcome",
       args: ["once", "--source", "stock.csv", "--gone", "hide"],
       status: 2,
       says: ["hide", "--gone", "STOCK_SYNC_GONE"]
@@ -734,7 +734,7 @@ describe("wrong input", () => {
         yield* write(`${cwd}/stock.csv`, csv(wanted))
         const { status, stderr } = yield* run(["once", "--source", "stock.csv"], { cwd, env: yield* account })
         expect(status).toBe(6)
-        expect(stderr).toMatch(/Run this again after \d{4}-\d\d-\d\dT/)
+        expect(stderr).toMatch(/Run the command again in \d+ seconds, at \d{4}-\d\d-\d\dT/)
       })
     ))
 

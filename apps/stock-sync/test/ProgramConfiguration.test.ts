@@ -69,7 +69,7 @@ describe("a program with its settings in files", () => {
         const env = { PLAZA_BASE_URL, PLAZA_API_KEY_FILE: "nowhere" }
         expect(yield* run(["once", "--source", "stock.csv"], { cwd, env })).toMatchObject({
           status: 2,
-          stderr: "plaza-stock-sync: PLAZA_API_KEY_FILE can't be used: the file that it names does not exist\n"
+          stderr: "plaza-stock-sync: PLAZA_API_KEY_FILE is invalid: the file that it names does not exist\n"
         })
         // No key is needed, and none is read.
         expect((yield* run(["plan", "--source", "stock.csv"], { cwd, env })).status).toBe(0)

@@ -48,7 +48,7 @@ describe("metrics in Prometheus's text", () => {
       ].join("\n"))
     }))
 
-  it.effect("tell a summary by its quantiles, and of one that nobody knows that it is no number", () =>
+  it.effect("print a summary by its quantiles, and NaN for an unknown one", () =>
     Effect.gen(function*() {
       const summary = Metric.summary({ name: "prom_d_took", maxAge: Duration.minutes(1), maxSize: 10, error: 0, quantiles: [0.5] })
       yield* Metric.update(Metric.tagged(summary, "of", "nothing"), 3)

@@ -61,7 +61,7 @@ describe("run", () => {
       ))
   }
 
-  it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
+  it.live("waits at most for --stop-within, and interrupted requests are doubtful", () =>
     inFolder((cwd) =>
       Effect.gen(function*() {
         const { addFault } = yield* Sandbox.Sandbox

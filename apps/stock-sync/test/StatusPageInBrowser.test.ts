@@ -1,7 +1,4 @@
-/**
- * The status page in a real Chromium: whether everybody can use it, by keyboard, by screen reader and without scripts, and whether it
- * follows what happens.
- */
+/** The status page in a real Chromium: accessibility, keyboard, no scripts, and live updates. */
 import { assert, describe, layer as suite } from "@effect/vitest"
 import * as Browser from "@plaza/testing/Browser"
 import { Effect, TestClock } from "effect"
@@ -9,18 +6,22 @@ import type { Page } from "playwright-core"
 import * as Server from "../src/observability/Server.js"
 import { ledgerPath } from "./support/sandbox.js"
 import { failure, happens, held, layer, ledgerOpens, options, ready, received, sent } from "./support/statusSampler.js"
+import { utc } from "./support/utc.js"
 
-/** The checker reads every element of a page several times, which a busy machine takes its time for. */
-const patience = 120_000
+/** The accessibility checker is slow on a busy machine. */
+const timeout = 120_000
 
-/** What the page is about, for half an hour in which something happens all the time. */
+/** Half an hour of a busy worker. */
 const busy = Effect.gen(function*() {
   const stocks = Object.fromEntries(
     Array.from({ length: 900 }, (_, index) => [`MUG-${String(index).padStart(3, "0")}`, index % 3 === 0 ? 0 : index])
   )
   yield* ledgerOpens
-  yield* happens({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_4711", keyFingerprint: "0123456789abcdef" } })
-  yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+  yield* happens({
+    _tag: "AccountBound",
+    owner: { baseUrl: "https://shop.example/open/v1", id: "acc_4711", keyFingerprint: "0123456789abcdef" }
+  })
+  yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
   yield* received(stocks, ["the stock is empty", "the stock \"1.234\" may be thousands"])
   for (let minute = 0; minute < 30; minute++) {
     yield* TestClock.adjust("1 minute")
@@ -33,14 +34,14 @@ const busy = Effect.gen(function*() {
   yield* TestClock.adjust("10 seconds")
 })
 
-/** Everything that can be wrong at a time. */
+/** Account, source and ledger fail at the same time. */
 const wrong = Effect.gen(function*() {
   yield* happens({
-    _tag: "AccountIs",
-    account: { _tag: "Paused", since: 0, failure: failure({ message: "This key was revoked." }), nextProbe: 60_000 }
+    _tag: "AccountChanged",
+    account: { _tag: "Paused", since: utc(0), failure: failure({ message: "This key was revoked." }), nextProbe: utc(60_000) }
   })
   yield* happens({
-    _tag: "SourceHeld",
+    _tag: "SnapshotHeld",
     rows: 900,
     held,
     failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" })
@@ -51,10 +52,10 @@ const wrong = Effect.gen(function*() {
     code: undefined,
     message: "the disk of the ledger /var/lib/stock/ledger.sqlite is full"
   })
-  yield* happens({ _tag: "LedgerIs", ledger: { _tag: "Failing", since: 0, failure: full, nextTry: 4_000_000 } })
+  yield* happens({ _tag: "LedgerChanged", ledger: { _tag: "Failing", since: utc(0), failure: full, nextTry: utc(4_000_000) } })
 })
 
-/** A loop that is seen on a socket. */
+/** A worker whose status page listens on a socket. */
 const monitored = <A, E, R>(use: (url: string) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(ledgerPath, (path) =>
     Effect.provide(
@@ -73,10 +74,10 @@ const focused = (page: Page) =>
 describe.skipIf(Browser.missing !== undefined)("the status page in a browser", () => {
   suite(Browser.layer)((it) => {
     for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
-      // The page lets no foreign script in, the checker neither.
+      // The page's policy would block the checker's script.
       const visitor = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true }
 
-      it.scoped(`can be used by everybody, ${colorScheme} and ${width} pixels wide`, () =>
+      it.scoped(`is accessible, ${colorScheme} and ${width} pixels wide`, () =>
         monitored((url) =>
           Effect.gen(function*() {
             const page = yield* Browser.visit(visitor)
@@ -96,32 +97,40 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
               await Browser.check(page, "wrong")
             })
           })
-        ), patience)
+        ), timeout)
     }
 
-    it.scoped("tells everything without scripts, to a screen reader as well", () =>
+    it.scoped("shows everything without scripts, with names for screen readers", () =>
       monitored((url) =>
         Effect.gen(function*() {
           yield* busy
           const page = yield* Browser.visit({ javaScriptEnabled: false })
           yield* steps(async () => {
             await page.goto(url)
-            assert.strictEqual(await page.getByRole("status").filter({ hasText: "It does its work." }).count(), 1)
-            assert.isFalse(await page.getByRole("button", { name: "Follow" }).isVisible())
+            assert.strictEqual(await page.getByRole("status").filter({ hasText: "The worker reads the source and sends changes." }).count(),
+              1)
+            assert.isFalse(await page.getByRole("button", { name: "Live" }).isVisible())
             assert.isTrue(await page.getByRole("link", { name: "Refresh" }).isVisible())
-            // A chart is a picture with a name and a sentence; its numbers stand in a table.
-            assert.match(await page.getByRole("img", { name: /^Products that wait/ }).textContent() ?? "", /\d+ now\./)
+            // A chart has a text alternative; its numbers are in a table.
+            assert.match(await page.getByRole("img", { name: /^Products waiting/ }).textContent() ?? "", /\d+ now\./)
             await page.locator("summary").click()
-            assert.isAtLeast(await page.getByRole("region", { name: "The last hour, table" }).getByRole("row").count(), 7)
-            for (const name of ["Waiting, table", "Quarantined products, table", "Rows rejected or changed, table", "Last errors, table"]) {
+            assert.isAtLeast(await page.getByRole("region", { name: "Last hour, table" }).getByRole("row").count(), 7)
+            for (
+              const name of [
+                "Waiting to be sent, table",
+                "Quarantined products, table",
+                "Rejected and changed rows, table",
+                "Recent errors, table"
+              ]
+            ) {
               assert.isAtLeast(await page.getByRole("region", { name }).getByRole("rowheader").count(), 2, name)
             }
             assert.include(await page.getByRole("rowheader", { name: "Sold out" }).locator("..").innerText(), "min")
           })
         })
-      ), patience)
+      ), timeout)
 
-    it.scoped("is walked through by keyboard, and the focus can be seen all the way", () =>
+    it.scoped("is operated by keyboard with a visible focus", () =>
       monitored((url) =>
         Effect.gen(function*() {
           yield* ready()
@@ -132,12 +141,12 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
               const stop of [
                 "Skip to the content",
                 "Refresh",
-                "follow",
-                "Waiting, table",
-                "The same as a table",
+                "live",
+                "Waiting to be sent, table",
+                "Show as a table",
                 "Quarantined products, table",
-                "Rows rejected or changed, table",
-                "Last errors, table",
+                "Rejected and changed rows, table",
+                "Recent errors, table",
                 "/healthz"
               ]
             ) {
@@ -150,44 +159,47 @@ describe.skipIf(Browser.missing !== undefined)("the status page in a browser", (
             }
           })
         })
-      ), patience)
+      ), timeout)
 
-    it.scoped("follows what happens without losing the reader's place, says when nobody answers, and stops on request",
+    it.scoped("updates itself without losing the reader's place, reports a lost connection, and stops on request",
       () =>
         monitored((url) =>
           Effect.gen(function*() {
             yield* ready()
             const page = yield* Browser.visit()
-            const follow = page.getByRole("button", { name: "Follow" })
+            const live = page.getByRole("button", { name: "Live" })
             yield* steps(async () => {
-              // Its time stands still but for what the test lets pass.
+              // The test advances the page's clock.
               await page.clock.install()
               await page.goto(url)
               await page.locator("summary").click()
-              await page.getByText("It does its work.").waitFor()
+              await page.getByText("The worker reads the source and sends changes.").waitFor()
             })
-            yield* happens({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 60_000 } })
+            yield* happens({
+              _tag: "AccountChanged",
+              account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(60_000) }
+            })
             yield* steps(async () => {
               await page.clock.runFor(10_000)
-              await page.getByRole("status").getByText("the service refuses everything: INVALID_API_KEY: the key is revoked").waitFor()
+              await page.getByRole("status").getByText("the service refuses all requests: INVALID_API_KEY: the key is revoked").waitFor()
               assert.strictEqual(await page.title(), "Not ready: plaza-stock-sync")
               assert.isTrue(await page.locator("details").evaluate((details) => details.hasAttribute("open")))
               await page.route(url, (route) => route.abort())
               await page.clock.runFor(10_000)
-              await page.getByRole("status").getByText("The program doesn't answer.").waitFor()
+              await page.getByRole("status").getByText("No response from the program").waitFor()
               await page.unroute(url)
-              await follow.click()
-              assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
+              await live.click()
+              assert.strictEqual(await live.getAttribute("aria-pressed"), "false")
             })
-            yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+            yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
             yield* steps(async () => {
               await page.clock.runFor(60_000)
-              assert.strictEqual(await page.getByText("It does its work.").count(), 0)
-              await follow.click()
+              assert.strictEqual(await page.getByText("The worker reads the source and sends changes.").count(), 0)
+              await live.click()
               await page.clock.runFor(10_000)
-              await page.getByText("It does its work.").waitFor()
+              await page.getByText("The worker reads the source and sends changes.").waitFor()
             })
           })
-        ), patience)
+        ), timeout)
   })
 })

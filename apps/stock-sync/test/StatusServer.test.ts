@@ -59,7 +59,7 @@ describe("on a socket", () => {
         }), "0.0.0.0")
     }))
 
-  it.live("headers larger than sixteen kilobytes are refused, and the next one is answered", () =>
+  it.live("headers larger than sixteen kilobytes are refused, and the next request succeeds", () =>
     listening((url) =>
       Effect.gen(function*() {
         expect((yield* ask(url, { headers: { filler: "x".repeat(17_000) } })).status).toBe(431)
@@ -89,7 +89,7 @@ describe("on a socket", () => {
       Effect.gen(function*() {
         const port = Number(new URL(url).port)
         const refused = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, observed({ port }))))
-        expect(refused.message).toBe(`port ${port} is in use: name another one with --port or STOCK_SYNC_PORT, or 0 for any that is free`)
+        expect(refused.message).toBe(`port ${port} is in use: choose another one with --port or STOCK_SYNC_PORT, or 0 for any free port`)
         const nowhere = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, observed({ port: 0, host: "192.0.2.1" }))))
         expect(nowhere.message).toContain("--host or STOCK_SYNC_HOST")
       })

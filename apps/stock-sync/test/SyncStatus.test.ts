@@ -3,9 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { ProductId } from "@plaza/domain"
 import { Chunk, Effect, Queue, TestClock } from "effect"
 import { type Failure, layer, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.js"
+import { utc } from "./support/utc.js"
 
 const failure = (message: string): Failure => ({
-  at: 0,
+  at: utc(0),
   about: "product",
   productId: undefined,
   tag: "NotFound",
@@ -17,14 +18,14 @@ const sent = (outcome: "confirmed" | "quarantined", failed?: Failure): SyncEvent
   productId: ProductId.make("007"),
   priority: "soldOut",
   wasQuarantined: false,
-  since: 0,
+  since: utc(0),
   value: 0,
   outcome,
   failure: failed
 })
 const figures = { catalogue: 40, soldOut: 0, fell: 0, rose: 0, missing: 0, zeroed: 0 }
-const received = { rows: 3, changed: 1, rejected: 0, negative: 0, figures, goneSpared: false }
-const held = { number: 1, since: 0, at: 0, figures: { ...figures, soldOut: 30 }, confirmed: false }
+const result = { rows: 3, changed: 1, rejected: 0, negative: 0, figures, missingKept: false }
+const held = { number: 1, since: utc(0), at: utc(0), figures: { ...figures, soldOut: 30 }, confirmed: false }
 
 const status = <A, E, R>(test: (status: SyncStatus["Type"]) => Effect.Effect<A, E, R>) =>
   Effect.provide(Effect.flatMap(SyncStatus, test), layer)
@@ -36,7 +37,7 @@ describe("the state of a worker", () => {
         yield* status.publish(sent("confirmed"))
         yield* TestClock.adjust("3 seconds")
         yield* status.publish(sent("confirmed"))
-        expect((yield* status.state).sends).toMatchObject({ confirmed: { count: 2, at: 3_000 }, doubtful: { count: 0 } })
+        expect((yield* status.state).sends).toMatchObject({ confirmed: { count: 2, at: utc(3_000) }, doubtful: { count: 0 } })
       })
     ))
 
@@ -46,7 +47,7 @@ describe("the state of a worker", () => {
         for (let n = 0; n < 60; n++) yield* status.publish(sent("quarantined", failure(`refused ${n}`)))
         const last = failure("key revoked")
         yield* status.publish(sent("quarantined", last))
-        yield* status.publish({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: last, nextProbe: 1 } })
+        yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Paused", since: utc(0), failure: last, nextProbe: utc(1) } })
         const { errors } = yield* status.state
         expect(errors).toHaveLength(50)
         expect(errors.slice(0, 2).map(({ message }) => message)).toEqual(["key revoked", "refused 59"])
@@ -57,17 +58,21 @@ describe("the state of a worker", () => {
     status((status) =>
       Effect.gen(function*() {
         const sourceState = Effect.map(status.state, ({ source }) => source)
-        yield* status.publish({ _tag: "SourceTaken", rows: 3, received })
+        yield* status.publish({ _tag: "SnapshotAccepted", rows: 3, result })
         yield* TestClock.adjust("1 second")
         yield* status.publish({ _tag: "SourceFailed", failure: failure("gone") })
         yield* TestClock.adjust("1 second")
         yield* status.publish({ _tag: "SourceFailed", failure: failure("still gone") })
-        expect(yield* sourceState).toMatchObject({ readAt: 0, rows: 3, failing: { since: 1_000, failure: { message: "still gone" } } })
-        yield* status.publish({ _tag: "SourceHeld", rows: 40, held, failure: failure("held") })
+        expect(yield* sourceState).toMatchObject({
+          readAt: utc(0),
+          rows: 3,
+          failing: { since: utc(1_000), failure: { message: "still gone" } }
+        })
+        yield* status.publish({ _tag: "SnapshotHeld", rows: 40, held, failure: failure("held") })
         yield* status.publish({ _tag: "SourceUnchanged" })
-        expect(yield* sourceState).toMatchObject({ readAt: 2_000, takenAt: 0, failing: undefined, held })
-        yield* status.publish({ _tag: "SourceTaken", rows: 40, received })
-        expect(yield* sourceState).toMatchObject({ takenAt: 2_000, held: undefined })
+        expect(yield* sourceState).toMatchObject({ readAt: utc(2_000), takenAt: utc(0), failing: undefined, held })
+        yield* status.publish({ _tag: "SnapshotAccepted", rows: 40, result })
+        expect(yield* sourceState).toMatchObject({ takenAt: utc(2_000), held: undefined })
       })
     ))
 
@@ -78,7 +83,7 @@ describe("the state of a worker", () => {
         const heard = yield* status.subscribe
         yield* TestClock.adjust("5 seconds")
         yield* status.publish({ _tag: "Stopping" })
-        expect(Chunk.toReadonlyArray(yield* Queue.takeAll(heard))).toEqual([{ _tag: "Stopping", at: 5_000 }])
+        expect(Chunk.toReadonlyArray(yield* Queue.takeAll(heard))).toEqual([{ _tag: "Stopping", at: utc(5_000) }])
         expect(yield* status.state).toMatchObject({ stopping: true })
       })
     )))

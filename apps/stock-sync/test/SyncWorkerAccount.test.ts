@@ -49,7 +49,7 @@ const boundTo = (memory: MemoryLedger) => Effect.map(memory.ledger.account, Opti
 const bound = (memory: MemoryLedger, account: Partial<Account>) =>
   Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) => memory.ledger.bind({ baseUrl, id: undefined, keyFingerprint, ...account }))
 
-describe("an engine whose response to GET /me", () => {
+describe("a worker whose response to GET /me", () => {
   for (const [name, asked] of withoutId) {
     it.live(`${name} starts and binds the ledger to address and key`, () =>
       simulated(wanted, (memory) =>
@@ -109,12 +109,12 @@ describe("an engine whose response to GET /me", () => {
 })
 
 describe("a base address without GET /me", () => {
-  it.live("is refused before anything is taken or sent, by run and by once", () =>
+  it.live("is rejected by run and once before they read the source or send", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         yield* fault(me(404))
         const { fiber } = yield* started((yield* source(wanted)).service, memory.ledger)
-        expect(yield* Effect.flip(Fiber.join(fiber))).toMatchObject({ _tag: "WrongAddress", exitCode: 2 })
+        expect(yield* Effect.flip(Fiber.join(fiber))).toMatchObject({ _tag: "WrongAddress" })
         expect(yield* Effect.flip(once(memory, wanted))).toMatchObject({
           _tag: "WrongAddress",
           message: expect.stringContaining("PLAZA_BASE_URL") as string
@@ -140,7 +140,7 @@ describe("three refused products", () => {
     times: forEver
   }]] as const
   for (const [name, asked] of unhelpful) {
-    it.live(`keep no other product waiting where the response to GET /me ${name}`, () =>
+    it.live(`delay no other product if the response to GET /me ${name}`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           yield* bound(memory, { id: "1001" })
@@ -171,14 +171,14 @@ describe("a ledger", () => {
         return running.message
       }))
 
-  it.live("of another account is refused before anything is taken or sent", () =>
+  it.live("of another account is rejected before the source is read or anything is sent", () =>
     Effect.map(refusedFor({ id: "4711" }), (message) => expect(message).toContain("belongs to account 4711")))
 
-  it.live("of another address is refused, with the command that adopts it", () =>
+  it.live("of another address is rejected, with the command that adopts it", () =>
     Effect.map(refusedFor({ baseUrl: "https://elsewhere.example/open/v1" }), (message) =>
       expect(message).toContain("plaza-stock-sync adopt")))
 
-  it.live("of another key is refused where GET /me does not show that it is the same account", () =>
+  it.live("of another key is rejected if GET /me does not show that the account is the same", () =>
     Effect.map(refusedFor({ keyFingerprint: "fedcba9876543210" }, me(403, { code: "INSUFFICIENT_SCOPE" })), (message) =>
       expect(message).toContain("plaza-stock-sync adopt")))
 

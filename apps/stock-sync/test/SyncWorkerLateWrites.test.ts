@@ -10,8 +10,8 @@ const ids = Object.keys(wanted)
 const landsLate = (millis: number) =>
   Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) => setLatitude({ lateCommitMillis: millis, lateCommitStatuses: [500, 502, 503, 504] }))
 
-describe("a write that lands late", () => {
-  it.live("with an older value is overwritten once it can no longer come", () =>
+describe("a late write", () => {
+  it.live("with an older value is overwritten once it can no longer take effect", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -51,7 +51,7 @@ describe("a write that lands late", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("with another new value wanted meanwhile leaves that one", () =>
+  it.live("does not replace a value that was wanted meanwhile", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -70,7 +70,7 @@ describe("a write that lands late", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("although the source went back to the confirmed value is overwritten", () =>
+  it.live("is overwritten although the source returned to the confirmed value", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -87,7 +87,7 @@ describe("a write that lands late", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 20, doubtful: 0 })
       })))
 
-  it.live("after the engine was stopped and started is overwritten", () =>
+  it.live("is overwritten after a restart of the worker", () =>
     simulated(wanted, ({ ledger, reopened }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -109,7 +109,7 @@ describe("a write that lands late", () => {
       })))
 
   for (let seed = 1; seed <= 12; seed++) {
-    it.live(`at any moment, with changes at any moment, leaves nothing different at the end (seed ${seed})`, () =>
+    it.live(`at any time, with changes at any time, leaves no difference at the end (seed ${seed})`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const { clearFaults } = yield* Sandbox.Sandbox

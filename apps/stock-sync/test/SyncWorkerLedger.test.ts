@@ -1,7 +1,8 @@
 /** A ledger that fails under a running engine is opened anew, again and again if need be, and nothing is lost. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Ref } from "effect"
-import { Ledger, LedgerFault, LedgerInUse } from "../src/ledger/Ledger.js"
+import { Ledger } from "../src/ledger/Ledger.js"
+import { LedgerFault, LedgerInUse } from "../src/ledger/LedgerError.js"
 import { held } from "./support/sandbox.js"
 import {
   entryOf,
@@ -44,9 +45,9 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
     const service: Ledger["Type"] = {
       ...ledger,
       check: unless("check", ledger.check),
-      take: (choice) => unless("take", ledger.take(choice)),
-      confirm: (taken) => unless("confirm", ledger.confirm(taken)),
-      receive: (intake, policy) => unless("receive", ledger.receive(intake, policy))
+      take: (selection) => unless("take", ledger.take(selection)),
+      confirm: (send) => unless("confirm", ledger.confirm(send)),
+      applySnapshot: (input, policy) => unless("applySnapshot", ledger.applySnapshot(input, policy))
     }
     const layer = Layer.effect(Ledger, Effect.gen(function*() {
       const { opening } = yield* Ref.get(broken)
@@ -64,9 +65,9 @@ const breakable = ({ ledger, reopened }: MemoryLedger) =>
     }
   })
 
-describe("a ledger that fails under a running engine", () => {
-  for (const operation of ["take", "confirm", "receive", "check"] as const) {
-    it.live(`at ${operation} is reported and opened anew until it works, and nothing is lost`, () =>
+describe("a ledger that fails under a running worker", () => {
+  for (const operation of ["take", "confirm", "applySnapshot", "check"] as const) {
+    it.live(`at ${operation} is reported and opened again until it works, and nothing is lost`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const { ledger } = memory
@@ -92,7 +93,7 @@ describe("a ledger that fails under a running engine", () => {
   }
 
   for (const failure of [full, inUse]) {
-    it.live(`and can't be opened again for a while (${failure._tag}) is waited for`, () =>
+    it.live(`that can't be opened for a while (${failure._tag}) is opened with backoff`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const breaking = yield* breakable(memory)
@@ -108,20 +109,20 @@ describe("a ledger that fails under a running engine", () => {
           expect(yield* held(...ids)).toEqual(next)
         })))
 
-    it.live(`and can't be opened at the start (${failure._tag}) ends the engine at once`, () =>
+    it.live(`that can't be opened at the start (${failure._tag}) ends the worker`, () =>
       simulated(wanted, (memory) =>
         Effect.gen(function*() {
           const breaking = yield* breakable(memory)
           yield* breaking.closes(failure)
           const { fiber } = yield* started((yield* source(wanted)).service, memory.ledger, { ledger: breaking.layer })
-          expect(yield* Effect.flip(Fiber.join(fiber))).toBe(failure)
+          expect(yield* Effect.flip(Fiber.join(fiber))).toMatchObject({ _tag: failure._tag, message: failure.message })
         })))
   }
 })
 
-describe("a ledger that is replaced under a running engine", () => {
+describe("a ledger that is replaced under a running worker", () => {
   for (const [name, before] of [["an empty one", undefined], ["an older copy", wanted]] as const) {
-    it.live(`by ${name} is filled from the source, although that has not changed`, () =>
+    it.live(`by ${name} is filled from the unchanged source`, () =>
       simulated(wanted, (first) =>
         Effect.gen(function*() {
           const second = yield* memoryLedger()
@@ -146,8 +147,8 @@ describe("a ledger that is replaced under a running engine", () => {
   }
 })
 
-describe("a stop of a running engine", () => {
-  it.live("waits for requests in flight, begins none, and leaves a ledger that is right", () =>
+describe("the shutdown of a worker", () => {
+  it.live("waits for requests in flight, starts none, and leaves a correct ledger", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* respondsAfter(4_000)
@@ -163,7 +164,7 @@ describe("a stop of a running engine", () => {
         expect(yield* ledger.counts).toMatchObject({ settled: 2, pending: 28, sending: 0, doubtful: 0 })
       })))
 
-  it.live("waits no longer than --stop-within, and what was cut off is doubtful", () =>
+  it.live("waits at most for --stop-within, and interrupted requests are doubtful", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         const { ledger } = memory

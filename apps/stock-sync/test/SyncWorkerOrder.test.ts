@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { held } from "./support/sandbox.js"
 import { latency, patches, products, respondsAfter, simulated, source, started } from "./support/simulation.js"
 
-describe("the engine", () => {
+describe("the worker", () => {
   it.live("brings every product to the wanted stock and follows each change of the source", () => {
     const wanted = products(40, (index) => index)
     return simulated(wanted, ({ ledger }) =>
@@ -22,7 +22,7 @@ describe("the engine", () => {
       }))
   })
 
-  it.live("sends a sold-out product with the next slot, whatever the backlog, and the rest in its order", () => {
+  it.live("sends a sold-out product in the next slot, whatever the backlog, and the rest in order", () => {
     const wanted = products(400, () => 5)
     return simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
@@ -76,7 +76,7 @@ describe("the engine", () => {
       }))
   })
 
-  it.live("keeps to its concurrency and uses the whole allowance for an hour without a 429", () => {
+  it.live("stays within its concurrency and uses the whole rate limit for an hour without a 429", () => {
     const limit = 12
     const concurrency = 4
     const wanted = products(100, () => 1)

@@ -44,10 +44,10 @@ const wantedOf = (bad: number) => products(10 + bad, (index) => index < bad ? 0 
 const timesOf = (id: string) => Effect.map(patches, (all) => all.filter((each) => each.id === id).map(({ millis }) => millis))
 const gaps = (times: ReadonlyArray<number>) => times.slice(1).map((time, index) => time - (times[index] ?? 0))
 
-describe("products that the service refuses or fails for", () => {
+describe("products that fail while others are accepted", () => {
   for (const poison of poisons) {
     for (const count of [1, 2, 3]) {
-      it.live(`${count} answered with ${poison[0]}: the other ten are settled within seconds, and each heals when the service relents`, () => {
+      it.live(`${count} fail with ${poison[0]}: the other ten are settled within seconds, and each recovers when the service accepts it`, () => {
         const wanted = wantedOf(count)
         const ids = Object.keys(wanted)
         const bad = ids.slice(0, count)
@@ -108,7 +108,7 @@ describe("products that the service refuses or fails for", () => {
   })
 
   for (const poison of [["409", 409, "CONFLICT"], ["403 with an unknown code", 403, "SOMETHING_NEW"]] as const) {
-    it.live(`60 of 100 answered with ${poison[0]}, before all others: the other 40 are settled within two minutes, and none waits later on`, () => {
+    it.live(`60 of 100 fail with ${poison[0]} before all others: the other 40 are settled within two minutes, and none waits later`, () => {
       const wanted = products(100, () => 5)
       const ids = Object.keys(wanted)
       return simulated(wanted, ({ ledger }) =>
@@ -129,7 +129,7 @@ describe("products that the service refuses or fails for", () => {
     })
   }
 
-  it.live("60 of 100 answered with 409, before all others: a run of `once` sends the other 40", () => {
+  it.live("60 of 100 fail with 409 before all others: a run of `once` sends the other 40", () => {
     const wanted = products(100, () => 5)
     return simulated(wanted, (memory) =>
       Effect.gen(function*() {
@@ -138,7 +138,7 @@ describe("products that the service refuses or fails for", () => {
       }))
   })
 
-  it.live("12 of 22 answered with 500: a change of another one does not wait for them", () => {
+  it.live("12 of 22 fail with 500: a change of another product does not wait for them", () => {
     const wanted = wantedOf(12)
     const ids = Object.keys(wanted)
     return simulated(wanted, ({ ledger }) =>

@@ -16,8 +16,8 @@ const reassert = { share: 0.1, after: Duration.minutes(5), rateLimit: limit }
 const settings = { reassert, sourceIncludesSales: true }
 const count = Effect.map(patches, (all) => all.length)
 
-describe("without a statement about the source's sales", () => {
-  it.live("confirmed stock is never sent again, and what the store sold stays sold", () =>
+describe("a source that may not include sales", () => {
+  it.live("never has its confirmed stock sent again, so sales of the store stay", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -31,7 +31,7 @@ describe("without a statement about the source's sales", () => {
         expect(yield* held("P0042")).toEqual({ P0042: 1 })
       }), { limit }))
 
-  it.live("nor by trials of the circuit breaker", () =>
+  it.live("is not sent by the half-open circuit breaker", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const changed = { P0000: 6, P0001: 6, P0002: 6, P0003: 6, P0004: 6 }
@@ -53,7 +53,7 @@ describe("without a statement about the source's sales", () => {
         expect((yield* state).account).toMatchObject({ _tag: "Running" })
       }), { limit }))
 
-  it.live("nor after a product was quarantined or doubtful", () =>
+  it.live("is not sent after a product was quarantined or doubtful", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* fault({ kind: "status", when: "before", status: 404, path: stockOf("P0001"), times: 2 })
@@ -66,7 +66,7 @@ describe("without a statement about the source's sales", () => {
 })
 
 describe("with a source that includes sales, confirmed stock", () => {
-  it.live("is sent again when it has grown old, the oldest first, within its share", () =>
+  it.live("is sent again once its confirmation is old, the oldest first, within its share", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* started((yield* source(wanted)).service, ledger, settings)
@@ -79,7 +79,7 @@ describe("with a source that includes sales, confirmed stock", () => {
         expect(again.slice(0, 20).map(({ id }) => id)).toEqual((yield* patches).slice(0, 20).map(({ id }) => id))
       }), { limit }))
 
-  it.live("overwrites what others changed in the store", () =>
+  it.live("overwrites changes of other programs in the store", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -90,7 +90,7 @@ describe("with a source that includes sales, confirmed stock", () => {
         expect(yield* held("P0042")).toEqual({ P0042: 5 })
       }), { limit }))
 
-  it.live("keeps no change waiting", () =>
+  it.live("delays no change", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -116,7 +116,7 @@ describe("with a source that includes sales, confirmed stock", () => {
 
 describe("a wall clock that is set", () => {
   for (const [name, by] of [["a day forward", 86_400_000], ["a day back", -86_400_000], ["a year back", -31_536_000_000]] as const) {
-    it.live(`${name} stops neither changes nor reassertion, nor makes more of them`, () =>
+    it.live(`${name} neither stops nor adds changes and reassertions`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const clock = yield* settable
@@ -138,7 +138,7 @@ describe("a wall clock that is set", () => {
           }).pipe(Effect.withClock(clock))
         }), { limit }))
 
-    it.live(`${name} delays no retry of a quarantined product and no repetition of a doubtful one`, () =>
+    it.live(`${name} delays no retry of a quarantined or doubtful product`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const clock = yield* settable
@@ -160,7 +160,7 @@ describe("a wall clock that is set", () => {
         }), { limit: 120 }))
   }
 
-  it.live("neither prolongs a quota nor lets anything through before its end", () =>
+  it.live("neither extends a quota nor sends before its end", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const clock = yield* settable
@@ -178,7 +178,7 @@ describe("a wall clock that is set", () => {
         }).pipe(Effect.withClock(clock))
       }), { limit }))
 
-  it.live("while no process runs leaves confirmations of the future, which are asserted again in their time", () =>
+  it.live("while no process runs leaves confirmations in the future, which are reasserted on time", () =>
     simulated({ P0: 1 }, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source({ P0: 1 })

@@ -13,8 +13,8 @@ const settings = { reconcile, reassert, sourceIncludesSales: true }
 const lists = Effect.map(Effect.flatMap(Sandbox.Sandbox, ({ requests }) => requests),
   (records) => records.filter(({ method, path }) => method === "GET" && path.endsWith("/store/products")))
 
-describe("an engine that reads the store's products", () => {
-  it.live("sends those again that others changed, and nothing else", () =>
+describe("a reconciliation", () => {
+  it.live("sends products again that other programs changed, and no others", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -33,7 +33,7 @@ describe("an engine that reads the store's products", () => {
         expect((yield* lists).length).toBeLessThan(20)
       })))
 
-  it.live("only counts them without a statement that the source includes sales", () =>
+  it.live("only counts them if the source may not include sales", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.scoped(Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox
@@ -48,7 +48,7 @@ describe("an engine that reads the store's products", () => {
         expect(yield* held("P0042")).toEqual({ P0042: 1 })
       }))))
 
-  it.live("reads nothing while a product waits", () =>
+  it.live("does not read the list while a product is due", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         yield* started((yield* source(wanted)).service, ledger, settings)
@@ -67,7 +67,7 @@ describe("an engine that reads the store's products", () => {
         expect((yield* lists).length).toBeGreaterThanOrEqual(15)
       })))
 
-  it.live("reports a list that can't be read, and goes on sending and reading", () =>
+  it.live("reports a list that can't be read, and continues to send and to read", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const { setProduct } = yield* Sandbox.Sandbox

@@ -19,17 +19,18 @@ import {
   source,
   started
 } from "./support/simulation.js"
+import { utc } from "./support/utc.js"
 
 const wanted = products(60, () => 5)
 const next = products(60, () => 6)
 const soldOut = products(60, (index) => index < 40 ? 0 : 5)
 const ids = Object.keys(wanted)
-const gone = new SourceUnreachable({ source: "memory", message: "memory: no answer for 30 seconds; nothing of it was taken" })
+const gone = new SourceUnreachable({ source: "memory", message: "memory: no answer for 30 seconds; no row of it was used" })
 const refused = new SourceError({ source: "memory", line: 7, message: "memory, line 7: broken quotes" })
 
 describe("a source that", () => {
   for (const failure of [gone, refused]) {
-    it.live(`fails for an hour (${failure._tag}) changes nothing, is reported, and is taken soon after it is back`, () =>
+    it.live(`fails for an hour (${failure._tag}) changes nothing, is reported, and is applied soon after it recovers`, () =>
       simulated(wanted, ({ ledger }) =>
         Effect.gen(function*() {
           const feed = yield* source(wanted)
@@ -40,7 +41,7 @@ describe("a source that", () => {
           yield* Effect.sleep("1 hour")
           const { account, errors, source: read } = yield* state
           expect(account).toMatchObject({ _tag: "Running" })
-          expect(read).toMatchObject({ failing: { since: 60_000, failure: { tag: failure._tag, message: failure.message } } })
+          expect(read).toMatchObject({ failing: { since: utc(60_000), failure: { tag: failure._tag, message: failure.message } } })
           expect(errors[0]).toMatchObject({ about: "source", tag: failure._tag })
           // About once a minute.
           expect((yield* feed.reads) - reads).toBeGreaterThan(55)
@@ -66,7 +67,7 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(wanted)
       })))
 
-  it.live("sells out too much is held, and forgotten when the next snapshot is plausible", () =>
+  it.live("sells out too much is held until the next plausible snapshot", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -82,7 +83,7 @@ describe("a source that", () => {
         expect(yield* patches).toHaveLength(61)
       })))
 
-  it.live("is held is taken within seconds after it was confirmed beside the engine, and no other one after it", () =>
+  it.live("is held is applied within seconds after its confirmation, which covers no later snapshot", () =>
     simulated(wanted, ({ ledger }) =>
       Effect.gen(function*() {
         const feed = yield* source(wanted)
@@ -101,7 +102,7 @@ describe("a source that", () => {
         expect(yield* held(...ids)).toEqual(soldOut)
       })))
 
-  it.live("is held at the end of one process is taken by the next one once it is confirmed", () =>
+  it.live("is held at the end of a process is applied by the next one once it is confirmed", () =>
     simulated(wanted, (memory) =>
       Effect.gen(function*() {
         const { ledger } = memory
@@ -120,12 +121,12 @@ describe("a source that", () => {
 describe("an accepted value that waits", () => {
   const waiting = { ...wanted, P0000: 0 }
   const { P0000: _, ...omitted } = wanted
-  const bad = (id: string) => ({ _tag: "Bad", line: 70, productId: id, reason: "the stock is empty" } as const)
+  const bad = (id: string) => ({ _tag: "Rejected", line: 70, productId: id, reason: "the stock is empty" } as const)
   type Feed = Effect.Effect.Success<ReturnType<typeof source>>
   const nextSnapshots = [
     ["omits the product", (feed: Feed) => feed.set(omitted)],
     ["has a bad row for it", (feed: Feed) => feed.set(omitted, bad("P0000"))],
-    ["has it twice", (feed: Feed) => feed.set(wanted, { _tag: "Good", line: 71, productId: ProductId.make("P0000"), stock: 3 })]
+    ["has it twice", (feed: Feed) => feed.set(wanted, { _tag: "Valid", line: 71, productId: ProductId.make("P0000"), stock: 3 })]
   ] as const
 
   for (const [name, change] of nextSnapshots) {

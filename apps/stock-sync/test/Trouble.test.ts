@@ -58,7 +58,7 @@ const running = (ledger: string) =>
       settled,
       says: (word: string) =>
         until(Effect.sync(() => program.stderr().includes(word))),
-      /** Stops it, and shows that whoever comes next finds everything in place. */
+      /** Stops the worker, and checks that the next process finds everything in place. */
       ends: Effect.gen(function*() {
         yield* settled
         yield* program.kill("SIGTERM")
@@ -73,7 +73,7 @@ const running = (ledger: string) =>
 const test = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(Effect.scoped(effect), layer)
 
 describe("a ledger that can't be written for a while", () => {
-  it.live("because another program writes it, is said to be, and what was on its way then is asserted", () =>
+  it.live("because another program writes it, is reported, and requests in flight at that time are sent again", () =>
     test(Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       const path = `${yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()}/ledger.sqlite`
@@ -94,7 +94,7 @@ describe("a ledger that can't be written for a while", () => {
       yield* ends
     })))
 
-  it.live("because its server is away, is said to be, and what the source says meanwhile arrives", () =>
+  it.live("because its server is down, is reported, and later changes of the source are sent", () =>
     test(Effect.gen(function*() {
       const server = yield* Postgres.scoped
       const { ends, holds, says, tell } = yield* running(server.url)
@@ -108,7 +108,7 @@ describe("a ledger that can't be written for a while", () => {
 })
 
 describe.skipIf(SmallDisk.missing !== undefined)("on a disk that is full", () => {
-  it.live("the ledger is said to be, and what the source says meanwhile arrives once there is room", () =>
+  it.live("the ledger is reported as full, and later changes of the source are sent once there is room", () =>
     test(Effect.gen(function*() {
       const disk = yield* SmallDisk.scoped
       const { ends, holds, says, tell } = yield* running(`${disk.folder}/ledger.sqlite`)

@@ -7,6 +7,7 @@ import * as Metrics from "../src/observability/Metrics.js"
 import * as Webhook from "../src/observability/Webhook.js"
 import { layer as layerState, type SyncEvent, SyncStatus } from "../src/sync/SyncStatus.js"
 import { failure, id } from "./support/events.js"
+import { utc } from "./support/utc.js"
 
 const secret = Buffer.from("an example secret of 24 b.")
 
@@ -62,15 +63,15 @@ const until = (isSo: () => boolean, step: Duration.DurationInput = "100 millis")
 
 const publish = (event: SyncEvent) => Effect.flatMap(SyncStatus, (state) => state.publish(event))
 
-const paused = publish({ _tag: "AccountIs", account: { _tag: "Paused", since: 0, failure: failure(), nextProbe: 1 } })
-const running = publish({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+const paused = publish({ _tag: "AccountChanged", account: { _tag: "Paused", since: utc(0), failure: failure(), nextProbe: utc(1) } })
+const running = publish({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
 const quarantined = (product: string) =>
   publish({
     _tag: "Sent",
     productId: id(product),
     priority: "rest",
     wasQuarantined: false,
-    since: 0,
+    since: utc(0),
     value: 3,
     outcome: "quarantined",
     failure: failure({ code: "NOT_FOUND" })
@@ -122,7 +123,10 @@ describe("the webhook", () => {
     hooked(status(204), ({ received }) =>
       Effect.gen(function*() {
         yield* TestClock.setTime(1_700_000_000_000)
-        yield* publish({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" } })
+        yield* publish({
+          _tag: "AccountBound",
+          owner: { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "f1ngerprint" }
+        })
         yield* paused
         yield* until(() => received.length === 1)
         const body = received[0]?.body ?? ""

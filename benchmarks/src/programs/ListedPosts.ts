@@ -1,5 +1,5 @@
 /**
- * A generated list of posts of any length. Each page is made on request.
+ * A list of posts of any length, whose pages are generated on request.
  *
  * Source: interface v1, "List behaviour".
  */
@@ -14,7 +14,7 @@ const post = (index: number) => ({
   visibility: "public"
 })
 
-/** The page after a cursor, as it travels, of a list of so many posts. */
+/** The page after a cursor of a list with `total` posts, as JSON. */
 export const page = (total: number, limit: number, cursor: string | null): string => {
   const from = cursor === null ? 0 : Number(cursor.slice("after_".length))
   const to = Math.min(total, from + limit)

@@ -1,9 +1,8 @@
 /**
- * A minimal server on loopback for the benchmarks, in its own process so that its work doesn't count as the client's.
- * The path before `/open/v1` sets the length and delay of a list.
+ * A minimal server on loopback for the benchmarks of the client. The path before `/open/v1` sets the length and the delay of a list.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { answering } from "./answering.js"
+import { onRequest } from "./ChildProtocol.js"
 import { page } from "./ListedPosts.js"
 
 const json = (response: ServerResponse, body: string) => {
@@ -13,7 +12,7 @@ const json = (response: ServerResponse, body: string) => {
 const me = JSON.stringify({ id: "007", username: "ada", displayName: "Ada", bio: "Sells maps", createdAt: "2026-10-01T12:00:00.000Z" })
 const product = JSON.stringify({ id: "sku_1", stock: 12, name: "Map of the fens", createdAt: "2026-10-01T12:00:00.000Z" })
 
-/** Takes in a body and answers with how many bytes it had. */
+/** Reads a body and passes its length to a callback. */
 const count = (request: IncomingMessage, done: (bytes: number) => void) => {
   let bytes = 0
   request.on("data", (chunk: Buffer) => {
@@ -42,14 +41,14 @@ const server = createServer((request, response) => {
       response.writeHead(404).end()
       return
     }
-    const answer = () => json(response, page(Number(total), Number(searchParams.get("limit")), searchParams.get("cursor")))
-    if (delay === "0") answer()
-    else setTimeout(answer, Number(delay))
+    const respond = () => json(response, page(Number(total), Number(searchParams.get("limit")), searchParams.get("cursor")))
+    if (delay === "0") respond()
+    else setTimeout(respond, Number(delay))
   }
 })
 
 server.keepAliveTimeout = 60_000
 server.listen(0, "127.0.0.1", () => {
   const address = server.address()
-  answering(() => Promise.resolve({ port: typeof address === "object" && address !== null ? address.port : undefined }))
+  onRequest(() => Promise.resolve({ port: typeof address === "object" && address !== null ? address.port : undefined }))
 })

@@ -1,6 +1,5 @@
 /**
- * The stock of a shop as an inventory system keeps it (sold, sold out, refilled, recounted), as a source that reports
- * its changes.
+ * The stock of a shop in an inventory system (sold, sold out, refilled, recounted), as a source that reports its changes.
  */
 import { ProductId } from "@plaza/domain/Ids"
 import type { Source } from "@plaza/stock-sync/source/Source"
@@ -10,13 +9,13 @@ import { Effect, Option, Queue, Random, Stream } from "effect"
 export interface Inventory {
   readonly source: Source["Type"]
   readonly stock: ReadonlyMap<ProductId, number>
-  /** Takes some pieces of so many products, a third of which sell out. */
+  /** Reduces the stock of a number of products, a third of which sell out. */
   readonly sell: (products: number) => Effect.Effect<void>
-  /** Gives so many products another stock, as a new list of everything does. */
+  /** Sets a random stock for a number of products. */
   readonly recount: (products: number) => Effect.Effect<void>
-  /** Fills up whatever is sold out. */
+  /** Refills all products that are sold out. */
   readonly fillUp: Effect.Effect<void>
-  /** Lets the source tell what has changed. */
+  /** Makes the current stock the snapshot of the source, and signals a change. */
   readonly publish: Effect.Effect<void>
 }
 
@@ -26,7 +25,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
     const stock = new Map(ids.map((id) => [id, 10]))
     const changes = yield* Queue.sliding<void>(1)
     let version = 0
-    let told: ReadonlyArray<Row> = []
+    let published: ReadonlyArray<Row> = []
 
     const some = (count: number) =>
       Effect.replicateEffect(Effect.map(Random.nextIntBetween(0, products), (index) => ids[index] ?? ProductId.make("P0")), count)
@@ -35,7 +34,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
 
     const publish = Effect.suspend(() => {
       version++
-      told = ids.map((productId, index): Row => ({ _tag: "Good", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
+      published = ids.map((productId, index): Row => ({ _tag: "Valid", line: index + 2, productId, stock: stock.get(productId) ?? 0 }))
       return Queue.offer(changes, undefined)
     })
     yield* publish
@@ -57,7 +56,7 @@ export const make = (products: number): Effect.Effect<Inventory> =>
                 version: Option.some(String(version)),
                 unit: "row" as const,
                 excluded: new Set<string>(),
-                rows: Stream.fromIterable(told)
+                rows: Stream.fromIterable(published)
               })
           ),
         changes: Stream.fromQueue(changes)

@@ -1,19 +1,6 @@
 /**
- * Runs the main effect of a program on Node: interrupts it on a signal, reports its failure once and exits with a
- * status of the table.
- *
- * | status | when |
- * |---|---|
- * | 0 | done |
- * | 1 | anything not below |
- * | 2 | usage or invalid input |
- * | 3 | not found |
- * | 4 | key, scope, access, profile or permission |
- * | 5 | conflict |
- * | 6 | rate limit or quota beyond the maximum wait |
- * | 7 | service or network fault |
- * | 8 | outcome unknown |
- * | 130, 143 | interrupted by SIGINT, SIGTERM |
+ * Runs the main effect of a program on Node: interrupts it on a signal, reports its failure once and exits with a code of
+ * `ExitCode`.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
@@ -28,25 +15,31 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
-import * as Report from "./Report.js"
-import { layer as layerStreams, Streams } from "./Streams.js"
-import type { Medium } from "./Table.js"
+import * as ExitCode from "./errors/ExitCode.js"
+import type * as Remediation from "./errors/Remediation.js"
+import * as Report from "./errors/Report.js"
+import { layer as layerStreams, Streams } from "./output/Streams.js"
+import type { Medium } from "./output/Table.js"
 
 export interface Options {
   /** The program's name, the prefix of its error messages. */
   readonly name: string
   /** Reports failures as one JSON object. */
   readonly json: boolean
+  /** The program's own instructions after a failure. */
+  readonly remediation?: Remediation.Overrides
+  /** The exit codes of the program's own errors. */
+  readonly exitCodes?: ExitCode.Lookup
 }
 
-const unfitted: Medium = { isTerminal: false, colour: false, columns: () => 80 }
+const plain: Medium = { isTerminal: false, colour: false, columns: () => 80 }
 
 const runsUntilStopped = globalValue("@plaza/cli-kit/runsUntilStopped", () => FiberRef.unsafeMake(false))
 
-/** Marks a program that runs until it is stopped, as a server does: a signal then ends it with exit code 0. */
+/** Marks a program that runs until it is stopped, such as a server. A signal then ends it with exit code 0. */
 export const untilStopped: Effect.Effect<void> = FiberRef.set(runsUntilStopped, true)
 
-/** Logs to standard error if PLAZA_LOG_LEVEL names a level. Results and failures are not logged. */
+/** Logs to standard error at the level of PLAZA_LOG_LEVEL (default: none). Results and failures are not logged. */
 const layerLogger: Layer.Layer<never, ConfigError.ConfigError, Streams> = Layer.unwrapEffect(Effect.gen(function*() {
   const { stderr } = yield* Streams
   const level = yield* Config.withDefault(Config.logLevel("PLAZA_LOG_LEVEL"), LogLevel.None)
@@ -56,54 +49,57 @@ const layerLogger: Layer.Layer<never, ConfigError.ConfigError, Streams> = Layer.
   return Layer.merge(Logger.replace(Logger.defaultLogger, logger), Logger.minimumLogLevel(level))
 }))
 
-const tell = (cause: Cause.Cause<unknown>, signal: Report.Signal, options: Options): Effect.Effect<number, never, Streams> =>
+const reportFailure = (cause: Cause.Cause<unknown>, signal: ExitCode.Signal, options: Options): Effect.Effect<number, never, Streams> =>
   Effect.gen(function*() {
-    const report = Report.ofCause(cause, signal, yield* Clock.currentTimeMillis)
+    const { remediation = {} } = options
+    const report = Report.ofCause(cause, { now: yield* Clock.currentTimeMillis, remediation })
     if (Option.isNone(report)) return 0
-    const { exitCode, tag } = report.value
+    const { tag } = report.value
     const { stderr } = yield* Streams
-    // A person who pressed Ctrl-C knows; a program that reads JSON does not.
+    // A person who pressed Ctrl-C needs no message. A program that reads JSON does.
     const text = options.json ? Report.toJson(report.value) : tag === "Interrupted" ? "" : Report.toText(options.name, report.value, stderr)
     yield* Effect.ignore(stderr.write(text))
     const debug = yield* Effect.orElseSucceed(Config.withDefault(Config.string("PLAZA_DEBUG"), ""), () => "")
     if (debug !== "") yield* Effect.ignore(stderr.write(`${Cause.pretty(cause, { renderErrorCause: true })}\n`))
-    return exitCode
+    if (tag === "Interrupted") return ExitCode.bySignal[signal]
+    return Option.match(Cause.failureOption(cause), { onNone: () => 1, onSome: (error) => ExitCode.of(error, options.exitCodes) })
   })
 
 /** Runs an effect, reports its failure and returns the exit code. Never fails; the report can't be interrupted. */
 export const exitCodeOf = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  options: Options & { readonly signal: () => Report.Signal }
+  options: Options & { readonly signal: () => ExitCode.Signal }
 ): Effect.Effect<number, never, R | Streams> =>
   Effect.uninterruptible(
     Effect.flatMap(Effect.exit(Effect.interruptible(effect)), (exit) =>
       Exit.isSuccess(exit)
         ? Effect.succeed(0)
         : Effect.flatMap(FiberRef.get(runsUntilStopped),
-          (stopped) => stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : tell(exit.cause, options.signal(), options)))
+          (stopped) =>
+            stopped && Cause.isInterruptedOnly(exit.cause) ? Effect.succeed(0) : reportFailure(exit.cause, options.signal(), options)))
   )
 
 /** Runs a main effect and ends the process. */
 export const run = <A, E>(effect: Effect.Effect<A, E, Streams>, options: Options): void => {
-  let signal: Report.Signal = "SIGINT"
+  let signal: ExitCode.Signal = "SIGINT"
   process.once("SIGTERM", () => {
     signal = "SIGTERM"
   })
-  // An exception of a library outside of any fiber would print its stack.
+  // Without this, an exception of a library outside of any fiber prints its stack.
   process.on("uncaughtException", (error: Error & { readonly code?: unknown }) => {
     if (error.code === "EPIPE") process.exit(0)
-    const crash = Report.ofCause(Cause.die(error), signal)
+    const crash = Report.ofCause(Cause.die(error))
     const text = Option.match(crash, {
       onNone: () => "",
-      onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, unfitted)
+      onSome: (report) => options.json ? Report.toJson(report) : Report.toText(options.name, report, plain)
     })
     process.stderr.write(text, () => process.exit(1))
   })
   const main = exitCodeOf(Effect.provide(effect, layerLogger), { ...options, signal: () => signal }).pipe(
     Effect.provide(layerStreams),
-    // All output is flushed, so exit without waiting for handles that a library may hold open.
+    // All output is flushed. A library may hold handles open, so don't wait for them.
     Effect.tap((code) => Effect.sync(() => process.exit(code))),
-    // The interruption is handled by then and must not cut off what follows.
+    // `exitCodeOf` has handled the interruption.
     Effect.uninterruptible
   )
   NodeRuntime.runMain(main, { disableErrorReporting: true, disablePrettyLogger: true })

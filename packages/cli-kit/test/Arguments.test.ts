@@ -1,22 +1,31 @@
 /**
- * The words of a command line reach their commands wherever they stand, and ambiguous words are refused.
+ * The grammar of the command line: options anywhere, and errors for ambiguous words.
  */
 import { it } from "@effect/vitest"
 import { Either, FastCheck } from "effect"
 import { describe, expect } from "vitest"
-import { Arguments } from "../src/index.js"
+import { Arguments, type Manual } from "../src/index.js"
 
-const grammar: Arguments.Grammar = { valued: ["--text", "--limit", "--media"], repeated: ["--media"], flags: ["--json", "--quiet"] }
-const leaf = { children: new Map(), takes: () => ["--text", "--json"] }
-const commands: Arguments.Commands = new Map([["me", leaf], ["posts", {
-  children: new Map([["create", leaf], ["list", leaf]]),
-  takes: () => []
-}]])
-const normalize = (...argv: ReadonlyArray<string>) => Arguments.normalize("plaza", argv, grammar, commands)
+const text = { name: "--text", value: "TEXT", repeated: false }
+const limit = { name: "--limit", value: "N", repeated: false }
+const media = { name: "--media", value: "FILE", repeated: true }
+const json = { name: "--json", repeated: false }
+const quiet = { name: "--quiet", repeated: false }
+const leaf = (name: string, ...options: ReadonlyArray<Manual.OptionSyntax>): Manual.CommandSyntax => ({ name, options, commands: [] })
+const program: Manual.CommandSyntax = {
+  name: "plaza",
+  options: [{ name: "--alone", repeated: false }],
+  commands: [leaf("me", text, json), {
+    name: "posts",
+    options: [],
+    commands: [leaf("create", text, media, json, limit), leaf("list", quiet)]
+  }]
+}
+const parse = (...argv: ReadonlyArray<string>) => Arguments.parse(program, argv)
 const order = (...argv: ReadonlyArray<string>) =>
-  Either.match(normalize(...argv), {
+  Either.match(parse(...argv), {
     onLeft: (error) => error.message,
-    onRight: (request) => request._tag === "Run" ? request.words : request
+    onRight: (request) => request._tag === "Run" ? request.argv : request
   })
 
 describe("the words of a command line", () => {
@@ -26,7 +35,7 @@ describe("the words of a command line", () => {
     expect(order("--json", "--text=a", "posts", "--media=x", "create", "1", "--media", "y")).toEqual(expected)
   })
 
-  it("keep values that look like commands, flags or numbers below zero", () => {
+  it("keep values that look like commands, flags or negative numbers", () => {
     expect(order("posts", "create", "--text", "list", "--limit", "-5", "-3", "me", "-")).toEqual(
       ["posts", "create", "--text", "list", "--limit", "-5", "--", "-3", "me", "-"]
     )
@@ -34,15 +43,15 @@ describe("the words of a command line", () => {
     expect(order("me", "--text=--help")).toEqual(["me", "--text", "--help"])
   })
 
-  it.prop("give every argument behind two dashes back unchanged", [FastCheck.array(FastCheck.string(), { minLength: 1 })], ([words]) => {
+  it.prop("keep every argument after two dashes", [FastCheck.array(FastCheck.string(), { minLength: 1 })], ([words]) => {
     expect(order("me", "--json", "--", ...words)).toEqual(["me", "--json", "--", ...words])
   })
 
-  it.prop("give every value behind an equals sign back unchanged", [FastCheck.string().filter((text) => text !== "--")], ([text]) => {
+  it.prop("keep every value after an equals sign", [FastCheck.string().filter((text) => text !== "--")], ([text]) => {
     expect(order("me", `--text=${text}`)).toEqual(["me", "--text", text])
   })
 
-  it("ask for help or the version first", () => {
+  it("request help or the version first", () => {
     expect(order()).toEqual({ _tag: "Help", path: [] })
     expect(order("posts", "--nonsense", "list", "-h")).toEqual({ _tag: "Help", path: ["posts", "list"] })
     expect(order("posts", "create", "--version")).toEqual({ _tag: "Version" })
@@ -50,36 +59,33 @@ describe("the words of a command line", () => {
   })
 
   it.each([
-    [["posts"], "plaza posts needs a command behind it, one of create, list"],
-    [["posts", "make"], `there is no command "plaza posts make"; there are create, list`],
-    [["--json"], "plaza needs a command behind it, one of me, posts"],
-    [["me", "--nonsense"], "plaza me has no option --nonsense; see plaza me --help"],
-    [["posts", "creat"], `there is no command "plaza posts creat"; did you mean plaza posts create?`],
-    [["psots"], `there is no command "plaza psots"; did you mean plaza posts?`],
-    [["help", "x"], `there is no command "plaza x"; there are me, posts`],
-    [["me", "--jsno"], "plaza me has no option --jsno; did you mean --json?"],
-    [["me", "--qiet"], "plaza me has no option --qiet; see plaza me --help"],
-    [["posts", "create", "--text"], "--text needs a value behind it"],
-    [["posts", "create", "--text", "--json"], `--text needs a value behind it; if "--json" is meant to be that value, write --text=--json`],
+    [["posts"], "plaza posts requires a command: use one of create, list"],
+    [["posts", "make"], `unknown command "plaza posts make": use one of create, list`],
+    [["--json"], "plaza requires a command: use one of me, posts"],
+    [["me", "--nonsense"], "plaza me has no option --nonsense: see plaza me --help"],
+    [["posts", "creat"], `unknown command "plaza posts creat": did you mean plaza posts create?`],
+    [["psots"], `unknown command "plaza psots": did you mean plaza posts?`],
+    [["help", "x"], `unknown command "plaza x": use one of me, posts`],
+    [["me", "--jsno"], "plaza me has no option --jsno: did you mean --json?"],
+    [["me", "--qiet"], "plaza me has no option --qiet: see plaza me --help"],
+    [["posts", "create", "--text"], "--text requires a value"],
+    [["posts", "create", "--text", "--json"], `--text requires a value: to use "--json" as the value, write --text=--json`],
     [
       ["posts", "create", "--text", "--limit=3"],
-      `--text needs a value behind it; if "--limit=3" is meant to be that value, write --text=--limit=3`
+      `--text requires a value: to use "--limit=3" as the value, write --text=--limit=3`
     ],
-    [["posts", "create", "--limit", "1", "--limit", "2"], "--limit is given twice: leave one of them out"],
-    [["posts", "create", "--json=yes"], "--json takes no value: leave out everything from the = on"],
-    [["posts", "create", "--text=--"], "the value of --text can't be two dashes"]
-  ])("%j are refused with one sentence", (argv, sentence) => {
-    expect(normalize(...argv)).toMatchObject({ _tag: "Left", left: { _tag: "UsageError", message: sentence, exitCode: 2 } })
+    [["posts", "create", "--limit", "1", "--limit", "2"], "--limit is given twice: remove one of them"],
+    [["posts", "create", "--json=yes"], `--json takes no value: remove "=yes"`],
+    [["posts", "create", "--text=--"], `--text can't have the value "--"`]
+  ])("%j fail with one sentence", (argv, sentence) => {
+    expect(parse(...argv)).toMatchObject({ _tag: "Left", left: { _tag: "UsageError", message: sentence } })
   })
 
-  it("keep what the program takes itself from the command", () => {
-    const own = { ...grammar, global: [{ name: "--alone", said: "" }] }
-    expect(Arguments.normalize("plaza", ["--alone", "me", "--json"], own, commands)).toEqual(
-      Either.right({ _tag: "Run", path: ["me"], words: ["me", "--json"] })
-    )
+  it("put options of the program before the command", () => {
+    expect(order("me", "--json", "--alone")).toEqual(["--alone", "me", "--json"])
   })
 
-  it("tell a flag however wrong they are", () => {
+  it("have a flag even if they are invalid", () => {
     expect(Arguments.has(["--nonsense", "--json"], "--json")).toBe(true)
     expect(Arguments.has(["a", "--", "--json"], "--json")).toBe(false)
   })

@@ -1,8 +1,9 @@
+import { SystemError } from "@effect/platform/Error"
 import { describe, expect, it } from "@effect/vitest"
 import { ClientError } from "@plaza/client"
 import * as Errors from "@plaza/domain/Errors"
-import { DateTime, Duration } from "effect"
-import * as ExitCode from "../src/ExitCode.js"
+import { ConfigError, DateTime, Duration } from "effect"
+import { CliError, ExitCode } from "../src/index.js"
 
 const message = "a sentence"
 const lost = new ClientError.ConnectionLost({ attempts: 1, reason: "ECONNRESET", message })
@@ -52,5 +53,26 @@ describe("an exit code", () => {
     [new ClientError.CursorRejected({ operation: "listPosts", message, cause: Errors.fromCode("VALIDATION_ERROR", { message }) }), 1]
   ] as const)("of the client's %s is %i", (failure, expected) => {
     expect(ExitCode.of(failure)).toBe(expected)
+  })
+
+  const file = (reason: "NotFound" | "PermissionDenied" | "Busy") => new SystemError({ module: "FileSystem", method: "open", reason })
+  it.each([
+    ["a usage error", new CliError.UsageError({ message }), 2],
+    ["a missing variable", ConfigError.MissingData(["A"], message), 2],
+    ["a missing file", file("NotFound"), 2],
+    ["a forbidden file", file("PermissionDenied"), 2],
+    ["a busy file", file("Busy"), 1],
+    ["any other error", new Error(message), 1],
+    ["an explained failure", new CliError.Explained({ cause: Errors.fromCode("CONFLICT", { message }), explanation: message }), 5],
+    ["several failures", { _tag: "Several", failures: [Errors.fromCode("NOT_FOUND", { message }), lost] }, 7]
+  ])("of %s is %i", (_, error, expected) => {
+    expect(ExitCode.of(error)).toBe(expected)
+  })
+
+  it("of an application's own error comes from its lookup", () => {
+    const lookup = (error: unknown) => error === message ? 7 : undefined
+    expect(ExitCode.of(message, lookup)).toBe(7)
+    expect(ExitCode.of(new CliError.Explained({ cause: message, explanation: message }), lookup)).toBe(7)
+    expect(ExitCode.of(new CliError.UsageError({ message }), lookup)).toBe(2)
   })
 })

@@ -1,16 +1,17 @@
 /**
- * The page of the manual is one that man and mandoc take without a word, where they are installed.
+ * The man page is valid for man and mandoc.
  */
 import { spawnSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 import { ManPage, type Manual } from "../src/index.js"
 
-const json = { name: "--json", said: "Print JSON." }
-const leaf = (name: string, ...options: ReadonlyArray<Manual.Entry>): Manual.Page => ({
+const json: Manual.Option = { name: "--json", description: "Print JSON.", required: false, repeated: false }
+const limit: Manual.Option = { name: "--limit", value: "N", description: ".begins like a request", required: false, repeated: false }
+const leaf = (name: string, ...options: ReadonlyArray<Manual.Option>): Manual.Page => ({
   name,
-  about: `Does ${name}.`,
-  usage: "FILE [OPTION]...",
-  args: [{ name: "FILE", said: "'quoted' at its beginning, and back\\slash." }],
+  summary: `Does ${name}.`,
+  details: ["Another paragraph."],
+  args: [{ name: "FILE", description: "'quoted' at its beginning, and back\\slash.", required: true, repeated: false }],
   options: [...options, json],
   examples: [`${name} a-b.csv`],
   commands: []
@@ -18,42 +19,42 @@ const leaf = (name: string, ...options: ReadonlyArray<Manual.Entry>): Manual.Pag
 const manual: Manual.Manual = {
   name: "shop-keeper",
   version: "1.2.3",
-  grammar: { valued: ["--limit"], repeated: [], flags: ["--json"] },
   page: {
     name: "shop-keeper",
-    about: "Keeps a shop: all of it. Needs nothing.",
-    usage: "COMMAND",
+    summary: "Keeps a shop.",
+    details: ["All of it."],
     args: [],
     options: [],
     examples: [],
-    commands: [leaf("open", { name: "--limit N", said: ".begins like a request" }), leaf("close")]
-  }
+    commands: [leaf("open", limit), leaf("close")]
+  },
+  sections: [{ title: "Exit codes", entries: [{ name: "0", description: "Success." }] }]
 }
-const page = ManPage.render(manual, [{ head: "EXIT STATUS", entries: [{ name: "0", said: "Done." }] }])
+const page = ManPage.render(manual)
 
 const isThere = (program: string) => spawnSync(program, ["-h"]).error === undefined
 const missing = ["man", "mandoc"].filter((program) => !isThere(program))
-if (missing.length > 0) process.stderr.write(`the page of the manual is not shown to ${missing.join(" and ")}: not installed here\n`)
+if (missing.length > 0) process.stderr.write(`the man page is not checked by ${missing.join(" and ")}: not installed here\n`)
 
-describe("the page of the manual", () => {
-  it("tells what most commands take once", () => {
+describe("the man page", () => {
+  it("describes common options once", () => {
     expect(page.split(".B \\-\\-json\n")).toHaveLength(2)
     expect(page.split(".B \\-\\-limit N\n")).toHaveLength(2)
   })
 
-  it("has the dashes of options so that they can be copied, and no text that is taken for a request", () => {
+  it("escapes dashes, leading dots and leading quotes", () => {
     expect(page).toContain("shop\\-keeper open a\\-b.csv")
     expect(page).toContain("\n\\&.begins like a request\n")
     expect(page).toContain("\n\\&'quoted' at its beginning, and back\\eslash.\n")
     expect(page).toContain("shop\\-keeper \\- keeps a shop\n")
   })
 
-  it.skipIf(missing.includes("mandoc"))("is taken by mandoc without a warning", () => {
+  it.skipIf(missing.includes("mandoc"))("has no warnings from mandoc", () => {
     const { stdout } = spawnSync("mandoc", ["-T", "lint", "-W", "warning"], { input: page, encoding: "utf8" })
     expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([])
   })
 
-  it.skipIf(missing.includes("man"))("is taken by man without a warning", () => {
+  it.skipIf(missing.includes("man"))("has no warnings from man", () => {
     const { status, stderr, stdout } = spawnSync("man", ["--warnings", "--local-file", "-"], {
       input: page,
       encoding: "utf8",

@@ -71,11 +71,13 @@ describe("a program", () => {
       expect(yield* run(() => Effect.fail(new Streams.OutputClosed()))).toEqual({ code: 0, stdout: "", stderr: "", writes: 0 })
     }))
 
-  it.effect("that has a fault says so in a sentence without a stack", () =>
+  it.effect("that with a defect prints one sentence without a stack", () =>
     Effect.gen(function*() {
       const { code, stderr } = yield* run(() => Effect.die(new Error("boom")))
       expect(code).toBe(1)
-      expect(stderr).toBe("plaza: a fault in this program: boom\n  Run it again with PLAZA_DEBUG=1 to see where, and please report it.\n")
+      expect(stderr).toBe(
+        "plaza: internal error: boom\n  Run the command again with PLAZA_DEBUG=1 for a stack trace, and report it as a bug.\n"
+      )
     }))
 
   const interrupted = (prepare: Effect.Effect<void>) =>

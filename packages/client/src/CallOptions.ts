@@ -1,5 +1,5 @@
 /**
- * Options of single calls, which override those of the layer: retry schedule, maximum wait and timeout.
+ * Options of single calls, which override the options of the layer: retry schedule, maximum wait and timeout.
  *
  * @since 0.1.0
  */
@@ -13,13 +13,18 @@ import type { AttemptFailure } from "./ClientError.js"
 import * as Durations from "./Durations.js"
 import { aroundPulls, fiberLocal, fromEither } from "./internal/Compat.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * Options of a call. An absent option means the option of the layer.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CallOptions {
-  /** When another attempt follows a failure. */
+  /** When to retry after a failure. */
   readonly retry?: Schedule.Schedule<unknown, AttemptFailure>
-  /** The longest wait for the key's allowance. */
+  /** The longest wait for the key's allowance, over all attempts of the call. */
   readonly maxWait?: Duration.Duration
-  /** Time limit of one attempt; of an upload, the time without progress. */
+  /** The timeout of one attempt; for an upload, the longest time without progress. */
   readonly timeout?: Duration.Duration
 }
 
@@ -28,7 +33,7 @@ const none: Either.Either<CallOptions, InvalidInput> = Either.right({})
 const overrides = fiberLocal("@plaza/client/CallOptions", none)
 
 /**
- * The options of the calls of this fiber. Fails with `InvalidInput` where an option is a duration that can't be used.
+ * The options of the calls of this fiber. Fails with `InvalidInput` if an option is an invalid duration.
  *
  * @since 0.1.0
  * @category options
@@ -42,7 +47,7 @@ export const current: Effect.Effect<CallOptions, InvalidInput> = Effect.flatMap(
  * @category models
  */
 export type Calls<T> =
-  // Every Effect is a Stream too, so it comes first.
+  // The Effect case is first, because every Effect is a Stream too.
   T extends Effect.Effect<infer A, infer E, infer R> ? Effect.Effect<A, E, R>
     : T extends Stream.Stream<infer A, infer E, infer R> ? Stream.Stream<A, E, R>
     : never
@@ -51,15 +56,15 @@ type EffectOrStream = Effect.Effect<unknown, unknown, unknown> | Stream.Stream<u
 
 const overriding = (change: Either.Either<CallOptions, InvalidInput>) => <T extends EffectOrStream>(calls: T): Calls<T> => {
   const within = overrides.locallyWith((outer) => Either.zipWith(outer, change, (before, after) => ({ ...before, ...after })))
-  // Each pull runs with the options, and so do the fibers that it forks for the next page.
+  // A pull runs with the options, and so does the fiber that it forks for the next page.
   const changed = Effect.isEffect(calls) ? within(calls) : aroundPulls(calls, within)
-  // A Stream stays a Stream and an Effect an Effect, with the same type parameters.
+  // True because both functions return the kind of their argument, with the same type parameters.
   return changed as Calls<T>
 }
 
 /**
- * Sets the retry schedule of the calls within. The schedule's input is the failure of an attempt, and it applies only where the
- * delivery class allows another attempt. `Schedule.stop` sends each request once.
+ * Sets the retry schedule of the calls within an Effect or a Stream. The schedule's input is the failure of an attempt. It decides
+ * when to retry, and the delivery class decides whether a retry is safe. `Schedule.stop` disables retries, except after a 429.
  *
  * @example
  * import { Plaza } from "@plaza/client"
@@ -82,8 +87,8 @@ const duration = (
   })
 
 /**
- * Sets the longest time that each call within waits for the key's allowance. A negative, infinite or malformed duration makes
- * every call within fail with `InvalidInput` before anything is sent.
+ * Sets the longest time that each call within an Effect or a Stream waits for the key's allowance. For a negative, infinite or
+ * malformed duration every call within fails with `InvalidInput`, without a request.
  *
  * @example
  * import { Plaza, Profiles } from "@plaza/client"
@@ -97,8 +102,16 @@ const duration = (
 export const withMaxWait = (maxWait: Duration.DurationInput) => overriding(duration("maxWait", Durations.parse(maxWait)))
 
 /**
- * Sets the time limit of one attempt of the calls within; of an upload, the time without progress. A zero, negative, infinite or
- * malformed duration makes every call within fail with `InvalidInput` before anything is sent.
+ * Sets the timeout of one attempt of the calls within an Effect or a Stream; for an upload, the longest time without progress. For
+ * a zero, negative, infinite or malformed duration every call within fails with `InvalidInput`, without a request.
+ *
+ * @example
+ * import { Media, Plaza } from "@plaza/client"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.png", content: new Uint8Array(8) })).pipe(
+ *   Plaza.withTimeout("2 minutes")
+ * )
  *
  * @since 0.1.0
  * @category options

@@ -16,26 +16,39 @@ import * as Pagination from "./internal/contract/Pagination.js"
 import type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
 import { validateText } from "./internal/contract/validateText.js"
 
-/** @since 0.1.0 @category services */
+/**
+ * Lists conversations and sends messages.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Chat extends Context.Tag("@plaza/client/Chat")<Chat, {
   /**
-   * The account's conversations, as a stream that reads a page ahead.
+   * The account's conversations as a stream. It fetches the next page while the program consumes the current one.
    * Source: interface v1, "Endpoints", GET /conversations.
    */
   readonly list: (options?: ListOptions) => Stream.Stream<Conversation, FailureOf<"listConversations"> | ListFailure>
-  /** The same list in pages. */
+  /** The same list as a stream of pages, with the cursor after each page. */
   readonly pages: (
     options?: ListOptions
   ) => Stream.Stream<Page<Conversation>, FailureOf<"listConversations"> | ListFailure>
   /**
-   * Sends a message. Once: an ambiguous failure ends in `OutcomeUnknown`, and the client does not send again. An empty text
-   * fails with `InvalidInput` before anything is sent.
+   * Sends a message. Once: the client doesn't send the request again after an ambiguous failure, and the call fails with
+   * `OutcomeUnknown`. Fails with `InvalidInput`, without a request, for an empty text, and with `ChatNotAllowed` or `ChatBlocked`
+   * where the recipient doesn't accept messages.
    * Source: interface v1, "Endpoints", POST /conversations/{id}/messages.
+   *
+   * @example
+   * import { Chat } from "@plaza/client"
+   * import { ConversationId } from "@plaza/domain"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("c_17"), "Your order is on its way."))
    */
   readonly send: (id: ConversationId, text: string) => Effect.Effect<Message, FailureOf<"sendMessage">>
 }>() {}
 
-/** @since 0.1.0 @category layers */
+/** Provides {@link Chat}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Chat, never, Operations> = Layer.effect(
   Chat,
   Effect.map(Operations, ({ send, sendPage }) => {

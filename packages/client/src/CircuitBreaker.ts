@@ -1,6 +1,6 @@
 /**
- * A circuit breaker for programs that send many items with one key. It opens when failures of distinct items show that the next
- * item would fail too, and then permits one item at a time until the service accepts one. Repeated failures of one item never open it.
+ * A circuit breaker for programs that send many items with one key. It opens when failures of distinct items show that the next item
+ * would fail too. Half-open, it permits one item at a time until the service accepts one. Repeated failures of one item don't open it.
  *
  * Source: interface v1, "Authentication", "Retry rules" and "Limits".
  *
@@ -21,16 +21,21 @@ import type { MonotonicMillis } from "./internal/Compat.js"
 /**
  * Why the breaker is open.
  *
- * - `Refused`: the service refuses distinct items with the same code, or the account as a whole.
- * - `RateLimited`: the rate or a quota is used up.
- * - `ServiceFault`: the service or the network fails for distinct items in a row.
+ * - `Refused`: the service refused three distinct items with the same code and accepted none in between, or it refuses the account.
+ * - `RateLimited`: the rate limit or a quota is exhausted.
+ * - `ServiceFault`: the service or the network failed for five distinct items in a row.
  *
  * @since 0.1.0
  * @category models
  */
 export type Reason = "Refused" | "RateLimited" | "ServiceFault"
 
-/** @since 0.1.0 @category models */
+/**
+ * The state of a breaker. It is half-open when it is `Open` and `retryAt` has passed; after a rate limit it closes then.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type State =
   | { readonly _tag: "Closed"; readonly since: DateTime.Utc }
   | {
@@ -39,9 +44,9 @@ export type State =
     /** The last failure. */
     readonly failure: Failure
     readonly since: DateTime.Utc
-    /** When the breaker permits the next item. */
+    /** When the breaker permits the next item, by the wall clock. */
     readonly retryAt: DateTime.Utc
-    /** Half-open permits since it opened that ended without success. */
+    /** The number of half-open permits that ended without success since the breaker opened. */
     readonly halfOpenFailures: number
   }
 
@@ -52,53 +57,67 @@ export type State =
  * @category models
  */
 export interface Permit<Item> {
-  /** The outcome of this item decides whether the open breaker closes. The caller sends nothing else meanwhile. */
+  /** True while half-open. Send no other item until you have recorded this one. */
   readonly halfOpen: boolean
-  /** Items that opened the breaker or failed since. Prefer another item. The set changes with the breaker. */
+  /** Items that failed since the breaker opened. Prefer an item that is not in this set. */
   readonly tried: ReadonlySet<Item>
 }
 
-/** @since 0.1.0 @category models */
+/**
+ * Options of a breaker.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Options<R = never> {
-  /** A request that the account as a whole may always send, such as `GET /me`. */
+  /** A request that succeeds unless the service refuses the account or has a fault, such as `GET /me`. */
   readonly probe: Effect.Effect<unknown, Failure, R>
-  /** Runs after each change of state. */
+  /** Runs after each change of state, before the operation that caused it returns (default: nothing). */
   readonly onState?: (state: State) => Effect.Effect<void>
 }
 
-/** @since 0.1.0 @category models */
+/**
+ * A circuit breaker. `Item` identifies an item, by value for strings and numbers and by reference for objects.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface CircuitBreaker<Item> {
+  /** The current state. */
   readonly state: Effect.Effect<State>
   /**
-   * Waits until an item may be sent. For one caller at a time. A caller that gets a half-open permit while items are in flight
-   * waits for them and acquires again, because their outcomes may have changed the state.
+   * Waits until an item may be sent. Only one fiber may wait at a time. If the permit is half-open and items are in flight, wait for
+   * them, record them and acquire again.
    */
   readonly acquire: Effect.Effect<Permit<Item>>
-  /** Records the outcome of an item: undefined for success. Returns whether the outcome closed the breaker. */
+  /** Records the outcome of an item: its failure, or undefined for success. Returns whether the outcome closed the breaker. */
   readonly record: (permit: Permit<Item>, item: Item, failure: Failure | undefined) => Effect.Effect<boolean>
-  /** Returns a half-open permit that no item used: clears the tried items, or closes the breaker if there were none. */
+  /** Releases a half-open permit without an item. Clears `tried`, or closes the breaker if `tried` is empty. */
   readonly release: (permit: Permit<Item>) => Effect.Effect<void>
-  /** Records a failure of the probe. Returns true where the failure shows that no item can be sent, and opens the breaker. */
+  /**
+   * Records a failure of the probe request, if the program sent it itself. Opens the breaker and returns true if the failure shows
+   * that the service accepts no item.
+   */
   readonly recordProbe: (failure: Failure) => Effect.Effect<boolean>
 }
 
-// Enough to rule out a coincidence, and few enough for a service with a fault.
+// High enough to rule out a coincidence, low enough to spare a service with a fault.
 const serviceThreshold = 5
 const refusalThreshold = 3
 /**
- * Half-open permits without a delay after a refusal of several items. Where half of all items are refused for reasons of their own,
- * this many refusals in a row hardly ever occur.
+ * The number of half-open permits without a delay after several items were refused. Even if half of the items are invalid, ten
+ * refusals in a row are unlikely (1 in 1,024).
  */
 const immediatePermits = 10
 const schedules = {
   ServiceFault: Schedule.either(Schedule.exponential("1 second"), Schedule.spaced("1 minute")),
   Refused: Schedule.either(Schedule.exponential("15 seconds"), Schedule.spaced("5 minutes"))
 }
-/** By then both schedules have reached their longest delay. */
+/** Both schedules have reached their longest delay after this many steps. */
 const delayCount = 8
-/** A minute divided by the documented rate, for a 429 without a time. */
+/** The documented window divided by the documented limit. */
 const shortestRateLimit = Duration.millis(500)
-/** How long the result of a probe is valid. */
+/** How long the result of a probe is valid, in milliseconds. */
 const probeInterval = Duration.toMillis("15 seconds")
 
 type Backoff = Readonly<Record<keyof typeof schedules, ReadonlyArray<Duration.Duration>>>
@@ -111,7 +130,7 @@ interface Open {
   readonly halfOpenFailures: number
 }
 
-/** The inputs of a change of state. They are read first, so that a change is one synchronous step. */
+/** The inputs of a transition. They are read first, so that a transition is one synchronous step. */
 interface Moment {
   readonly wall: DateTime.Utc
   readonly now: MonotonicMillis
@@ -123,21 +142,21 @@ const moment: Effect.Effect<Moment> = Effect.all({ wall: DateTime.now, now: mono
 
 interface Refused {
   readonly closed: boolean
-  /** Whether the refusal may concern the account as a whole, so that the probe has to run. */
+  /** Whether to run the probe, because the service may refuse the account. */
   readonly probe: boolean
 }
 
-/** The state of a breaker. A change returns whether it closed the breaker. */
+/** The state machine of a breaker. A transition returns whether it closed the breaker. */
 class Circuit<Item> {
   open: Open | undefined
   readonly tried = new Set<Item>()
-  /** Items that met a service fault, with no other response between them. */
+  /** Items that failed with a service fault, with no other outcome in between. */
   private readonly faults = new Set<Item>()
   /** Items refused since the last success, by code. */
   private readonly refusals = new Map<string, Set<Item>>()
-  /** When a probe last showed that the account is not refused. */
+  /** When a probe last showed that the service accepts the account. */
   private probedAt: MonotonicMillis = Number.NEGATIVE_INFINITY
-  /** Until when a rate limit permits nothing, whatever else opens the breaker. */
+  /** The end of the rate limit. It applies in addition to every other reason to be open. */
   private limitedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
   private closedSince: DateTime.Utc
   private readonly backoff: Backoff
@@ -147,7 +166,7 @@ class Circuit<Item> {
     this.backoff = backoff
   }
 
-  /** The delay after this many failures, with a jitter that keeps programs apart that failed together. */
+  /** The delay after this many failures, with a jitter so that programs that failed together don't retry together. */
   private delayOf({ random }: Moment, reason: keyof Backoff, failures: number): Duration.Duration {
     const delays = this.backoff[reason]
     return Duration.times(delays[Math.min(failures, delays.length - 1)] ?? Duration.zero, 0.75 + random / 4)
@@ -186,7 +205,7 @@ class Circuit<Item> {
     return this.openFor(at, "Refused", failure, delay, failures)
   }
 
-  /** A service fault while items are refused does not show whether the refusals have ended. */
+  /** A service fault doesn't show whether the service still refuses items, so the reason stays `Refused`. */
   private faulty(at: Moment, failure: Failure, failures: number): boolean {
     return this.open?.reason === "Refused"
       ? this.openFor(at, "Refused", this.open.failure, this.delayOf(at, "Refused", failures), failures)
@@ -196,17 +215,17 @@ class Circuit<Item> {
   limited(at: Moment, failure: Failure, wait: Duration.Duration): boolean {
     const delay = Duration.max(shortestRateLimit, wait)
     const until = at.now + Duration.toMillis(delay)
-    // A wait that ends before the current one changes nothing.
+    // A wait that ends before the current wait has no effect.
     if (this.limitedUntil >= until) return false
     this.limitedUntil = until
     const { open } = this
     if (open === undefined || open.reason === "RateLimited") return this.openFor(at, "RateLimited", failure, delay, 0)
-    // The end of a rate limit does not show that a refusal or a fault has ended.
+    // The end of a rate limit doesn't show that a refusal or a fault has ended.
     this.open = { ...open, until: Math.max(open.until, until) }
     return false
   }
 
-  /** The open state that an outcome decides. An item that was in flight when the breaker opened decides nothing. */
+  /** The open state that an outcome decides. An item that was in flight when the breaker opened doesn't decide it. */
   private halfOpenOf(at: Moment, permit: Permit<Item>): Open | undefined {
     return permit.halfOpen && this.open?.reason !== "RateLimited" && at.now >= this.limitedUntil ? this.open : undefined
   }
@@ -215,7 +234,7 @@ class Circuit<Item> {
     if (this.halfOpenOf(at, permit) !== undefined) return this.close(at)
     this.faults.clear()
     this.refusals.clear()
-    // The item was in flight when the breaker opened: a hint, not a proof.
+    // The item was in flight when the breaker opened, so its success permits the next item but doesn't close the breaker.
     if (this.open !== undefined) this.open = { ...this.open, until: Math.max(at.now, this.limitedUntil) }
     return false
   }
@@ -225,14 +244,14 @@ class Circuit<Item> {
     // The item was not sent.
     if (failure._tag === "InvalidInput") return false
     this.faults.clear()
-    // The service works. Whether it still refuses other items is open.
+    // The service works, but it may still refuse other items.
     return this.halfOpenOf(at, permit)?.reason === "ServiceFault" && this.close(at)
   }
 
   refused(at: Moment, permit: Permit<Item>, item: Item, code: string, failure: Failure): Refused {
     this.faults.clear()
     const halfOpen = this.halfOpenOf(at, permit)
-    // The service works again. Whether it refuses more than this item is open.
+    // The service works again, but it may refuse other items too.
     const closed = halfOpen?.reason === "ServiceFault" && this.close(at)
     if (this.open !== undefined) {
       this.tried.add(item)
@@ -264,12 +283,12 @@ class Circuit<Item> {
     return now < this.probedAt + probeInterval
   }
 
-  /** The probe showed that the account is not refused. */
+  /** The probe showed that the service accepts the account. */
   probed({ now }: Moment): void {
     this.probedAt = now
   }
 
-  /** Records a failure of the probe: the account as a whole is refused, or the service has a fault. */
+  /** Records a failure of the probe: the service refuses the account or has a fault. */
   probeFailed(at: Moment, failure: Failure): boolean {
     if (!FailureScope.isAccountRefusal(failure)) {
       const { open } = this
@@ -288,7 +307,7 @@ class Circuit<Item> {
 }
 
 /**
- * A closed breaker. `acquire` and `record` around each item:
+ * Creates a closed breaker. Call `acquire` before each item and `record` after it.
  *
  * @example
  * import { CircuitBreaker, Profiles, Store } from "@plaza/client"
@@ -323,7 +342,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
     const circuit = new Circuit<Item>(yield* DateTime.now, backoff)
     const probing = Effect.provide(probe, context)
 
-    /** Changes the state at one moment and reports it. */
+    /** Runs a transition and reports the new state. */
     const change = <A>(to: (at: Moment) => A): Effect.Effect<A> =>
       Effect.flatMap(moment, (at) => {
         const before = circuit.open
@@ -352,7 +371,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       }
     }
 
-    /** Runs the probe after one refusal that may concern the account. Any other failure of the probe shows nothing. */
+    /** Runs the probe after a refusal that may concern the account. Opens only if the probe is refused too. */
     const accountRefused: Effect.Effect<boolean> = Effect.flatMap(Effect.either(probing), (probed) =>
       change((at) => {
         const refusal = Either.isLeft(probed) && FailureScope.isAccountRefusal(probed.left) ? probed.left : undefined
@@ -379,7 +398,7 @@ export const make = <Item, R = never>({ onState = () => Effect.void, probe }: Op
       if (open.reason === "ServiceFault" || circuit.isProbed(at)) return Effect.succeed({ halfOpen: true, tried })
       const probed = Effect.matchEffect(probing, {
         onSuccess: () => Effect.succeed(false),
-        // The quota of the probe may differ from the quota of the items.
+        // The probe and the items may have different quotas.
         onFailure: (failure) => FailureScope.of(failure)._tag === "RateLimit" ? Effect.succeed(false) : recordProbe(failure)
       }).pipe(Effect.flatMap((decisive) => decisive ? Effect.void : change((at) => circuit.probed(at))))
       // Acquires again, because items in flight may have changed the state.

@@ -1,6 +1,6 @@
 /**
- * The failures of calls in addition to the service's errors. Each message says what to do. Messages, bodies and causes do not
- * contain the key; `Redaction` lists the encodings that it recognises.
+ * The failures of calls in addition to the service's errors. Messages, bodies and causes don't contain the key; `Redaction` lists
+ * the encodings that it recognises.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 
 /**
- * An invalid argument. Nothing was sent.
+ * An invalid argument. The client sent no request. Exception: an upload whose source changed between attempts.
  *
  * @since 0.1.0
  * @category errors
@@ -27,7 +27,7 @@ export class InvalidInput extends Data.TaggedError("InvalidInput")<{
 }> {}
 
 /**
- * The request never reached the service: unknown host, refused connection, untrusted certificate. The service did nothing.
+ * The client had no connection for the request: unknown host, refused connection, untrusted certificate. The service did nothing.
  *
  * @since 0.1.0
  * @category errors
@@ -43,8 +43,8 @@ export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
 }> {}
 
 /**
- * The connection broke after the request may have been sent. For reads and repeatable writes: other writes end in
- * {@link OutcomeUnknown}.
+ * The connection broke after the client may have sent the request. Only reads and repeatable writes fail with it; other writes
+ * fail with {@link OutcomeUnknown}.
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
@@ -53,7 +53,7 @@ export class ConnectionFailed extends Data.TaggedError("ConnectionFailed")<{
 export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
   /** The number of attempts of the call. */
   readonly attempts: number
-  /** The system's code, such as `ECONNRESET`, or `CLOSED` where the client was closed. */
+  /** The system's code, such as `ECONNRESET`; `CLOSED` if the client's layer was released. */
   readonly reason: string
   /** The redacted error of the HTTP client. */
   readonly cause?: unknown
@@ -61,7 +61,7 @@ export class ConnectionLost extends Data.TaggedError("ConnectionLost")<{
 }> {}
 
 /**
- * No whole response within the time limit of an attempt. For reads and repeatable writes: other writes end in
+ * No complete response within the timeout of an attempt. Only reads and repeatable writes fail with it; other writes fail with
  * {@link OutcomeUnknown}.
  * Source: interface v1, "Retry rules".
  *
@@ -76,7 +76,7 @@ export class AttemptTimeout extends Data.TaggedError("AttemptTimeout")<{
 }> {}
 
 /**
- * A check could not decide whether a write happened. Only the cause of an {@link OutcomeUnknown}.
+ * The account's posts don't show whether a post was created. Only the cause of an {@link OutcomeUnknown}.
  *
  * @since 0.1.0
  * @category errors
@@ -86,7 +86,7 @@ export class Inconclusive extends Data.TaggedError("Inconclusive")<{
 }> {}
 
 /**
- * A write that may or may not have happened. Check before you repeat it.
+ * The service may or may not have carried out a write. Check the result before you repeat it.
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
@@ -97,8 +97,8 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
   readonly attempts: number
   readonly operation: string
   /**
-   * `"done"` where the last response shows that the write happened, but perhaps not by this call: an order that is shipped,
-   * perhaps with another carrier and tracking number.
+   * `"done"` if the last response shows that the write happened, but perhaps not by this call: an order is shipped, perhaps with
+   * another carrier and tracking number.
    */
   readonly likely?: "done"
   readonly message: string
@@ -107,8 +107,8 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{
 }> {}
 
 /**
- * A write with a 2xx response whose body can't be decoded or is an error. Without an error in the body the write most likely
- * happened. The client did not repeat it after that response.
+ * A write with a 2xx response whose body can't be decoded or is an error envelope. Unless the body is an error, the write most
+ * likely happened. The client doesn't repeat it after such a response.
  *
  * @since 0.1.0
  * @category errors
@@ -124,7 +124,8 @@ export class UnreadableSuccess extends Data.TaggedError("UnreadableSuccess")<{
 }> {}
 
 /**
- * The wait for the key's allowance would be longer than the call's maximum wait. The client sent no request after that.
+ * The wait for a slot of the key's allowance would be longer than the call's maximum wait. The client sends no further request
+ * for the call.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -137,8 +138,8 @@ export class RateLimitWaitExceeded extends Data.TaggedError("RateLimitWaitExceed
 }> {}
 
 /**
- * The layer of the client was released before the request was sent. A request in flight at that moment ends in
- * {@link ConnectionLost} instead.
+ * The layer of the client was released before the client sent the request. A request in flight at that moment fails with
+ * {@link ConnectionLost} or {@link OutcomeUnknown} instead.
  *
  * @since 0.1.0
  * @category errors
@@ -148,7 +149,7 @@ export class ClientClosed extends Data.TaggedError("ClientClosed")<{
 }> {}
 
 /**
- * A list returned the same cursor twice, and would never end.
+ * A list returned the same cursor twice, so it might never end. The stream has emitted the items up to that cursor.
  * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
@@ -160,8 +161,8 @@ export class CursorRepeated extends Data.TaggedError("CursorRepeated")<{
 }> {}
 
 /**
- * The service refused a cursor, as an invalid request or as not found, because it has expired. Read the list again from its
- * beginning.
+ * The service rejected a cursor as an invalid request or as not found, most likely because it expired. Read the list again from
+ * its beginning.
  * Source: interface v1, "List behaviour", rule 6.
  *
  * @since 0.1.0
@@ -175,7 +176,7 @@ export class CursorRejected extends Data.TaggedError("CursorRejected")<{
 }> {}
 
 /**
- * An item of a list does not have the documented form. The stream has emitted the items before it.
+ * An item of a list can't be decoded. The stream has emitted the items before it.
  * Source: interface v1, "List behaviour".
  *
  * @since 0.1.0
@@ -245,17 +246,26 @@ export type CallFailure =
 export type Failure = ServiceError | CallFailure | OutcomeUnknown | CursorRepeated | CursorRejected | UnreadableItem
 
 /**
- * Whether a value is an error of the service. Narrows any union to the service's errors in it.
+ * Whether a value is an error of the service. Narrows a union to the service's errors in it.
+ *
+ * @example
+ * import { ClientError, Profiles } from "@plaza/client"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(
+ *   Effect.tapError((failure) =>
+ *     ClientError.isServiceError(failure) ? Effect.logError(failure.code, failure.requestId) : Effect.void)
+ * )
  *
  * @since 0.1.0
  * @category guards
  */
-// By structure: importing the classes would load every schema of the domain.
+// Compares the structure, because importing the classes would load every schema of the domain.
 export const isServiceError = (failure: unknown): failure is ServiceError =>
   Predicate.hasProperty(failure, "_tag") && Predicate.hasProperty(failure, "category") &&
   Predicate.hasProperty(failure, "status") && Predicate.hasProperty(failure, "details")
 
-/** The category of each documented status, for the types. */
+/** The category of each documented status. */
 interface CategoryOfStatus {
   readonly 400: "InvalidRequest"
   readonly 401: "Unauthenticated"
@@ -288,8 +298,8 @@ export type DocumentedOf<E, C extends Category> = E extends
 export type OfCategory<E, C extends Category> = DocumentedOf<E, C> | Extract<E, UnrecognizedError>
 
 /**
- * Handles the service's errors of one or more categories. Other failures stay in the error type, and so does `UnrecognizedError`,
- * which may have any category.
+ * Handles the service's errors of one or more categories. Other failures stay in the error type. `UnrecognizedError` stays too,
+ * because it may have any category.
  * Source: interface v1, "Errors".
  *
  * @example
@@ -297,7 +307,7 @@ export type OfCategory<E, C extends Category> = DocumentedOf<E, C> | Extract<E, 
  * import { Effect } from "effect"
  *
  * const program = Effect.flatMap(Posts, ({ create }) => create({ text: "Hello" })).pipe(
- *   ClientError.catchCategory(["RateLimited", "ServiceFault"], (failure) => Effect.logWarning("try later", failure.code))
+ *   ClientError.catchCategory(["RateLimited", "ServiceFault"], (failure) => Effect.logWarning("posts.create_failed", failure.code))
  * )
  *
  * @since 0.1.0
@@ -322,8 +332,8 @@ export const catchCategory: {
   return Effect.catchAll(self,
     (failure): Effect.Effect<A2, E2 | Exclude<E, DocumentedOf<E, C>>, R2> =>
       isServiceError(failure) && categories.includes(failure.category)
-        // A member of E that is a service error of the category: a documented one has the category of its status.
+        // True because a service error with this category is a documented error of the category or an UnrecognizedError.
         ? handler(failure as OfCategory<E, C>)
-        // Not a service error of the category, so not one of those that the type excludes.
+        // True because the type excludes only documented errors of the category, and those are handled above.
         : Effect.fail(failure as Exclude<E, DocumentedOf<E, C>>))
 })

@@ -1,6 +1,6 @@
 /**
- * Checks durations from options and from text. Types are not enough: JavaScript passes `"30s"`, and calculations pass `NaN` and
- * negative numbers.
+ * Validates durations from options and from text. Types are not enough: JavaScript code can pass `"30s"`, and a calculation can
+ * return `NaN` or a negative number.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 
 const decoded = Option.liftThrowable((input: Duration.DurationInput) => Duration.decode(input))
 
-// `Duration.decode` turns a negative number, and NaN, into zero.
+// `Duration.decode` converts a negative number and NaN to zero.
 const isNegative = (input: Duration.DurationInput): boolean =>
   typeof input === "string"
     ? input.startsWith("-")
@@ -21,7 +21,7 @@ const isNegative = (input: Duration.DurationInput): boolean =>
     : Array.isArray(input) && input.some((part) => !(part >= 0))
 
 /**
- * A finite duration of zero or more, or the requirement that it does not meet.
+ * Parses a finite duration of zero or more. The left value is the violated requirement, for an error message.
  *
  * @since 0.1.0
  * @category parsing
@@ -33,7 +33,7 @@ export const parse = (input: Duration.DurationInput): Either.Either<Duration.Dur
   })
 
 /**
- * A finite duration above zero, or the requirement that it does not meet.
+ * Parses a finite duration above zero. The left value is the violated requirement, for an error message.
  *
  * @since 0.1.0
  * @category parsing
@@ -52,7 +52,12 @@ const parts =
 const millisPerPart = [86_400_000, 3_600_000, 60_000, 1_000, 1]
 
 /**
- * A finite duration of zero or more in text, such as `30s`, `1h30m`, `500ms` or `30 seconds`.
+ * Parses a finite duration of zero or more from text, such as `30s`, `1h30m`, `500ms` or `30 seconds`.
+ *
+ * @example
+ * import { Durations } from "@plaza/client"
+ *
+ * const timeout = Durations.fromText("1m30s")
  *
  * @since 0.1.0
  * @category parsing
@@ -68,7 +73,7 @@ export const fromText = (text: string): Option.Option<Duration.Duration> => {
 }
 
 /**
- * A duration above zero in text, or the requirement that it does not meet.
+ * Parses a finite duration above zero from text. The left value is the violated requirement, for an error message.
  *
  * @since 0.1.0
  * @category parsing

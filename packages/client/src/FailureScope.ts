@@ -1,5 +1,6 @@
 /**
- * Which other calls a failure affects, for programs that send many items and decide after each failure whether to continue.
+ * Classifies a failure by the other calls that it affects, for programs that send many items and decide after each failure whether to
+ * continue.
  *
  * Source: interface v1, "Errors", "Retry rules" and "Limits".
  *
@@ -9,14 +10,16 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Failure, type Inconclusive, isServiceError } from "./ClientError.js"
-import { isOpenStatus } from "./internal/delivery/Delivery.js"
+import { isAmbiguousStatus } from "./internal/delivery/Delivery.js"
 
 /**
- * - `Item`: the item itself is wrong or unknown; other items are not affected.
- * - `Refusal`: the key, the account, the store or the item. Only other items show which: one that is accepted, or several that
- *   are refused with the same code.
- * - `Service`: a fault of the service or of the network. Failures of several items in a row show that it affects all items.
- * - `RateLimit`: no request is accepted for some time.
+ * The scope of a failure:
+ *
+ * - `Item`: the item is invalid or unknown. The failure doesn't affect other items.
+ * - `Refusal`: the service refuses the key, the account, the store or the item. The results of other items show which. `code` is
+ *   the error code, or the status if the response had no code.
+ * - `Service`: a fault of the service or the network. It affects all items if several items in a row fail with it.
+ * - `RateLimit`: the service accepts no request for some time; see {@link waitOf}.
  *
  * @since 0.1.0
  * @category models
@@ -31,11 +34,22 @@ const item: FailureScope = { _tag: "Item" }
 const service: FailureScope = { _tag: "Service" }
 const rateLimit: FailureScope = { _tag: "RateLimit" }
 
-/** The failure of the last attempt. */
+/** The failure of the last attempt of a call with an unknown outcome. */
 const causeOf = (failure: Failure | Inconclusive): Failure | Inconclusive => failure._tag === "OutcomeUnknown" ? failure.cause : failure
 
 /**
- * The scope of a failure.
+ * Returns the scope of a failure. For an `OutcomeUnknown` it is the scope of its cause.
+ *
+ * @example
+ * import { FailureScope, Store } from "@plaza/client"
+ * import { ProductId } from "@plaza/domain"
+ * import { Effect } from "effect"
+ *
+ * // Skips an item that the service refuses, and fails on any other failure.
+ * const program = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("cap-red-l"), 12)).pipe(
+ *   Effect.catchAll((failure) =>
+ *     FailureScope.of(failure)._tag === "Item" ? Effect.logWarning("item.skipped", failure) : Effect.fail(failure))
+ * )
  *
  * @since 0.1.0
  * @category constructors
@@ -64,7 +78,7 @@ export const of = (failure: Failure | Inconclusive): FailureScope => {
       return service
     case "UnrecognizedError":
       if (cause.category === "RateLimited") return rateLimit
-      // A 408 is a request that did not arrive in time.
+      // Status 408: the request did not arrive in time.
       return cause.category === "ServiceFault" || cause.status === 408
         ? service
         : { _tag: "Refusal", code: cause.code ?? String(cause.status) }
@@ -84,12 +98,12 @@ export const of = (failure: Failure | Inconclusive): FailureScope => {
   }
 }
 
-// Also with a status or an endpoint for which the contract does not list them.
+// These codes count with any status and at any endpoint, even where the contract doesn't list them.
 const accountCodes: ReadonlySet<string | undefined> = new Set(["INVALID_API_KEY", "DEVELOPER_ACCESS_REVOKED", "PROFILE_INCOMPLETE"])
 
 /**
- * Whether a response to any operation, such as `GET /me`, shows that the service refuses the account as a whole. A missing scope
- * does not, because another operation may need another scope.
+ * Whether a failure shows that the service refuses every call of the account: status 401, or one of the codes `INVALID_API_KEY`,
+ * `DEVELOPER_ACCESS_REVOKED` and `PROFILE_INCOMPLETE`. A missing scope doesn't, because other operations may require other scopes.
  * Source: interface v1, "Authentication".
  *
  * @since 0.1.0
@@ -101,7 +115,7 @@ export const isAccountRefusal = (failure: Failure | Inconclusive): boolean => {
 }
 
 /**
- * Whether the service may have carried out the call, now or later.
+ * Whether the service may have carried out the call, or may still carry it out.
  * Source: interface v1, "Retry rules".
  *
  * @since 0.1.0
@@ -109,15 +123,17 @@ export const isAccountRefusal = (failure: Failure | Inconclusive): boolean => {
  */
 export const mayHaveHappened = (failure: Failure): boolean =>
   isServiceError(failure)
-    ? failure.category === "ServiceFault" || isOpenStatus(failure.status)
+    ? failure.category === "ServiceFault" || isAmbiguousStatus(failure.status)
     : failure._tag === "OutcomeUnknown" || failure._tag === "ConnectionLost" || failure._tag === "AttemptTimeout" ||
       failure._tag === "UnreadableSuccess"
 
-// For a 429 without Retry-After: the shortest documented period.
+// For a 429 without `Retry-After`. A minute is the documented window of the rate limit.
 const defaultWait = Duration.minutes(1)
 
 /**
- * How long to wait after a failure of scope `RateLimit`: the `Retry-After`, the rest of a known wait, or a minute.
+ * Returns how long to wait after a failure of scope `RateLimit`: the `Retry-After`, the time until the `retryAt` of a
+ * `RateLimitWaitExceeded`, or else one minute.
+ * Source: interface v1, "Limits".
  *
  * @since 0.1.0
  * @category accessors

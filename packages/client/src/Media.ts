@@ -25,35 +25,52 @@ import * as FileContent from "./internal/upload/FileContent.js"
 import * as Multipart from "./internal/upload/Multipart.js"
 import * as SentContent from "./internal/upload/SentContent.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * Options of an upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface UploadOptions {
-  /** The media type (default: by the extension of the file name). */
+  /** The media type (default: derived from the extension of the file name, or `application/octet-stream`). */
   readonly contentType?: string | undefined
-  /** Receives the number of content bytes sent so far. Starts at zero again when the upload is repeated. */
+  /** Receives the number of content bytes sent so far. Each attempt starts at zero. */
   readonly onProgress?: ((bytesSent: number) => Effect.Effect<void>) | undefined
 }
 
-/** @since 0.1.0 @category models */
+/**
+ * A file to upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Upload<E = never> extends UploadOptions {
-  /** Bytes, or a stream with the same bytes in each run; see {@link Upload.rerunnable}. */
+  /** Bytes, or a stream that emits the same bytes in each run; see {@link Upload.rerunnable}. */
   readonly content: Uint8Array | Stream.Stream<Uint8Array, E>
   /**
-   * Whether the stream can run again for a retry (default: true). Set it to false for a `ReadableStream`, an `AsyncIterable` or
-   * another source that reading consumes: the client then does not retry once it has read any content, not even after a 429.
-   * Another `upload` of such a source sends only the rest of it.
+   * Whether the stream can run again for a retry (default: true). Set it to false for a source that can be read only once, such as
+   * a `ReadableStream` or an `AsyncIterable`. The client then doesn't retry after it has read any content, not even after a 429.
+   * Another `upload` of such a source would send only its remaining bytes.
    */
   readonly rerunnable?: boolean | undefined
-  /** The length of a stream in bytes, where it is known. Some servers accept no upload of unknown length. */
+  /** The length of a stream in bytes, if it is known. Some servers reject uploads of unknown length. */
   readonly size?: number | undefined
+  /** The name of the file; not empty. */
   readonly fileName: string
 }
 
-/** @since 0.1.0 @category services */
+/**
+ * Uploads files for posts.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Media extends Context.Tag("@plaza/client/Media")<Media, {
   /**
-   * Uploads a file. Repeatable: the client sends again after an ambiguous failure, and runs a stream again. The service may then
-   * hold a second file that no post refers to. A stream that fails ends the upload with its failure. A stream with another length
-   * than `size`, or with other bytes in another run, ends it with `InvalidInput`; earlier attempts may have stored the file.
+   * Uploads a file. Repeatable: the client sends the file again after an ambiguous failure, and runs a stream again. The service may
+   * then store a second file that no post uses. If the stream fails, the upload fails with the same error. If the length of the
+   * stream isn't `size`, or if a later run emits other bytes, the upload fails with `InvalidInput`; earlier attempts may have
+   * stored the file. Fails with `PayloadTooLarge` for a file beyond the service's limit.
    * Source: interface v1, "Endpoints", POST /media.
    *
    * @example
@@ -65,8 +82,8 @@ export class Media extends Context.Tag("@plaza/client/Media")<Media, {
    */
   readonly upload: <E = never>(file: Upload<E>) => Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E>
   /**
-   * Streams a file from the file system. `@plaza/client/node` reuses the buffers after they are sent, so an HTTP client that keeps
-   * bytes of request bodies has to copy them. Repeatable, as `upload`.
+   * Streams a file from the file system. Repeatable, as `upload`. `@plaza/client/node` reuses each buffer after it is sent, so an
+   * HTTP client that keeps bytes of request bodies must copy them.
    * Source: interface v1, "Endpoints", POST /media.
    */
   readonly uploadFile: (
@@ -93,45 +110,45 @@ const validate = <E>(file: Upload<E>): Either.Either<Multipart.FilePart<E>, Inva
     : Either.right({ content, size, fileName, contentType })
 }
 
-const wrongSize = (size: number) => invalid("size", `must be the length of the content, and ${size} bytes is not`)
+const wrongSize = (size: number) => invalid("size", `must be the length of the content, and that is not ${size} bytes`)
 
 // Small enough for visible progress, large enough for a low cost.
 const pieceLength = 64 * 1024
 
-/** Bytes in pieces, for progress. Without `onProgress` bytes go out in one piece. */
+/** Splits bytes for `onProgress`. Without `onProgress` the client sends bytes in one piece. */
 const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   Stream.unfold(0, (start) =>
     start < bytes.length
       ? Option.some([bytes.subarray(start, start + pieceLength), start + pieceLength])
       : Option.none())
 
-const notTwice = invalid("content", "can't be run again, and the HTTP client repeats requests by itself; give the client one that doesn't")
+const notRerunnable = invalid("content", "can't run again, but the HTTP client repeats requests itself; use an HTTP client without retries")
 
 interface Source<E> {
-  /** The part to send. Its stream never fails. */
+  /** The part to send. Its stream doesn't fail. */
   readonly part: Multipart.FilePart<never>
-  /** Fails with the failure of the source. The HTTP client would report a failed request, which the client would retry. */
+  /** Fails with the failure of the source. As part of the request it would be a transport failure, which the client retries. */
   readonly failure: Effect.Effect<never, E | InvalidInput>
-  /** Whether content was left to send. */
+  /** Whether the source has more content to send. */
   readonly isUnfinished: () => boolean
   /** Whether any content was read. */
-  readonly hasBegun: () => boolean
+  readonly isStarted: () => boolean
   /** Interrupts every run of the source. */
   readonly close: Effect.Effect<void>
 }
 
-const notTheSame = invalid(
+const contentChanged = invalid(
   "content",
-  "must be the same each time it is run, and was not for a repeat of the upload; pass bytes, a path, or a Stream that starts " +
-    "anew, or set rerunnable: false"
+  "emitted other bytes in a retry of the upload; pass bytes, a path or a Stream that emits the same bytes in each run, " +
+    "or set rerunnable: false"
 )
 
-/** Reports progress, and fails for a source that fails, has another length than its size, or can't run again. */
-const watch = <E>(
+/** Reports progress, and fails for a source that fails, has a length other than its size, or can't run again. */
+const makeSource = <E>(
   part: Multipart.FilePart<E>,
   { onProgress, rerunnable }: Pick<Upload, "onProgress" | "rerunnable">,
   sentContent: SentContent.SentContent | undefined,
-  otherLength: (size: number) => InvalidInput
+  onLengthMismatch: (size: number) => InvalidInput
 ): Effect.Effect<Source<E>> => {
   const bytes = part.content instanceof Uint8Array ? part.content : undefined
   if (bytes !== undefined && onProgress === undefined) {
@@ -139,7 +156,7 @@ const watch = <E>(
       part: { ...part, content: bytes },
       failure: Effect.never,
       isUnfinished: () => true,
-      hasBegun: () => false,
+      isStarted: () => false,
       close: Effect.void
     })
   }
@@ -147,8 +164,8 @@ const watch = <E>(
   const size = bytes?.length ?? part.size
   return Effect.map(Deferred.make<never, E | InvalidInput>(), (failed) => {
     let isUnfinished = true
-    let hasBegun = false
-    // Node's fetch reads the body of an aborted request to its end.
+    let isStarted = false
+    // Node's fetch reads the body of an aborted request to its end, so the client interrupts the readers itself.
     const readers = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
     const close = Effect.suspend(() => Fiber.interruptAllAs([...readers], FiberId.none).pipe(Effect.forkDaemon, Effect.asVoid))
     const reading = Effect.withFiberRuntime<void, never, Scope.Scope>((fiber) =>
@@ -158,56 +175,56 @@ const watch = <E>(
       )
     )
     const counted = Stream.suspend(() => {
-      // The caller's HTTP client may repeat requests by itself.
-      if (hasBegun && rerunnable === false) {
-        return Stream.fail(notTwice)
+      // The application's HTTP client may repeat requests itself.
+      if (isStarted && rerunnable === false) {
+        return Stream.fail(notRerunnable)
       }
       isUnfinished = true
-      hasBegun = true
+      isStarted = true
       const run = sentContent?.begin()
       let sent = 0
       const report = (chunk: Uint8Array): Effect.Effect<void, InvalidInput> => {
         sent += chunk.length
         if (run?.add(chunk) === false) {
-          return Effect.fail(notTheSame)
+          return Effect.fail(contentChanged)
         }
-        return size !== undefined && sent > size ? Effect.fail(otherLength(size)) : onProgress?.(sent) ?? Effect.void
+        return size !== undefined && sent > size ? Effect.fail(onLengthMismatch(size)) : onProgress?.(sent) ?? Effect.void
       }
       const end = Effect.suspend((): Effect.Effect<void, InvalidInput> => {
         isUnfinished = false
         if (run?.end() === false) {
-          return Effect.fail(notTheSame)
+          return Effect.fail(contentChanged)
         }
-        return size !== undefined && sent < size ? Effect.fail(otherLength(size)) : Effect.void
+        return size !== undefined && sent < size ? Effect.fail(onLengthMismatch(size)) : Effect.void
       })
       return Stream.concat(Stream.tap(content, report), Stream.execute(end))
     })
-    // Waits for the interruption, which closes the connection with every HTTP client. A failure would not.
+    // Waits for the interruption, because a failure of the stream doesn't close the connection of every HTTP client.
     const unfailing = Stream.catchAllCause(counted,
       (cause) => Stream.execute(Effect.andThen(Deferred.failCause(failed, cause), Effect.never)))
-    const whileWanted = Stream.unwrapScoped(Effect.as(reading, unfailing))
+    const interruptible = Stream.unwrapScoped(Effect.as(reading, unfailing))
     return {
-      part: { ...part, size, content: whileWanted },
+      part: { ...part, size, content: interruptible },
       failure: Deferred.await(failed),
       isUnfinished: () => isUnfinished,
-      hasBegun: () => hasBegun,
+      isStarted: () => isStarted,
       close
     }
   })
 }
 
-/** Names one more reason for a lost connection: some HTTP clients do not read a response while they write. */
-const explained = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
+/** Adds a likely cause to a lost connection: some HTTP clients don't read a response while they write. */
+const withSizeHint = <F extends { readonly _tag: string }>(failure: F | ConnectionLost): F | ConnectionLost =>
   failure instanceof ConnectionLost
     ? new ConnectionLost({
       attempts: failure.attempts,
       reason: failure.reason,
       cause: failure.cause,
-      message: `${failure.message} while the file was going out; a service that finds a file too large may hang up like this`
+      message: `${failure.message} while the client sent the file; the file may be too large for the service`
     })
     : failure
 
-/** @since 0.1.0 @category layers */
+/** Provides {@link Media}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
   Media,
   Effect.gen(function*() {
@@ -216,15 +233,15 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
     const uploadPart = <E>(
       file: Upload<E>,
       sentContent: SentContent.SentContent | undefined,
-      otherLength: (size: number) => InvalidInput
+      onLengthMismatch: (size: number) => InvalidInput
     ): Effect.Effect<MediaResource, FailureOf<"uploadMedia"> | E> =>
       Effect.gen(function*() {
-        const source = yield* watch(yield* fromEither(validate(file)), file, sentContent, otherLength)
+        const source = yield* makeSource(yield* fromEither(validate(file)), file, sentContent, onLengthMismatch)
         const body = yield* Multipart.body(source.part)
-        const canRepeat = file.rerunnable === false ? () => !source.hasBegun() : undefined
+        const canRepeat = file.rerunnable === false ? () => !source.isStarted() : undefined
         const sent = Effect.mapError(
           send("uploadMedia", {}, { body, canRepeat }),
-          (failure) => source.isUnfinished() ? explained(failure) : failure
+          (failure) => source.isUnfinished() ? withSizeHint(failure) : failure
         )
         return yield* Effect.ensuring(Effect.raceFirst(sent, source.failure), source.close)
       })
@@ -234,13 +251,13 @@ export const layer: Layer.Layer<Media, never, Operations> = Layer.effect(
         const fs = yield* FileSystem.FileSystem
         const { size, type } = yield* fs.stat(path)
         if (type !== "File") {
-          return yield* Effect.fail(invalid("path", `must name a file; ${path} is none`))
+          return yield* Effect.fail(invalid("path", `must be the path of a file; ${path} is not a file`))
         }
         const fileName = path.split(/[\\/]/).at(-1) ?? path
         return yield* uploadPart(
           { ...options, fileName, size: Number(size), content: FileContent.make(fs, path) },
           undefined,
-          () => invalid("path", `must name a file that nobody writes to meanwhile; the length of ${path} changed`)
+          () => invalid("path", `must be a file that doesn't change during the upload; the length of ${path} changed`)
         )
       })
 

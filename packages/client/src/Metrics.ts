@@ -35,23 +35,23 @@ export const retries = Metric.counter("plaza_client_retries", {
  * @category metrics
  */
 export const rateLimited = Metric.counter("plaza_client_rate_limited", {
-  description: "Requests that the service refused for the rate or a quota",
+  description: "Responses with status 429",
   incremental: true
 })
 
 /**
- * Pauses that the service asked for, tagged with `scope`: `key` or `operation`.
+ * Pauses after a `Retry-After` or a 429, with the tag `scope`: `key` or `operation`.
  *
  * @since 0.1.0
  * @category metrics
  */
 export const pauses = Metric.counter("plaza_client_rate_pauses", {
-  description: "Pauses of the key, or of an operation whose quota is used up",
+  description: "Pauses of the key, or of an operation with an exhausted quota",
   incremental: true
 })
 
 /**
- * The wait of a request for a slot of the allowance, in seconds.
+ * The time that a request waited for a slot of the key's allowance, in seconds. Requests that didn't wait are not counted.
  *
  * @since 0.1.0
  * @category metrics

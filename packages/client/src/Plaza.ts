@@ -54,13 +54,7 @@ export type Services =
   | Operations.Operations
   | RateLimit.RateLimit
 
-/**
- * Every service but the rate limit, from `Settings`. {@link layerShared} takes options.
- *
- * @since 0.1.0
- * @category layers
- */
-export const layerWithoutRateLimit: Layer.Layer<
+const servicesWithoutRateLimit: Layer.Layer<
   Exclude<Services, RateLimit.RateLimit>,
   never,
   HttpClient.HttpClient | RateLimit.RateLimit | Settings
@@ -74,27 +68,29 @@ export const layerWithoutRateLimit: Layer.Layer<
 ).pipe(Layer.provideMerge(Operations.layer))
 
 /**
- * Every service but the rate limit, for a base address and a key. Provide a rate limit such as `RateLimitSql.layer` for a key that
- * several processes share. The options `rateLimit` and `rateWindow` have no effect.
+ * Every service except the rate limit, for a base URL and a key. Provide a rate limit such as `RateLimitSql.layer` if several
+ * processes share the key. The options `rateLimit` and `rateWindow` have no effect. Fails with `InvalidSettings`, which names the
+ * option.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerShared = (
+export const layerWithoutRateLimit = (
   options: Options
 ): Layer.Layer<Exclude<Services, RateLimit.RateLimit>, InvalidSettings, HttpClient.HttpClient | RateLimit.RateLimit> =>
-  Layer.provide(Layer.fresh(layerWithoutRateLimit), Layer.effect(Settings, fromEither(fromOptions(options))))
+  Layer.provide(Layer.fresh(servicesWithoutRateLimit), Layer.effect(Settings, fromEither(fromOptions(options))))
 
-// Fresh, because a layer that is shared by reference would send the key of another client in the same graph.
+// Fresh, because layers are memoized by reference: a second client in the same graph would send the key of the first.
 const layerFromSettings: Layer.Layer<Services, never, HttpClient.HttpClient | Settings> = Layer.fresh(Layer.provideMerge(
-  layerWithoutRateLimit,
+  servicesWithoutRateLimit,
   Layer.unwrapEffect(Effect.map(Settings, ({ rateLimit, rateWindow }) =>
-    // `Settings` has checked both values.
+    // A defect is impossible: `Settings` has checked both values.
     Layer.orDie(RateLimit.layerMemory({ limit: rateLimit, window: rateWindow }))))
 ))
 
 /**
- * Every service, for a base address and a key. Each layer has its own rate limit: share one layer for one key.
+ * Every service, for a base URL and a key. Each layer has its own rate limit: use one layer for each key. Fails with
+ * `InvalidSettings`, which names the option.
  *
  * @example
  * import { Plaza, Profiles } from "@plaza/client"
@@ -113,7 +109,7 @@ export const layer = (options: Options): Layer.Layer<Services, InvalidSettings, 
   Layer.provide(layerFromSettings, Layer.effect(Settings, fromEither(fromOptions(options))))
 
 /**
- * {@link layerConfig} with the name and version of an application, such as `stock-robot/1.2`, for `User-Agent`.
+ * {@link layerConfig} with the name and version of an application for `User-Agent`, such as `stock-robot/1.2`.
  *
  * @since 0.1.0
  * @category layers
@@ -122,45 +118,66 @@ export const layerConfigFor = (application: string | undefined): Layer.Layer<Ser
   Layer.provide(layerFromSettings, Layer.effect(Settings, configFor(application)))
 
 /**
- * Every service, from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT` (of one attempt,
- * default "30 seconds"), `PLAZA_RATE_LIMIT` (default 120), `PLAZA_RATE_WINDOW` (default "60 seconds") and
- * `PLAZA_ALLOW_INSECURE_HTTP` (default false).
+ * Every service, from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT` of one attempt
+ * (default: 30 seconds), `PLAZA_RATE_LIMIT` (default: 120 requests), `PLAZA_RATE_WINDOW` (default: 60 seconds) and
+ * `PLAZA_ALLOW_INSECURE_HTTP` (default: false). Fails with a `ConfigError` that names the variable.
+ *
+ * @example
+ * import { Plaza, Profiles } from "@plaza/client"
+ * import * as NodeClient from "@plaza/client/node"
+ * import { Effect, Layer } from "effect"
+ *
+ * const live = Layer.provide(Plaza.layerConfig, NodeClient.layer)
+ * const program = Effect.flatMap(Profiles, ({ me }) => me).pipe(Effect.provide(live))
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerConfig: Layer.Layer<Services, ConfigError, HttpClient.HttpClient> = layerConfigFor(undefined)
 
-/** @since 0.1.0 @category models */
+/**
+ * A request to an undocumented endpoint.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface OpenRequest<A, I> {
   readonly method: HttpMethod
-  /** Relative to the base address, with a leading slash and percent-encoded ids. */
+  /** Relative to the base URL, with a leading slash and percent-encoded ids. */
   readonly path: string
+  /** The query parameters. One that is `undefined` is not sent. */
   readonly query?: Readonly<Record<string, string | undefined>> | undefined
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON (default: no body). */
   readonly payload?: unknown
-  /** Decodes the JSON of the response. It gets `undefined` for a response without a body. */
+  /** Decodes the JSON of the response. Its input is `undefined` for a response without a body. */
   readonly response: Schema.Schema<A, I>
   /** What the client does after an ambiguous failure (default: `Read` for GET, `Once` for other methods). */
   readonly delivery?: Exclude<DeliveryClass, "Checkable"> | undefined
 }
 
-/** @since 0.1.0 @category models */
+/**
+ * A list at an undocumented endpoint.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface OpenList<A, I> extends ListOptions {
+  /** Relative to the base URL, with a leading slash and percent-encoded ids. */
   readonly path: string
+  /** The query parameters in addition to `limit` and `cursor`. */
   readonly query?: Readonly<Record<string, string | undefined>> | undefined
   /** Decodes each item. */
   readonly item: Schema.Schema<A, I>
 }
 
-// Rejects a path that a URL parser resolves into another one, or that leaves the base address.
+// Rejects a path that a URL parser resolves to another path or origin.
 const validatePath = (path: string): Either.Either<string, InvalidInput> => {
   const url = path.startsWith("/") && URL.canParse(`http://host/base${path}`) ? new URL(`http://host/base${path}`) : null
   return url === null || url.search !== "" || url.hash !== "" || url.pathname !== `/base${path}`
     ? Either.left(
       new InvalidInput({
         field: "path",
-        message: `path must begin with a slash and hold percent-encoded segments only, without "..", ? or #`
+        message: `path must start with a slash and contain percent-encoded segments only, without "..", ? or #`
       })
     )
     : Either.right(path)
@@ -184,8 +201,9 @@ const apiRequestOf = (request: Omit<OpenRequest<unknown, unknown>, "response">):
   )
 
 /**
- * Sends a request to an undocumented endpoint, with the key, the allowance, the delivery rules, the errors and the spans of the
- * documented ones.
+ * Sends a request to an undocumented endpoint. The key, the rate limit, the delivery rules, the errors and the spans are those of
+ * documented endpoints. Fails with `InvalidInput` for a path that isn't percent-encoded.
+ * Source: interface v1, "Endpoints", gaps.
  *
  * @example
  * import { Plaza } from "@plaza/client"
@@ -215,13 +233,19 @@ const send = <A>(options: Omit<OpenRequest<unknown, unknown>, "response">, reade
  * Reads an undocumented list that follows the documented list behaviour.
  * Source: interface v1, "List behaviour".
  *
+ * @example
+ * import { Plaza } from "@plaza/client"
+ * import { Order } from "@plaza/domain"
+ *
+ * const orders = Plaza.paginate({ path: "/store/orders", item: Order, limit: 50 })
+ *
  * @since 0.1.0
  * @category open areas
  */
 export const paginate = <A, I>(
   options: OpenList<A, I>
 ): Stream.Stream<A, OpenFailure | ListFailure, Operations.Operations> => {
-  // Once for all pages, because compiling a schema takes longer than decoding a page.
+  // Compiled once for all pages, because compiling a schema takes longer than decoding a page.
   const reader = { decode: Pagination.pageDecoder(options.item) }
   return Pagination.items(Pagination.pages(
     `GET ${options.path}`,

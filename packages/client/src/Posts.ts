@@ -9,7 +9,6 @@ import { Post } from "@plaza/domain/Resources"
 import type { Comment, Page } from "@plaza/domain/Resources"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -25,22 +24,29 @@ import type { ListFailure, ListOptions, PageRequest } from "./internal/contract/
 import { validateText } from "./internal/contract/validateText.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 import * as PostCheck from "./internal/delivery/PostCheck.js"
-import { canonical, resemblance } from "./internal/delivery/PostText.js"
+import * as PostClaims from "./internal/delivery/PostClaims.js"
+import { canonical, compare } from "./internal/delivery/PostText.js"
 import { Settings } from "./Settings.js"
 
-/** @since 0.1.0 @category services */
+/**
+ * Creates and lists posts, comments on posts and likes them.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
   /**
    * Creates a post. Checkable: after an ambiguous failure the client reads the account's posts, after a pause and again at the
-   * end of the `settleTime`. It sends the post again only if no listed post can be this one. The call ends in `OutcomeUnknown`
-   * where that can't be decided, and after a timeout or a status from 504, when the service may still be at work.
+   * end of the `settleTime`. It sends the post again only if no listed post can be this one. The call fails with `OutcomeUnknown`
+   * if the list doesn't decide that. It also fails with `OutcomeUnknown` after a timeout or a status of 504 or above, because the
+   * service may still process the request.
    *
-   * Limits: a service that finishes a failed request, or lists a new post, later than the `settleTime` (default: 15 seconds) can
-   * end up with two posts. An equal post that another client of the account makes during the call, or up to two seconds before
-   * it, can be taken for this one.
+   * Limits: a service that finishes a failed request, or lists a new post, after the `settleTime` (default: 15 seconds) can
+   * store two posts. If another client of the account creates an equal post during the call, or up to two seconds before it,
+   * the call can return that post.
    *
-   * Two calls of one client with equal text make two posts, one after the other: the second waits for the first, beyond its own
-   * `maxWait`. A post without media and text fails with `InvalidInput` before anything is sent.
+   * Two calls of one client with equal text create two posts, one after the other. The wait of the second call for the first
+   * doesn't count as `maxWait`. A post without media and text fails with `InvalidInput`, without a request.
    * Source: interface v1, "Endpoints", POST /posts.
    *
    * @example
@@ -51,7 +57,7 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
    */
   readonly create: (post: NewPost) => Effect.Effect<Post, FailureOf<"createPost">>
   /**
-   * The account's posts, as a stream that reads a page ahead.
+   * The account's posts as a stream. It fetches the next page while the program consumes the current one.
    * Source: interface v1, "Endpoints", GET /me/posts.
    *
    * @example
@@ -61,68 +67,43 @@ export class Posts extends Context.Tag("@plaza/client/Posts")<Posts, {
    * const program = Effect.flatMap(Posts, (posts) => Stream.runCollect(posts.list({ limit: 250 })))
    */
   readonly list: (options?: ListOptions) => Stream.Stream<Post, FailureOf<"listPosts"> | ListFailure>
-  /** The same list in pages. */
+  /** The same list as a stream of pages, with the cursor after each page. */
   readonly pages: (options?: ListOptions) => Stream.Stream<Page<Post>, FailureOf<"listPosts"> | ListFailure>
   /**
-   * Comments on a post. Once: an ambiguous failure ends in `OutcomeUnknown`, and the client does not send again. An empty text
-   * fails with `InvalidInput` before anything is sent.
+   * Comments on a post. Once: the client doesn't send the request again after an ambiguous failure, and the call fails with
+   * `OutcomeUnknown`. An empty text fails with `InvalidInput`, without a request.
    * Source: interface v1, "Endpoints", POST /posts/{id}/comments.
    */
   readonly comment: (id: PostId, text: string) => Effect.Effect<Comment, FailureOf<"createComment">>
   /**
-   * Likes a post. Repeatable: the client sends again after an ambiguous failure. Assumed: a second like changes nothing.
+   * Likes a post. Repeatable: the client sends the request again after an ambiguous failure. Assumed: a second like changes
+   * nothing.
    * Source: interface v1, "Endpoints", POST /posts/{id}/like.
    */
   readonly like: (id: PostId) => Effect.Effect<void, FailureOf<"likePost">>
 }>() {}
 
-/** Whether a call with this failure may have made a post that is the result of no call. */
+/** Whether a call with this failure may have created a post that no call returned. */
 const mayExist = (cause: Cause.Cause<FailureOf<"createPost">>): boolean =>
   Option.match(Cause.failureOption(cause), {
     onNone: () => true,
     onSome: ({ _tag }) => _tag === "OutcomeUnknown" || _tag === "UnreadableSuccess"
   })
 
-// The stamp of an older post shows that it is older; see `PostCheck`.
-const rememberedMillis = Duration.toMillis("26 hours")
-
-// A forgotten entry can only leave an outcome unknown.
-const mostRemembered = 10_000
-
-/** The last keys, for a time. */
-const makeMemory = <K>() => {
-  // Oldest first: a map keeps the order of insertion.
-  const moments = new Map<K, MonotonicMillis>()
-  return {
-    has: (key: K) => moments.has(key),
-    keys: () => moments.keys(),
-    add: (key: K, at: MonotonicMillis) => {
-      moments.delete(key)
-      moments.set(key, at)
-      for (const [old, since] of moments) {
-        if (at - since < rememberedMillis && moments.size <= mostRemembered) {
-          break
-        }
-        moments.delete(old)
-      }
-    }
-  }
-}
-
-/** @since 0.1.0 @category layers */
+/** Provides {@link Posts}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.scoped(
   Posts,
   Effect.gen(function*() {
     const { send, sendPage, serviceClock } = yield* Operations
     const { settleTime } = yield* Settings
-    // Posts that are the result of a call, so that each is the result of one call only.
-    const claimed = makeMemory<PostId>()
-    // Texts of calls that ended without their post: interrupted, or with an unknown outcome.
-    const orphaned = makeMemory<string>()
+    // Posts that a call returned. No other call returns them.
+    const claimed = PostClaims.make<PostId>()
+    // Texts of calls that were interrupted or ended with an unknown outcome.
+    const orphaned = PostClaims.make<string>()
     let ownPostClock: PostCheck.StampClock | undefined
-    // One call at a time for equal texts: while the outcome of another call is open, a listed post may belong to either.
+    // One call at a time for equal texts: while two such calls run, a listed post may belong to either.
     const withLock = KeyedMutex.make()
-    // Calls in flight: a listed text that the service has cut may be theirs.
+    // Posts of calls in flight: a listed text that the service truncated may belong to one of them.
     const open = new Set<NewPost>()
 
     const listPosts = (urlParams: PageRequest) => send("listPosts", { urlParams })
@@ -136,22 +117,20 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
 
     const lookUp = (post: NewPost, startedAt: MonotonicMillis) =>
       Effect.suspend(() => {
-        // Read again for each post, because calls begin and end meanwhile.
+        // Evaluated for each post, because calls start and end during the search.
         const others = () => [...open].filter((other) => other !== post)
         return orphaned.has(canonical(post.text ?? ""))
-          ? Effect.fail(new Inconclusive({ message: "an equal post of an earlier call is of unknown outcome too" }))
+          ? Effect.fail(new Inconclusive({ message: "the outcome of an earlier call with an equal post is unknown too" }))
           : PostCheck.find({
             post,
             startedAt,
             settleTime,
             isClaimed: claimed.has,
             lastClaimed: Array.from(claimed.keys()).at(-1),
-            isOthers: (listed) =>
-              orphaned.has(canonical(listed.text ?? "")) || others().some((other) => resemblance(other, listed) === "same"),
-            mayBeOthers: (listed) =>
-              [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) =>
-                resemblance(other, listed) !== "different"
-              ),
+            isOfOtherCall: (listed) =>
+              orphaned.has(canonical(listed.text ?? "")) || others().some((other) => compare(other, listed) === "same"),
+            mayBeOfOtherCall: (listed) =>
+              [...others(), ...Array.from(orphaned.keys(), (text) => ({ text }))].some((other) => compare(other, listed) !== "different"),
             listPosts,
             stampClock
           })
@@ -171,7 +150,7 @@ export const layer: Layer.Layer<Posts, never, Operations | Settings> = Layer.sco
             if (Exit.isSuccess(exit)) {
               const { createdAt, id } = exit.value
               claimed.add(id, at)
-              // After a longer call the `Date` of a response is more precise.
+              // For a longer call the `Date` header gives a narrower range.
               ownPostClock = isFound || createdAt === undefined || at - startedAt > 1_000
                 ? ownPostClock
                 : PostCheck.fromOwnPost(createdAt, startedAt, at)

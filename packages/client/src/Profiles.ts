@@ -11,7 +11,19 @@ import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 
-/** @since 0.1.0 @category services */
+/**
+ * The account's own profile, profiles of other users, and follows.
+ *
+ * @example
+ * import { Profiles } from "@plaza/client"
+ * import { Username } from "@plaza/domain"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.flatMap(Profiles, ({ find }) => find(Username.make("ana")))
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {
   /**
    * Reads the account that owns the key.
@@ -19,23 +31,24 @@ export class Profiles extends Context.Tag("@plaza/client/Profiles")<Profiles, {
    */
   readonly me: Effect.Effect<Profile, FailureOf<"getMe">>
   /**
-   * Reads a profile by its id.
+   * Reads a profile by its id. Fails with `NotFound` or `UserUnavailable` where the caller can't see the user.
    * Source: interface v1, "Endpoints", GET /users/{id}.
    */
   readonly get: (id: ProfileId) => Effect.Effect<Profile, FailureOf<"getUser">>
   /**
-   * Reads a profile by its username.
+   * Reads a profile by its username. Fails with `NotFound` or `UserUnavailable` where the caller can't see the user.
    * Source: interface v1, "Endpoints", GET /users/by-username/{username}.
    */
   readonly find: (username: Username) => Effect.Effect<Profile, FailureOf<"getUserByUsername">>
   /**
-   * Follows a user. Repeatable: the client sends again after an ambiguous failure. Assumed: a second follow changes nothing.
+   * Follows a user. Repeatable: the client sends the request again after an ambiguous failure. Assumed: a second follow changes
+   * nothing.
    * Source: interface v1, "Endpoints", POST /users/{id}/follow.
    */
   readonly follow: (id: ProfileId) => Effect.Effect<void, FailureOf<"followUser">>
 }>() {}
 
-/** @since 0.1.0 @category layers */
+/** Provides {@link Profiles}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Profiles, never, Operations> = Layer.effect(
   Profiles,
   Effect.map(Operations, ({ send }) => ({

@@ -1,9 +1,10 @@
 /**
- * The key's allowance: at most 120 requests in any 60 seconds as the service counts them. A request acquires a slot before it is
- * sent. The slot comes free a whole window after the response, because the service counted the request at some time between.
+ * The key's allowance: at most 120 requests in any 60 seconds as the service counts them. The client acquires a slot before it
+ * sends a request. The slot is free again one window after the response, because the service counted the request at some time
+ * before the response.
  *
- * Limits: callers have to share one `RateLimit`, and the service must not count requests that it refuses with 429, nor requests
- * after their callers gave them up.
+ * Limits: all callers of a key must share one `RateLimit`. The service may still respond with 429 if it counts requests that it
+ * refused with 429, or counts a request after its caller gave up.
  *
  * Source: interface v1, "Limits".
  *
@@ -20,7 +21,12 @@ import type { Shutdown } from "./internal/delivery/Shutdown.js"
 import * as Memory from "./internal/rate-limit/MemoryRateLimit.js"
 import * as Reservation from "./internal/rate-limit/Reservation.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * The allowance of a key.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Allowance {
   /** Requests in a window (default: 120). */
   readonly limit?: number
@@ -35,22 +41,22 @@ export interface Allowance {
  * @category models
  */
 export interface WaitOptions {
-  /** The name of the request's operation. While the operation is paused, the request waits without holding up others. */
+  /** The name of the request's operation. While the operation is paused, the request waits and requests of other operations don't. */
   readonly operation?: string | undefined
-  /** Whether the service refused the request before. It then goes before the other waiters. */
+  /** Whether the service refused the request before. The request then waits before all others in the queue (default: false). */
   readonly isRetry?: boolean | undefined
-  /** Ends the wait with `ClientClosed`, as the shutdown of the allowance does. */
+  /** Ends the wait with `ClientClosed`, as the release of the allowance does. */
   readonly shutdown?: Shutdown | undefined
 }
 
 /**
- * An error response that asks for a pause.
+ * An error response that requires a pause.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Refusal {
-  /** The time of `Retry-After`. */
+export interface PauseRequest {
+  /** The wait of `Retry-After`, if the response had one. */
   readonly retryAfter: Duration.Duration | undefined
   /** Whether the service counted the request; false for a 429. */
   readonly counted: boolean
@@ -66,13 +72,18 @@ export interface RequestOptions<in E> {
   /** The name of the request's operation, which a quota pauses. */
   readonly operation?: string | undefined
   /**
-   * Recognises a failure that asks for a pause. A pause of up to a window applies to the key. A longer one applies to the
-   * operation alone: it comes from a quota, and the interface does not document what counts against quotas.
+   * Returns the pause that a failure requires, if any. A pause of up to a window applies to the key. A longer pause applies
+   * only to the operation: it comes from a quota, and the document doesn't show which operations count against a quota.
    */
-  readonly refusal?: ((failure: E) => Refusal | undefined) | undefined
+  readonly pauseRequest?: ((failure: E) => PauseRequest | undefined) | undefined
 }
 
-/** @since 0.1.0 @category models */
+/**
+ * An operation with an exhausted quota.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface PausedOperation {
   readonly operation: string
   readonly until: DateTime.Utc
@@ -85,28 +96,28 @@ export interface PausedOperation {
  * @category models
  */
 export interface Status {
-  /** Requests that can be sent now. */
+  /** The number of requests that can be sent now. */
   readonly free: number
-  /** Slots of requests without a response, of all processes that share the allowance. */
+  /** The number of requests without a response, in all processes that share the allowance. */
   readonly inFlight: number
-  /** Requests of this process that wait for a slot. */
+  /** The number of requests of this process that wait for a slot. */
   readonly waiting: number
-  /** The end of the key's pause, where it is paused. */
+  /** The end of the key's pause; undefined if the key is not paused. */
   readonly pausedUntil: DateTime.Utc | undefined
   /** Operations with an exhausted quota. */
   readonly pausedOperations: ReadonlyArray<PausedOperation>
 }
 
 /**
- * A permit for one request.
+ * The right to send one request.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Slot {
   /**
-   * Runs the request. The slot is in use until a window after the end of the request. A second request, or one after the scope
-   * of the slot has closed, is a defect.
+   * Runs the request. The slot is in use until one window after the end of the request. Dies on a second request, and on a
+   * request after the scope of the slot has closed.
    */
   readonly use: <A, E, R>(
     request: Effect.Effect<A, E, R>,
@@ -114,12 +125,17 @@ export interface Slot {
   ) => Effect.Effect<A, E | ClientClosed, R>
 }
 
-/** @since 0.1.0 @category services */
+/**
+ * The rate limit of a key.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit, {
   /**
-   * Waits for a slot, in the order of asking and no longer than `maxWait`. Fails with `RateLimitWaitExceeded` as soon as it is
-   * known that the wait will be longer, and with `ClientClosed` when the layer is released. The caller can choose the request
-   * after the slot is there. An unused slot goes to the next waiter when its scope closes.
+   * Waits for a slot, first in, first out, for at most `maxWait`. Fails with `RateLimitWaitExceeded` as soon as the wait is known
+   * to exceed `maxWait`, and with `ClientClosed` when the layer is released. The caller can decide on the request once it has the
+   * slot. An unused slot is released when its scope closes.
    *
    * @example
    * import { Profiles, RateLimit } from "@plaza/client"
@@ -133,28 +149,28 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
    * }))
    */
   readonly reserve: (
-    maxWait: Duration.Duration,
+    maxWait: Duration.DurationInput,
     options?: WaitOptions
   ) => Effect.Effect<Slot, RateLimitWaitExceeded | ClientClosed, Scope.Scope>
   /**
-   * Runs one request in a slot of its own: the same as `reserve` and `use`, at a lower cost.
+   * Acquires a slot and runs one request in it: the same as `reserve` and `use`, with less overhead.
    */
   readonly withSlot: <A, E, R>(
-    maxWait: Duration.Duration,
+    maxWait: Duration.DurationInput,
     request: Effect.Effect<A, E, R>,
     options?: WaitOptions & RequestOptions<E>
   ) => Effect.Effect<A, E | RateLimitWaitExceeded | ClientClosed, R>
   /**
-   * Pauses the key, or one operation, for a time. The pause applies to waiting requests too. A pause that ends before the
-   * current one changes nothing.
+   * Pauses the key, or one operation, for a time. The pause applies to waiting requests too. A pause that ends before the current
+   * pause has no effect.
    */
   readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void>
   /**
-   * Counts requests of the key that another process sent, by the time since each response. An allowance in a database counts
-   * them already and ignores this.
+   * Counts requests that another process sent with the key, given the time since each response. Has no effect on an allowance in a
+   * database, which already counts them.
    */
   readonly occupy: (ages: ReadonlyArray<Duration.Duration>) => Effect.Effect<void>
-  /** Free slots, requests in flight and waiting, and pauses. */
+  /** A snapshot of the free slots, the requests in flight, the waiting requests and the pauses. */
   readonly status: Effect.Effect<Status>
 }>() {}
 
@@ -167,7 +183,7 @@ export class RateLimit extends Context.Tag("@plaza/client/RateLimit")<RateLimit,
 export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Reservation.inSlot
 
 /**
- * An allowance in the memory of this process.
+ * An allowance in the memory of this process. Fails with `InvalidSettings` for an invalid limit or window.
  *
  * @since 0.1.0
  * @category constructors
@@ -175,8 +191,8 @@ export const inSlot: (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>) => 
 export const makeMemory: (allowance?: Allowance) => Effect.Effect<RateLimit["Type"], InvalidSettings, Scope.Scope> = Memory.make
 
 /**
- * Keeps the allowance in the memory of this process. Several processes with the same key together exceed the limit and get 429s:
- * share the allowance with `@plaza/client/RateLimitSql`.
+ * Keeps the allowance in the memory of this process. If several processes use the same key, they exceed the limit together: use
+ * `@plaza/client/RateLimitSql` instead.
  *
  * @since 0.1.0
  * @category layers

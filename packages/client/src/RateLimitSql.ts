@@ -1,5 +1,5 @@
 /**
- * A key's allowance that several processes share through a database. Needs `@effect/sql`, so it has an entry of its own.
+ * A key's allowance that several processes share through a database. It has its own entry point, because it needs `@effect/sql`.
  *
  * Source: interface v1, "Limits".
  *
@@ -17,13 +17,28 @@ import { RateLimit } from "./RateLimit.js"
 export type { SharedAllowance } from "./internal/rate-limit/SharedAllowance.js"
 
 /**
- * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres
- * across machines. Callers of the key that do not use it are not counted. Fails when the tables can't be made. Later on no
- * request is sent while the database does not answer: a call fails with `RateLimitWaitExceeded` when its maximum wait
- * ends, and the failure says why.
+ * Shares one key's allowance between all processes that use the same database: a SQLite file on one machine, Postgres across
+ * machines. It doesn't count callers of the key that don't use the database.
  *
- * The bookkeeping runs outside of the caller's transactions. A call inside a transaction that has written to the same
- * SQLite file would wait for itself: give the allowance a file of its own.
+ * The layer fails if it can't create its tables. While the database is unavailable, the client sends no request. A call then fails
+ * with `RateLimitWaitExceeded` at the end of its maximum wait, and the message gives the reason.
+ *
+ * The statements run outside the caller's transactions. A call inside a transaction that has written to the same SQLite file
+ * would wait for its own lock: use a separate file for the allowance.
+ *
+ * @example
+ * import { Plaza } from "@plaza/client"
+ * import * as NodeClient from "@plaza/client/node"
+ * import * as RateLimitSql from "@plaza/client/RateLimitSql"
+ * import { SqliteClient } from "@effect/sql-sqlite-node"
+ * import { Layer } from "effect"
+ *
+ * const live = (options: Plaza.Options) =>
+ *   Plaza.layerWithoutRateLimit(options).pipe(
+ *     Layer.provideMerge(RateLimitSql.layer({ apiKey: options.apiKey })),
+ *     Layer.provide(SqliteClient.layer({ filename: "allowance.sqlite" })),
+ *     Layer.provide(NodeClient.layer)
+ *   )
  *
  * @since 0.1.0
  * @category layers

@@ -1,40 +1,49 @@
 /**
- * Removes the API key from responses of the service and from errors of the HTTP client. It recognises the key
+ * Removes the API key from responses of the service and from errors of the HTTP client. It recognises the key in these forms:
  *
  * - plain,
  * - with JSON escapes (`\u0041`, `\/`, `\\`),
  * - percent-encoded (`%41`),
  * - with HTML entities, by number or name, with or without semicolon and with leading zeros (`&#65;`, `&#x041`, `&amp`),
  * - in any mixture of these, nested up to six levels deep,
- * - in base64 or base64url of a text that holds it.
+ * - in base64 or base64url of a text that contains it, in one piece or in lines.
  *
- * It does not recognise other encodings, such as `\x41`, hexadecimal or quoted-printable, nor parts of a key.
+ * The 40 characters after the fixed prefix count as the key, because they are its secret. It does not recognise other encodings,
+ * such as `\x41`, hexadecimal or quoted-printable, nor other parts of a key.
  *
  * @since 0.1.0
  */
 import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
+/**
+ * The redaction of one key.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Redaction {
   /**
-   * Replaces each occurrence of the key by `<redacted>`, together with its escapes, so that JSON stays valid and parses to values
-   * and property names without the key. Takes linear time, and returns the same text where nothing is replaced.
+   * Replaces each occurrence of the key, including its escapes, with `<redacted>`. JSON stays valid, and its values and property
+   * names don't contain the key. Runs in linear time. Returns the same text if it doesn't contain the key.
    */
   readonly text: (text: string) => string
   /**
-   * A redacted copy of an HTTP client's error, which may hold the request with its headers: name, message, stack, code and other
-   * plain fields of the error and its causes, and nothing else.
+   * Returns a redacted copy of an HTTP client's error, because the error may reference the request with its headers. The copy has
+   * only the name, message, stack, code and other plain fields of the error and its causes.
    */
   readonly cause: (cause: unknown) => unknown
 }
 
 const replacement = "<redacted>"
 
-// A shorter text occurs in responses by chance. A key of the documented form has 40 characters after its prefix.
+// A shorter text can occur in responses by chance. A documented key has 40 characters after its prefix.
 const minLength = 8
 
-// Each level of encoding takes one pass. An echo has no more levels than this.
+// The characters of a documented key after its prefix, which all keys share (interface v1, "Authentication").
+const secretLength = 40
+
+// Each pass decodes one level of encoding. The limit bounds the time; deeper encodings are not expected.
 const maxPasses = 6
 
 const named: Readonly<Record<string, string>> = {
@@ -86,8 +95,8 @@ const named: Readonly<Record<string, string>> = {
 // The entities of ASCII that HTML accepts without a semicolon.
 const unclosed = "amp|lt|gt|quot"
 
-// A run of backslashes belongs to the character after it: it escapes that character, or was escaped itself. Without a semicolon, a
-// numeric entity of printable ASCII ends where its number can't continue.
+// A run of backslashes belongs to the character after it: they escape it, or are escaped themselves. Without a semicolon, a numeric
+// entity of printable ASCII ends where another digit would exceed ASCII.
 const token = new RegExp(
   [
     /\\+(?:u00([0-9a-f]{2})|[^\\]|$)/.source,
@@ -123,7 +132,7 @@ interface Pass {
   readonly to: ReadonlyArray<number>
 }
 
-/** Decodes one level of escapes; undefined where there is none. */
+/** Decodes one level of escapes. Returns undefined for a text without escapes. */
 const pass = (text: string): Pass | undefined => {
   const at: Array<number> = []
   const from: Array<number> = []
@@ -147,8 +156,8 @@ const pass = (text: string): Pass | undefined => {
   return copied === 0 ? undefined : { text: out + text.slice(copied), at, from, to }
 }
 
-/** The last token at or before a place in the decoded text. */
-const tokenBefore = ({ at }: Pass, index: number): number => {
+/** The index of the last of these ascending numbers that is not above a limit; -1 if all are above it. */
+const lastUpTo = (at: ReadonlyArray<number>, index: number): number => {
   let low = 0
   let high = at.length
   while (low < high) {
@@ -162,9 +171,9 @@ const tokenBefore = ({ at }: Pass, index: number): number => {
   return low - 1
 }
 
-/** Where a character of the decoded text began, or ended, in the text before. */
+/** Returns where a character of the decoded text starts, or ends, in the text before decoding. */
 const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
-  const before = tokenBefore(decoded, index)
+  const before = lastUpTo(decoded.at, index)
   const at = decoded.at[before]
   return at === undefined
     ? index + (side === "from" ? 0 : 1)
@@ -173,11 +182,11 @@ const origin = (decoded: Pass, index: number, side: "from" | "to"): number => {
     : (decoded.to[before] ?? 0) + index - at - 1 + (side === "from" ? 0 : 1)
 }
 
-/** The parts of a base64 text that do not depend on the position of the key in the encoded text. */
+/** The parts of a base64 text that don't depend on the text around the key, for each of the three alignments. */
 const encodedCores = (key: string): ReadonlyArray<string> =>
   ["", " ", "  "].flatMap((before) => {
     const base64 = Encoding.encodeBase64(before + key)
-    // A character of base64 has 6 bits. The first and the last characters also hold bits of the text before and after.
+    // A base64 character has 6 bits. The first and the last characters also contain bits of the text before and after.
     const first = Math.ceil(before.length * 8 / 6)
     const last = Math.floor((before.length + key.length) * 8 / 6)
     const core = base64.slice(first, last)
@@ -187,7 +196,7 @@ const encodedCores = (key: string): ReadonlyArray<string> =>
 // The first character of every escape.
 const escape = /[\\%&]/
 
-/** A table of the ASCII characters in the needles, in base64 and in escapes: 1 for those. */
+/** A table by ASCII code: 1 for each character of the needles, of base64 and of escapes. */
 const partsOf = (needles: ReadonlyArray<string>): Uint8Array => {
   const parts = new Uint8Array(128)
   for (const character of `${needles.join("")}ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=\\%&#;`) {
@@ -202,6 +211,32 @@ const layersOf = (text: string): ReadonlyArray<string> => {
     layers.push(decoded.text)
   }
   return layers
+}
+
+// Line ends within base64, plain and as JSON escapes.
+const lineEnd = /(?<=[\w+/-])(?:\r?\n|\\r\\n|\\n)(?=[\w+/-])/g
+
+/** Finds base64 that is broken into lines (RFC 2045). */
+const findInLines = (text: string, needles: ReadonlyArray<string>, ranges: Array<Range>): void => {
+  if (!text.includes("\n") && !text.includes("\\n")) {
+    return
+  }
+  // For each line end: its place in the text without line ends, and its length and that of all before it.
+  const at: Array<number> = []
+  const removed: Array<number> = []
+  let total = 0
+  const joined = text.replace(lineEnd, (match, index: number) => {
+    at.push(index - total)
+    total += match.length
+    removed.push(total)
+    return ""
+  })
+  const originOf = (index: number): number => index + (removed[lastUpTo(at, index)] ?? 0)
+  for (const needle of total === 0 ? [] : needles) {
+    for (let index = joined.indexOf(needle); index >= 0; index = joined.indexOf(needle, index + needle.length)) {
+      ranges.push([originOf(index), originOf(index + needle.length - 1) + 1])
+    }
+  }
 }
 
 type Range = readonly [start: number, end: number]
@@ -219,7 +254,7 @@ const replaced = (text: string, ranges: ReadonlyArray<Range>): string => {
 }
 
 /**
- * The end of an echo of a key that ends with backslashes, which JSON doubles: half of a pair would escape the next character.
+ * Extends the end of a match to a whole pair of backslashes: half of a pair would escape the next character in JSON.
  */
 const endOf = (text: string, end: number): number => {
   let first = end
@@ -233,11 +268,17 @@ const endOf = (text: string, end: number): number => {
   return first === end ? end : Math.max(end, last - (last - first) % 2)
 }
 
-// Errors nest a few levels deep. The limit ends a cycle.
+// Causes are a few levels deep. The limit stops a cycle.
 const maxDepth = 8
 
 /**
- * The redaction of a key.
+ * Creates the redaction of a key. A key of fewer than 8 characters, which isn't of the documented form, is not redacted.
+ *
+ * @example
+ * import { Redaction } from "@plaza/client"
+ *
+ * // "Bearer <redacted>"
+ * const text = Redaction.make("key_0123456789").text("Bearer key_0123456789")
  *
  * @since 0.1.0
  * @category constructors
@@ -246,9 +287,10 @@ export const make = (key: string): Redaction => {
   if (key.length < minLength) {
     return { text: (text) => text, cause: copyOf((text) => text) }
   }
-  const encoded = encodedCores(key)
-  // A key may itself contain an escape, which is then decoded in an echo, so each form is searched for.
-  const needles = [...new Set([key, ...encoded].flatMap(layersOf))]
+  const secrets = [key, key.slice(-secretLength)]
+  const encoded = secrets.flatMap(encodedCores)
+  // The key may itself contain an escape, which an echo may contain decoded. So each decoded form is a needle.
+  const needles = [...new Set([...secrets, ...encoded].flatMap(layersOf))]
   const isPart = partsOf(needles)
   const shortest = Math.min(...needles.map(({ length }) => length))
 
@@ -276,8 +318,8 @@ export const make = (key: string): Redaction => {
 
   const text = (given: string): string => {
     const ranges: Array<Range> = []
-    // Only a long run of these characters can hold an echo. Most responses have none. A run of at least `shortest` characters
-    // covers one of the positions that are `shortest` apart. The code past the end is NaN, which is not in the table.
+    // Only a run of at least `shortest` such characters can contain the key, and it covers one of the positions that are `shortest`
+    // apart. Most responses have no such run. The code past the end is NaN, which is not in the table.
     for (let index = shortest - 1; index < given.length; index += shortest) {
       if (isPart[given.charCodeAt(index)] === 1) {
         let start = index
@@ -298,6 +340,7 @@ export const make = (key: string): Redaction => {
         index = end
       }
     }
+    findInLines(given, encoded, ranges)
     return ranges.length === 0 ? given : replaced(given, ranges.map(([start, end]) => [start, endOf(given, end)]))
   }
 
@@ -322,7 +365,7 @@ const copyOf = (redacted: (text: string) => string) => {
       try {
         return Predicate.hasProperty(cause, name) ? cause[name] : undefined
       } catch {
-        // A getter that throws has no value.
+        // A getter that throws counts as a missing field.
         return undefined
       }
     }

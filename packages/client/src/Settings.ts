@@ -1,5 +1,5 @@
 /**
- * The options of a client, checked when its layer is built.
+ * The options of a client. They are validated when its layer is built.
  *
  * @since 0.1.0
  */
@@ -22,41 +22,51 @@ import { userAgent } from "./internal/transport/UserAgent.js"
 /** @since 0.1.0 @category parsing */
 export { checkBaseUrl, isLoopback } from "./internal/BaseUrl.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * Options of a client.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Options {
-  /** Ends with the version segment, `/open/v1`. Plain `http` is accepted for this machine only. */
+  /** The base URL, which ends with `/open/v1`. Plain `http` is accepted for a loopback host only. */
   readonly baseUrl: string
-  /** Accepts plain `http` to another machine, which shows the key to the network (default: false). */
+  /** Accepts plain `http` to another machine, which exposes the key to the network (default: false). */
   readonly allowInsecureHttp?: boolean | undefined
-  /** Printable ASCII without spaces; the service decides whether it is valid. */
+  /** The API key: printable ASCII without spaces. The service decides whether it is valid. */
   readonly apiKey: Redacted.Redacted
-  /** Time limit of one attempt, from sending to the end of the response; of an upload, the time without progress (default: 30 seconds). */
+  /** The timeout of one attempt, including its response; for an upload, the longest time without progress (default: 30 seconds). */
   readonly timeout?: Duration.DurationInput | undefined
   /**
-   * When another attempt follows, where the delivery class allows one. The schedule's input is the failure (default: four retries
-   * within two minutes, with an exponential backoff from 250 milliseconds and jitter).
+   * When to retry, if the delivery class allows a retry. The schedule's input is the failure (default: four retries within two
+   * minutes, with an exponential backoff from 250 milliseconds and jitter).
    */
   readonly retry?: Schedule.Schedule<unknown, AttemptFailure> | undefined
-  /** The longest time that a call waits for the key's allowance; zero to wait not at all (default: 5 minutes). */
+  /** The longest time that a call waits for the key's allowance, over all attempts; zero means no wait (default: 5 minutes). */
   readonly maxWait?: Duration.DurationInput | undefined
   /**
-   * How long the service may take to finish a failed request, or to list a new post. The client looks for a post of unknown
-   * outcome for this time (default: 15 seconds).
+   * The longest time that the service needs to finish a failed request and to list a new post. The client searches for a post of
+   * unknown outcome for this time (default: 15 seconds).
    */
   readonly settleTime?: Duration.DurationInput | undefined
-  /** Requests in a window (default: 120). */
+  /** Requests in a window of the rate limit (default: 120). */
   readonly rateLimit?: number | undefined
-  /** Length of the window (default: 60 seconds). */
+  /** The length of that window (default: 60 seconds). */
   readonly rateWindow?: Duration.DurationInput | undefined
-  /** Whether requests carry trace headers, which go to a third party (default: false). */
+  /** Whether to send trace headers to the service, which is a third party (default: false). */
   readonly propagateTrace?: boolean | undefined
-  /** The longest body of a response that is read, in bytes (default: 16 MiB). */
+  /** The maximum length of a response body in bytes (default: 16 MiB). */
   readonly maxResponseBytes?: number | undefined
-  /** Name and version of the application, such as `stock-robot/1.2`, for `User-Agent`. */
+  /** The name and version of the application for `User-Agent`, such as `stock-robot/1.2` (default: none). */
   readonly application?: string | undefined
 }
 
-/** @since 0.1.0 @category services */
+/**
+ * The validated options.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Settings extends Context.Tag("@plaza/client/Settings")<Settings, {
   /** Without a trailing slash. */
   readonly baseUrl: string
@@ -85,7 +95,7 @@ const defaults = {
 }
 
 /**
- * Checks the options of a layer. Fails with `InvalidSettings`, which names the option.
+ * Validates the options of a layer. Fails with `InvalidSettings`, which names the option.
  *
  * @since 0.1.0
  * @category constructors
@@ -109,7 +119,7 @@ const checked = <A, B>(config: Config.Config<A>, check: (value: A) => Either.Eit
   Config.mapOrFail(config, (value) => Either.mapLeft(check(value), (message) => ConfigError.InvalidData([], message)))
 
 /**
- * Whether the environment accepts plain `http` to another machine: `PLAZA_ALLOW_INSECURE_HTTP` (default: false).
+ * Whether to accept plain `http` to another machine: the variable `PLAZA_ALLOW_INSECURE_HTTP` (default: false).
  *
  * @since 0.1.0
  * @category config
@@ -119,12 +129,12 @@ export const allowInsecureHttp: Config.Config<boolean> = Config.withDefault(Conf
 const baseUrl = Config.mapOrFail(
   Config.all([Config.string("PLAZA_BASE_URL"), allowInsecureHttp]),
   ([text, allowInsecureHttp]) =>
-    // The configuration of two variables has no name, so the error names the one to correct.
+    // A config of two variables has no name of its own, so the error names the variable to correct.
     Either.mapLeft(checkBaseUrl(text, { allowInsecureHttp }), (message) => ConfigError.InvalidData(["PLAZA_BASE_URL"], message))
 )
 
 /**
- * The settings from the configuration, with the name and version of an application: see {@link Options.application}.
+ * {@link config} with the name and version of an application, as in {@link Options.application}.
  *
  * @since 0.1.0
  * @category config
@@ -132,7 +142,7 @@ const baseUrl = Config.mapOrFail(
 export const configFor = (application: string | undefined): Config.Config<Settings["Type"]> =>
   Config.all({
     baseUrl,
-    // Read as a string, because `Config.redacted` hides the reason of an error. The error of the check does not contain the key.
+    // A string, because `Config.redacted` hides the reason of an error. The error of `checkApiKey` doesn't contain the key.
     apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
     timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
     retry: Config.succeed(defaultRetry),
@@ -149,8 +159,8 @@ export const configFor = (application: string | undefined): Config.Config<Settin
   })
 
 /**
- * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY`, and optionally `PLAZA_TIMEOUT`,
- * `PLAZA_RATE_LIMIT`, `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP`.
+ * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,
+ * `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP` (all optional; `Plaza.layerConfig` lists the defaults).
  *
  * @since 0.1.0
  * @category config

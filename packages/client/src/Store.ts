@@ -14,14 +14,19 @@ import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 import * as KeyedMutex from "./internal/delivery/KeyedMutex.js"
 
-/** @since 0.1.0 @category services */
+/**
+ * Sets the stock of products and ships orders.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Store extends Context.Tag("@plaza/client/Store")<Store, {
   /**
-   * Sets the stock of a product, in pieces. Repeatable: the client sends again after an ambiguous failure. Calls of one client
-   * for one product run one after the other, so that it sends the value of the last call last.
+   * Sets the stock of a product, in pieces. Repeatable: the client sends the request again after an ambiguous failure. A client
+   * runs its calls for one product one after the other, so it sends the value of the last call last.
    *
-   * Limits: a service that continues a request after a timeout, a lost connection, a 5xx or an interruption of the call can end
-   * up with that older value. The order does not include other clients. A call waits for earlier calls beyond its own `maxWait`.
+   * Limits: a service that continues a request after a timeout, a lost connection, a 5xx or an interruption of the call can
+   * store that older value last. The order doesn't include other clients. The wait for earlier calls doesn't count as `maxWait`.
    * Source: interface v1, "Endpoints", PATCH /store/products/{id}/stock.
    *
    * @example
@@ -33,19 +38,27 @@ export class Store extends Context.Tag("@plaza/client/Store")<Store, {
    */
   readonly setStock: (id: ProductId, stock: number) => Effect.Effect<Product, FailureOf<"setStock">>
   /**
-   * Ships an order. Checkable: the client sends again after an ambiguous failure. A conflict on the first attempt is a
-   * `Conflict`. A conflict after an ambiguous failure is an `OutcomeUnknown` with `likely: "done"`: the order is shipped, but
-   * perhaps with another carrier and tracking number. Calls of one client for one order run one after the other.
+   * Ships an order. Checkable: the client sends the request again after an ambiguous failure. A conflict on the first attempt
+   * fails with `Conflict`. A conflict after an ambiguous failure fails with `OutcomeUnknown` and `likely: "done"`: the order is
+   * shipped, but perhaps with another carrier and tracking number. A client runs its calls for one order one after the other.
    * Source: interface v1, "Endpoints", POST /store/orders/{id}/ship.
+   *
+   * @example
+   * import { Store } from "@plaza/client"
+   * import { OrderId } from "@plaza/domain"
+   * import { Effect } from "effect"
+   *
+   * const program = Effect.flatMap(Store, ({ ship }) =>
+   *   ship(OrderId.make("1042"), { carrier: "DHL", trackingNumber: "JD0001" }))
    */
   readonly ship: (id: OrderId, shipment: NewShipment) => Effect.Effect<Order, FailureOf<"shipOrder">>
 }>() {}
 
-/** @since 0.1.0 @category layers */
+/** Provides {@link Store}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
   Store,
   Effect.map(Operations, ({ send }) => {
-    // A repeat of an older value must not follow a newer value.
+    // Without it, a retry of an older value could follow a newer value.
     const withLock = KeyedMutex.make()
 
     return {
@@ -58,7 +71,7 @@ export const layer: Layer.Layer<Store, never, Operations> = Layer.effect(
           send("shipOrder", { path: { id }, payload: { carrier, trackingNumber } }, {
             whenEmpty: () => ({ id, carrier, trackingNumber }),
             known: { id },
-            // Another code with this status may stand for another state, such as a cancelled order.
+            // Another code with the same status may mean another state, such as a cancelled order.
             check: { suggestsDone: (failure) => isServiceError(failure) && failure.code === "CONFLICT" }
           })
         )

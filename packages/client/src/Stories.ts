@@ -1,5 +1,5 @@
 /**
- * Stories. The interface documents that they can be created, and nothing else.
+ * Stories. The interface documents only that an account can create them.
  *
  * @since 0.1.0
  */
@@ -10,17 +10,23 @@ import * as Layer from "effect/Layer"
 import type { FailureOf } from "./internal/contract/Contract.js"
 import { Operations } from "./internal/contract/Operations.js"
 
-/** @since 0.1.0 @category services */
+/**
+ * Creates stories.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Stories extends Context.Tag("@plaza/client/Stories")<Stories, {
   /**
-   * Creates a story from any JSON object and returns the JSON of the response, or `undefined` for an empty one: neither payload
-   * nor response is documented. Once: an ambiguous failure ends in `OutcomeUnknown`, and the client does not send again.
+   * Creates a story from any JSON object. Returns the JSON of the response, or `undefined` for an empty body, because the
+   * document doesn't show the payload or the response. Once: the client doesn't send the request again after an ambiguous
+   * failure, and the call fails with `OutcomeUnknown`.
    * Source: interface v1, "Endpoints", gaps.
    */
   readonly create: (story: NewStory) => Effect.Effect<unknown, FailureOf<"createStory">>
 }>() {}
 
-/** @since 0.1.0 @category layers */
+/** Provides {@link Stories}. `Plaza.layer` contains it. @since 0.1.0 @category layers */
 export const layer: Layer.Layer<Stories, never, Operations> = Layer.effect(
   Stories,
   Effect.map(Operations, ({ send }) => ({

@@ -12,9 +12,9 @@ import * as Order from "effect/Order"
 import * as TestClock from "effect/TestClock"
 
 /**
- * Runs an effect under Effect's `TestClock` and sets the clock to the next sleep whenever all fibers wait. Without it a test with
- * `it.effect` hangs on the first retry. For services in process, such as `Sandbox.layerHttpClient`: over a socket the clock would
- * pass before the response arrives.
+ * Runs an effect under Effect's `TestClock`. Whenever all fibers wait, it sets the clock to the next sleep. Without it, a test with
+ * `it.effect` hangs on the first retry. Use it with a service in process, such as `Sandbox.layerHttpClient`: over a socket the
+ * clock would reach a timeout before the response arrives.
  *
  * @example
  * import { Profiles, TestTime } from "@plaza/client"
@@ -29,7 +29,7 @@ export const advancing = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
     while (Option.isNone(yield* Fiber.poll(fiber))) {
-      // Runs the fibers that need no clock first, because they may sleep next.
+      // First runs the fibers that don't wait for the clock, because they may sleep next.
       yield* TestClock.adjust(Duration.zero)
       const next = Chunk.head(Chunk.sort(yield* TestClock.sleeps(), Order.number))
       if (Option.isSome(next) && Option.isNone(yield* Fiber.poll(fiber))) {

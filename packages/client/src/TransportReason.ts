@@ -1,21 +1,26 @@
 /**
- * The reason of a failure below HTTP, by the codes of undici, fetch and node:http in an error's causes, and whether the request
- * may have reached the service.
+ * The reason of a failure below HTTP, and whether the request may have reached the service. It comes from the codes of undici, fetch
+ * and node:http in the causes of an error.
  *
  * @since 0.1.0
  */
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as Predicate from "effect/Predicate"
 
-/** @since 0.1.0 @category models */
+/**
+ * The reason of a failed request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface TransportReason {
-  /** The system's code, such as `ECONNREFUSED`, or a reason of the HTTP client where there is none. */
+  /** The system's code, such as `ECONNREFUSED`, or the HTTP client's reason if the error has no code. */
   readonly reason: string
-  /** False only where certainly nothing of the request was sent. */
+  /** False only if certainly no part of the request was sent. */
   readonly connected: boolean
 }
 
-/** Codes of an unreachable network. Most of them occur on open connections too. */
+/** Codes of an unreachable network. Most of them also occur on open connections. */
 const unreachable = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -26,7 +31,7 @@ const unreachable = new Set([
   "EADDRNOTAVAIL"
 ])
 
-/** Codes of a connection that was not made or not trusted. Node reports a failed handshake as a failed write. */
+/** Codes of a connection that failed to open or is not trusted. Node reports a failed handshake as a failed write. */
 const neverConnected = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -45,7 +50,7 @@ const neverConnected = new Set([
 
 const isNeverConnected = (code: string, syscall: unknown): boolean =>
   neverConnected.has(code) || code.startsWith("CERT_") || code.startsWith("ERR_TLS_CERT") ||
-  // A timeout may come while connecting or later. The failed system call decides, where it is known.
+  // A timeout can occur while connecting or later. The failed system call decides, if the error has one.
   (typeof syscall === "string" ? syscall === "connect" || syscall === "getaddrinfo" : unreachable.has(code))
 
 /** The code of a TLS failure: node:http uses one code for all of them, with the precise code of undici in its message. */
@@ -54,14 +59,14 @@ const precise = (code: string, message: unknown): string => {
   return detail === undefined ? code : `ERR_SSL_${detail.toUpperCase().replaceAll(" ", "_")}`
 }
 
-// Causes nest two or three deep. The limit ends a cycle.
+// Causes are two or three levels deep. The limit stops a cycle.
 const maxDepth = 8
 
 const find = (error: unknown, depth: number): TransportReason | undefined => {
   if (depth === maxDepth || !Predicate.isRecord(error)) {
     return undefined
   }
-  // Several addresses failed, each with its own error. One that may have connected decides.
+  // Several addresses failed, each with its own error. An address that may have connected decides.
   if (Array.isArray(error["errors"])) {
     const reasons = error["errors"].flatMap((inner) => find(inner, depth + 1) ?? [])
     return reasons.find((reason) => reason.connected) ?? reasons[0]
@@ -74,7 +79,7 @@ const find = (error: unknown, depth: number): TransportReason | undefined => {
 }
 
 /**
- * The reason of an error of the platform's `HttpClient`.
+ * Returns the reason of an error of the platform's `HttpClient`.
  *
  * @since 0.1.0
  * @category decoding
@@ -85,7 +90,8 @@ export const reasonOf = (error: HttpClientError.HttpClientError): TransportReaso
     : reasonOfCause(error.cause, error.reason)
 
 /**
- * The reason of a value that a transport threw. Without a known code the request counts as sent, which is the safe assumption.
+ * Returns the reason of a value that a transport threw, or `otherwise` if it has no code. A request without a known code counts as
+ * sent, which is the safe assumption.
  *
  * @since 0.1.0
  * @category decoding

@@ -1,5 +1,5 @@
 /**
- * Services for the areas of the interface. Calls are rate limited, and retried by the rules of each operation's delivery class.
+ * Services for the areas of the interface. The client limits the rate of requests and retries each operation by its delivery class.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,7 @@ export * as ClientError from "./ClientError.js"
 export * as Durations from "./Durations.js"
 export * as FailureScope from "./FailureScope.js"
 export type { FailureOf, OperationName, RequestOf, SuccessOf } from "./internal/contract/Contract.js"
-export { Operations } from "./internal/contract/Operations.js"
-export type { OpenFailure } from "./internal/contract/Operations.js"
+export type { OpenFailure, Operations } from "./internal/contract/Operations.js"
 export type { ListFailure, ListOptions } from "./internal/contract/Pagination.js"
 export { Media } from "./Media.js"
 export * as Metrics from "./Metrics.js"

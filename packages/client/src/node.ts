@@ -19,21 +19,27 @@ import * as Connections from "./internal/transport/node/Connections.js"
 import * as UndiciTransport from "./internal/transport/node/UndiciTransport.js"
 import * as Transport from "./internal/transport/Transport.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * Options of the HTTP client.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Options {
   /**
-   * The proxy for every request, such as `http://user:password@proxy:3128`, or false for none (default: the variables
-   * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms). Requests use a tunnel (CONNECT).
+   * The URL of the proxy for every request, such as `http://user:password@proxy:3128`, or false to use no proxy (default: the
+   * variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or their lower-case forms). The client sends requests through a tunnel
+   * (CONNECT).
    */
   readonly proxy?: string | false | undefined
-  /** Certificates to trust in addition to those of Node, in PEM. */
+  /** PEM certificates to trust in addition to those of Node (default: none). */
   readonly ca?: string | ReadonlyArray<string> | undefined
   /**
-   * How long to keep a connection for the next request, unless the service says so (default: 4 seconds). Requests that must not be
-   * sent twice use a new connection, because the service may be closing a kept one.
+   * How long to keep an idle connection, if the service doesn't send a `Keep-Alive` header (default: 4 seconds). A request that must
+   * not be sent twice uses a new connection, because the service may be closing an idle one.
    */
   readonly keepAlive?: Duration.DurationInput | undefined
-  /** The time limit for making a connection, TLS included (default: 10 seconds). */
+  /** The timeout for opening a connection, including the TLS handshake (default: 10 seconds). */
   readonly connectTimeout?: Duration.DurationInput | undefined
 }
 
@@ -41,7 +47,7 @@ const defaults = { keepAlive: Duration.seconds(4), connectTimeout: Duration.seco
 
 const isProxy = (text: string): boolean => URL.canParse(text) && /^(https?|socks5?):$/.test(new URL(text).protocol)
 
-const wrongProxy = "must be the address of a proxy, such as http://proxy:3128"
+const wrongProxy = "must be the URL of a proxy, such as http://proxy:3128"
 
 const variable = (name: string): Config.Config<string> =>
   Config.string(name.toLowerCase()).pipe(Config.orElse(() => Config.string(name)), Config.withDefault(""))
@@ -77,8 +83,15 @@ const make = ({ ca = [], connectTimeout = defaults.connectTimeout, keepAlive = d
   })
 
 /**
- * An `HttpClient` on undici that keeps connections open between requests that may be sent twice. Fails for a proxy, certificate or
- * time that can't be used.
+ * An `HttpClient` on undici that keeps connections open between requests that may be sent twice. Fails with `InvalidSettings` for an
+ * invalid option, and with `ConfigError` for an invalid proxy variable.
+ *
+ * @example
+ * import { Plaza } from "@plaza/client"
+ * import * as NodeClient from "@plaza/client/node"
+ * import { Layer } from "effect"
+ *
+ * const live = Layer.provide(Plaza.layerConfig, NodeClient.layerWith({ proxy: false, connectTimeout: "5 seconds" }))
  *
  * @since 0.1.0
  * @category layers
@@ -87,8 +100,8 @@ export const layerWith = (options: Options): Layer.Layer<HttpClient.HttpClient, 
   Layer.scoped(HttpClient.HttpClient, make(options))
 
 /**
- * {@link layerWith} with its defaults, which include the proxy of the environment. A malformed proxy variable is a defect here and a
- * failure of {@link layerWith}.
+ * {@link layerWith} with its defaults, which include the proxy variables of the environment. Dies on an invalid proxy variable; use
+ * {@link layerWith} to handle that failure.
  *
  * @since 0.1.0
  * @category layers

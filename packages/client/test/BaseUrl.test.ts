@@ -4,8 +4,8 @@ import { checkBaseUrl } from "../src/internal/BaseUrl.js"
 
 const refusal = (text: string) => Either.getOrElse(Either.flip(checkBaseUrl(text)), (accepted) => `accepted as ${accepted}`)
 
-describe("a base address", () => {
-  it("is accepted with and without a slash at its end", () => {
+describe("a base URL", () => {
+  it("is accepted with and without a trailing slash", () => {
     for (
       const text of [
         "https://host/open/v1",
@@ -19,7 +19,7 @@ describe("a base address", () => {
     }
   })
 
-  it("is refused when a blank, a line end or a control character is in it", () => {
+  it("is rejected with a blank, a line end or a control character", () => {
     for (
       const text of [
         " https://host/open/v1",
@@ -35,7 +35,7 @@ describe("a base address", () => {
     }
   })
 
-  it("is refused when a query or a fragment is begun, be it empty", () => {
+  it("is rejected with a query or a fragment, also an empty one", () => {
     for (
       const text of [
         "https://host/open/v1?",
@@ -49,7 +49,7 @@ describe("a base address", () => {
     }
   })
 
-  it("is refused when its path isn't in its normal form, which is named", () => {
+  it("is rejected with a path that isn't normalised, and the error contains the normalised path", () => {
     const cases = {
       "https://host/a/../open/v1": "/open/v1",
       "https://host/open/v1/.": "/open/v1/",
@@ -62,14 +62,14 @@ describe("a base address", () => {
     }
   })
 
-  it("is refused with a user or a password, be they empty", () => {
+  it("is rejected with a user or a password, also an empty one", () => {
     for (const text of ["https://user@host/open/v1", "https://user:secret@host/open/v1", "https://@host/open/v1"]) {
       expect(refusal(text)).toContain("user name")
       expect(refusal(text)).not.toContain("secret")
     }
   })
 
-  it("is refused with plain http beyond this machine, unless that is allowed", () => {
+  it("is rejected with plain http to another machine, unless the option allows it", () => {
     const elsewhere = [
       "http://host/open/v1",
       "http://127.0.0.1.evil.example/open/v1",
@@ -100,7 +100,7 @@ describe("a base address", () => {
     new URL(`https://h${path}`).pathname === path
   )
 
-  it.prop("that is accepted parses with a path behind it to its origin and both paths", [texts, paths], ([text, path]) => {
+  it.prop("that is accepted, with a path appended, parses to the same origin and both paths", [texts, paths], ([text, path]) => {
     const checked = checkBaseUrl(text, { allowInsecureHttp: true })
     if (Either.isRight(checked)) {
       const base = new URL(text)

@@ -33,7 +33,7 @@ describe("a pool of buffers", () => {
     expect(pool.acquire(8).buffer).not.toBe(first.buffer)
   })
 
-  it("takes a buffer back once, however often it is released", () => {
+  it("accepts a buffer once, even if it is released several times", () => {
     const pool = BufferPool.make()
     const first = pool.acquire(8)
     pool.lend(first)
@@ -51,7 +51,7 @@ describe("a pool of buffers", () => {
     expect(pool.acquire(9).length).toBe(9)
   })
 
-  it("keeps the buffers of two pools apart", () => {
+  it("doesn't mix the buffers of two pools", () => {
     const pool = BufferPool.make()
     const other = BufferPool.make()
     const first = pool.acquire(8)
@@ -62,7 +62,7 @@ describe("a pool of buffers", () => {
     expect(pool.acquire(8).buffer).toBe(first.buffer)
   })
 
-  it("ignores foreign bytes", () => {
+  it("ignores bytes of other buffers", () => {
     const pool = BufferPool.make()
     const foreign = new Uint8Array(8)
     BufferPool.release(foreign)

@@ -9,7 +9,7 @@ import * as Fake from "./support/FakeService.js"
 
 const program = fileURLToPath(new URL("support/BrowserProgram.ts", import.meta.url))
 
-/** The program for browsers, in one script; whatever can't be found there is an error. */
+/** The program for browsers as one script. An import that doesn't resolve is an error. */
 const bundled = Effect.promise(async () => {
   const bundle = await rolldown({
     input: program,
@@ -45,7 +45,7 @@ const web = {
   setTimeout
 }
 
-it.live("a bundle for browsers holds nothing of Node, stays small, and calls the service with what the web has", () =>
+it.live("a bundle for browsers imports nothing of Node, stays small, and calls the service with web APIs", () =>
   Effect.gen(function*() {
     const output = yield* bundled
     expect(output).toHaveLength(1)

@@ -11,7 +11,7 @@ const posts = Stream.unwrap(Effect.map(Posts, ({ list }) => list({ pageSize: 1 }
 const page = (cursor: string | null) => Fake.json({ data: [{ id: "1" }], next_cursor: cursor })
 
 describe("the retry schedule", () => {
-  it.effect("of a stream holds for every page, the prefetched ones too, and not for what its consumer calls", () =>
+  it.effect("of a stream applies to every page, also to prefetched pages, and not to the calls of its consumer", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([page("a"), page("b"), { status: 503 }])
       const consumer: Array<boolean> = []
@@ -25,7 +25,7 @@ describe("the retry schedule", () => {
       expect(consumer).toEqual([false, false])
     }))
 
-  it.effect("sees the failure", () =>
+  it.effect("receives the failure", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const twice = Schedule.recurs(5).pipe(
@@ -72,7 +72,7 @@ describe("the timeout", () => {
       }))
   }
 
-  it.effect("is that of one attempt, so that each repeat has as long again", () =>
+  it.effect("applies to each attempt", () =>
     Effect.gen(function*() {
       const twice = Plaza.withRetry(Schedule.recurs(1))(Plaza.withTimeout("1 second")(me))
       const { ended, failure } = yield* endedAt(twice, ["1999 millis", "1 millis"])
@@ -99,8 +99,8 @@ const wrong: ReadonlyArray<unknown> = [
 // The test passes what a program without types can pass.
 const untyped = (value: unknown) => value as Duration.DurationInput
 
-describe("a duration that can't be used", () => {
-  it.effect("is an option of a layer refused by its name, with an example of a right one", () =>
+describe("an invalid duration", () => {
+  it.effect("fails the layer with the option's name and a valid example", () =>
     Effect.gen(function*() {
       for (const setting of ["timeout", "maxWait", "rateWindow"]) {
         for (const value of wrong) {
@@ -114,7 +114,7 @@ describe("a duration that can't be used", () => {
       }
     }))
 
-  it.effect("makes the calls within fail as InvalidInput before anything is sent", () =>
+  it.effect("makes the calls within fail with InvalidInput, without a request", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([page(null)])
       for (const value of wrong) {
@@ -130,7 +130,7 @@ describe("a duration that can't be used", () => {
       expect(calls).toHaveLength(0)
     }))
 
-  it.effect("is not a maximum wait of zero, which means not to wait", () =>
+  it.effect("is not a maximum wait of zero, which means no wait", () =>
     Effect.gen(function*() {
       const { layer } = Fake.scripted([Fake.json({ id: "1" })])
       expect(yield* Effect.provide(Plaza.withMaxWait(0)(me), layer)).toEqual({ id: "1" })

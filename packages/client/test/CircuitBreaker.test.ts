@@ -14,7 +14,7 @@ const revoked = refusal("INVALID_API_KEY")
 const fault = unrecognized(503)
 const at = (millis: number) => DateTime.unsafeMake(millis)
 
-/** A breaker with all that it asked and said. */
+/** A breaker that records its probes and states. */
 const make = (probe: Effect.Effect<unknown, ClientError.Failure> = accepted) =>
   Effect.gen(function*() {
     const states: Array<CircuitBreaker.State> = []
@@ -26,7 +26,7 @@ const make = (probe: Effect.Effect<unknown, ClientError.Failure> = accepted) =>
     return { ...breaker, states, probes: () => probes, breaker }
   })
 
-/** What was in flight before the breaker opened. */
+/** The permit of an item that was in flight before the breaker opened. */
 const closed: CircuitBreaker.Permit<string> = { halfOpen: false, tried: new Set() }
 
 const recordAll = ({ record }: Pick<Breaker, "record">, outcomes: Iterable<readonly [item: string, outcome: Outcome]>) =>
@@ -56,7 +56,7 @@ const notAccountRefusal = fc.constantFrom(undefined, ...withUnknown.filter((fail
 
 describe("a closed breaker", () => {
   it.effect.prop(
-    "is never opened by one item, whatever it fails with and whatever else is accepted, unless the probe shows an account refusal",
+    "is never opened by failures of one item, unless the probe shows that the service refuses the account",
     [fc.array(fc.oneof(anyButRateLimit, fc.constant(undefined)), { maxLength: 60 }), notAccountRefusal],
     ([outcomes, probe]) =>
       Effect.gen(function*() {
@@ -71,7 +71,7 @@ describe("a closed breaker", () => {
   )
 
   it.effect.prop(
-    "opens as soon as five distinct items in a row fail by faults of the service, and not before",
+    "opens when five distinct items in a row fail with service faults, and not earlier",
     [fc.array(
       fc.tuple(fc.integer({ min: 0, max: 7 }),
         fc.constantFrom<Outcome>(fault, fault, fault, fault, local.AttemptTimeout, refusal("NOT_FOUND"), undefined))
@@ -91,7 +91,7 @@ describe("a closed breaker", () => {
   )
 
   it.effect.prop(
-    "opens as soon as three distinct items are refused with one code and none is accepted, and not before",
+    "opens when three distinct items are refused with one code and none is accepted, and not earlier",
     [fc.array(
       fc.tuple(fc.integer({ min: 0, max: 4 }),
         fc.constantFrom<Outcome>(blocked, unrecognized(403, "NEW"), fault, refusal("NOT_FOUND"), undefined))
@@ -115,7 +115,7 @@ describe("a closed breaker", () => {
       })
   )
 
-  it.effect("opens at once where one refusal looks like the account's and the probe shows that it is", () =>
+  it.effect("opens at once if one refusal may concern the account and the probe confirms it", () =>
     Effect.gen(function*() {
       const breaker = yield* make(Effect.fail(refusal("DEVELOPER_ACCESS_REVOKED")))
       expect(yield* breaker.record(closed, "a", revoked)).toBe(false)
@@ -128,7 +128,7 @@ describe("a closed breaker", () => {
       expect(breaker.probes()).toBe(1)
     }))
 
-  it.effect("asks no more than once in 15 seconds, however many refusals look like the account's", () =>
+  it.effect("sends the probe at most once in 15 seconds, for any number of refusals that may concern the account", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       for (let second = 0; second < 60; second++) {
@@ -139,7 +139,7 @@ describe("a closed breaker", () => {
       expect(breaker.states).toEqual([])
     }))
 
-  it.effect("asks nothing after a refusal that only items can explain", () =>
+  it.effect("sends no probe after a refusal that can't concern the account", () =>
     Effect.gen(function*() {
       const breaker = yield* make(Effect.fail(revoked))
       yield* recordAll(breaker, [["a", blocked], ["b", refusal("INSUFFICIENT_SCOPE")], ["c", unrecognized(403, "NEW")], [
@@ -150,7 +150,7 @@ describe("a closed breaker", () => {
       expect(yield* reasonOf(breaker)).toBe("Closed")
     }))
 
-  it.effect("opens for as long as one rate limit asks, closes by itself, and sends the probe nothing", () =>
+  it.effect("opens for the wait of a rate limit, closes by itself, and sends no probe", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       yield* breaker.record(closed, "a", limited(90))
@@ -182,7 +182,7 @@ describe("a rate limit", () => {
   )
 
   it.effect.prop(
-    "is never shortened, whatever the outcomes of items in flight, of half-open permits and of probes",
+    "is never shortened by outcomes of items in flight, of half-open permits or of probes",
     [seconds, fc.array(step, { maxLength: 30 })],
     ([asked, steps]) =>
       Effect.gen(function*() {
@@ -240,7 +240,7 @@ describe("a rate limit", () => {
       }))
   }
 
-  it.effect("that is met while another one runs makes the wait longer, also for one who waits already", () =>
+  it.effect("during another rate limit extends the wait, also for a fiber that waits already", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       yield* breaker.record(closed, "a", limited(10))
@@ -251,7 +251,7 @@ describe("a rate limit", () => {
       expect(yield* Fiber.join(next)).toBe(65_000)
     }))
 
-  it.effect("that is longer than a timer ends as well", () =>
+  it.effect("that is longer than a timer ends too", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       const days = Duration.days(30)
@@ -261,7 +261,7 @@ describe("a rate limit", () => {
       expect(yield* Fiber.poll(next)).toEqual(Option.some(Exit.succeed(Duration.toMillis(days))))
     }))
 
-  it.effect("that asks for no time at all is waited for nevertheless", () =>
+  it.effect("with a wait of zero causes a short wait", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       yield* breaker.record(closed, "a", limited(0))
@@ -352,7 +352,7 @@ describe("an open breaker", () => {
       }).pipe(SimulatedTime.run))
   }
 
-  it.live("by three items that are refused with one code closes with the next trial, where the others are accepted", () =>
+  it.live("after three items refused with one code closes with the next half-open permit if other items are accepted", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       yield* recordAll(breaker, each(three, unrecognized(409, "LOCKED")))
@@ -361,7 +361,7 @@ describe("an open breaker", () => {
       expect(breaker.probes()).toBe(1)
     }).pipe(SimulatedTime.run))
 
-  it.live("by refusals is kept open by an item that is wrong itself, and the next one is tried at once", () =>
+  it.live("after refusals stays open after an invalid item, and permits the next item at once", () =>
     Effect.gen(function*() {
       const breaker = yield* make()
       yield* recordAll(breaker, each(three, blocked))
@@ -373,7 +373,7 @@ describe("an open breaker", () => {
       expect(yield* breaker.record(yield* breaker.acquire, "good", undefined)).toBe(true)
     }).pipe(SimulatedTime.run))
 
-  it.live("by faults is closed by any response to a trial, and one refusal alone opens it for nothing else", () =>
+  it.live("after faults closes with any response to a half-open permit, and one refusal alone doesn't open it again", () =>
     Effect.gen(function*() {
       for (const response of [refusal("NOT_FOUND"), blocked, unrecognized(403, "NEW"), refusal("PROFILE_INCOMPLETE")]) {
         const breaker = yield* make()
@@ -387,7 +387,7 @@ describe("an open breaker", () => {
       expect(yield* reasonOf(breaker)).toBe("Refused")
     }).pipe(SimulatedTime.run))
 
-  it.live("by a refusal of the account waits until the probe shows that it has ended, and then tries an item", () =>
+  it.live("after a refusal of the account waits until the probe succeeds, and then permits an item", () =>
     Effect.gen(function*() {
       const answer = Effect.flatMap(Clock.currentTimeMillis, (now) => now < 3_600_000 ? Effect.fail(revoked) : Effect.void)
       const breaker = yield* make(answer)
@@ -401,7 +401,7 @@ describe("an open breaker", () => {
       expect(yield* breaker.record(permit, "a", undefined)).toBe(true)
     }).pipe(SimulatedTime.run))
 
-  it.live("by refusals stays open for that reason while the service can't be reached", () =>
+  it.live("after refusals stays open for that reason while the service is unreachable", () =>
     Effect.gen(function*() {
       const breaker = yield* make(Effect.fail(local.ConnectionFailed))
       yield* recordAll(breaker, each(three, blocked))
@@ -410,7 +410,7 @@ describe("an open breaker", () => {
       expect(yield* breaker.state).toMatchObject({ reason: "Refused", failure: { code: "STORE_BLOCKED" }, since: at(0) })
     }).pipe(Effect.scoped, SimulatedTime.run))
 
-  it.effect("by a probe that fails says whether no item can be sent", () =>
+  it.effect("reports whether a failed probe shows that the service accepts no item", () =>
     Effect.gen(function*() {
       const cases = [[revoked, "Refused"], [fault, "ServiceFault"], [limited(60), "RateLimited"], [
         refusal("INSUFFICIENT_SCOPE"),
@@ -423,7 +423,7 @@ describe("an open breaker", () => {
       }
     }))
 
-  it.live("waits longer from trial to trial, up to a minute for faults and five for refusals", () =>
+  it.live("backs off between half-open permits, up to a minute for faults and five minutes for refusals", () =>
     Effect.gen(function*() {
       for (const [reason, outcomes] of openings) {
         const breaker = yield* make()
@@ -487,7 +487,7 @@ describe("an hour", () => {
       }))
   }
 
-  it.live("of faults takes few requests", () =>
+  it.live("of faults causes few requests", () =>
     Effect.gen(function*() {
       for (const failure of [fault, local.ConnectionFailed, unknown(local.AttemptTimeout), local.UnreadableSuccess]) {
         const { probes, sent } = yield* hour(() => failure, accepted, 50)
@@ -496,7 +496,7 @@ describe("an hour", () => {
       }
     }))
 
-  it.live("with a few items that fail for ever sends the others all the time", () =>
+  it.live("with a few items that always fail sends the others without a pause", () =>
     Effect.gen(function*() {
       for (const failure of [blocked, fault, unrecognized(403, "NEW"), refusal("PROFILE_INCOMPLETE")]) {
         const { probes, sent } = yield* hour((item) => Number(item) < 8 ? failure : undefined, accepted, 50)

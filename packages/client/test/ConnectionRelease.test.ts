@@ -10,7 +10,7 @@ const me = Effect.flatMap(Profiles, ({ me }) => me)
 const comment = Effect.flatMap(Posts, ({ comment }) => comment(PostId.make("1"), "hello"))
 const calls: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>> = [me, comment]
 
-/** Bytes without end, which tell whether somebody still holds them open. */
+/** An endless stream of bytes that reports whether it is still open. */
 const endless = () => {
   const held = { count: 0 }
   const content = Stream.unwrapScoped(Effect.acquireRelease(
@@ -84,7 +84,7 @@ for (const [client, http] of runtimes) {
         }))
     }
 
-    it.scopedLive("when the layer's scope closes while nothing is under way", () =>
+    it.scopedLive("when the layer's scope closes without a request in flight", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
         yield* Effect.provide(me, layer(server))
@@ -92,7 +92,7 @@ for (const [client, http] of runtimes) {
         yield* client === "fetch" ? RawServer.until("nothing is busy", () => server.busy() === 0) : nothingOpen(server)
       }))
 
-    it.scopedLive("when a list is left early, with its next page on the way", () =>
+    it.scopedLive("when the program stops reading a list while its next page is in flight", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           if (request.url?.includes("cursor") !== true) {
@@ -130,7 +130,7 @@ for (const [client, http] of runtimes) {
         }).pipe(Effect.provide(layer(server)))
       }))
 
-    it.scopedLive("when the source of an upload fails halfway, which ends it at once", () =>
+    it.scopedLive("when the source of an upload fails, which ends the upload at once", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make(swallowing)
         const pieces = Stream.take(Stream.repeatValue(new Uint8Array(16 * 1024)), 50)
@@ -146,7 +146,7 @@ for (const [client, http] of runtimes) {
         expect(server.seen).toHaveLength(2)
       }))
 
-    it.scopedLive("when an upload stands still because nobody reads it", () =>
+    it.scopedLive("when an upload stalls because the service doesn't read it", () =>
       Effect.gen(function*() {
         const paused: Array<IncomingMessage> = []
         const server = yield* RawServer.make((request) => {

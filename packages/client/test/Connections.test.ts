@@ -20,7 +20,7 @@ const answer: RawServer.Handler = (request, response) => {
 const over = (baseUrl: string, options: NodeClient.Options = {}, timeout = "30 seconds" as const) =>
   RawServer.layerPlaza(baseUrl, Layer.orDie(NodeClient.layerWith(options)), { retry: Schedule.stop, timeout, rateLimit: 10_000 })
 
-/** A server that takes connections and says nothing on them. */
+/** A server that accepts connections and sends nothing. */
 const mute = Effect.acquireRelease(
   Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
     const sockets = new Set<Net.Socket>()
@@ -44,7 +44,7 @@ const mute = Effect.acquireRelease(
 
 type Mode = "pass" | "refuse" | "hang up"
 
-/** A proxy that leads every tunnel to one port of this machine. */
+/** A proxy that connects every tunnel to one port of this machine. */
 const proxyTo = (port: number, mode: Mode = "pass") =>
   Effect.acquireRelease(
     Effect.async<
@@ -94,7 +94,7 @@ const proxyTo = (port: number, mode: Mode = "pass") =>
 const elsewhere = "https://localhost:9/open/v1"
 
 describe("a proxy", () => {
-  it.scopedLive("is asked for a tunnel to the service, with its own user and password", () =>
+  it.scopedLive("receives CONNECT requests for the service, with its user and password", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make(answer, "https")
       const { address, asked } = yield* proxyTo(server.port)
@@ -104,7 +104,7 @@ describe("a proxy", () => {
       expect(server.seen.map(({ headers }) => headers["proxy-authorization"])).toEqual([undefined, undefined])
     }))
 
-  it.scopedLive("comes from the environment, and NO_PROXY names what is reached directly", () =>
+  it.scopedLive("comes from the environment, and hosts in NO_PROXY are reached directly", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make(answer, "https")
       const { address, asked } = yield* proxyTo(server.port)
@@ -132,7 +132,7 @@ describe("a proxy", () => {
       }))
   }
 
-  it.effect("that has no address is refused by name, as are times that can't be", () =>
+  it.effect("with an invalid URL fails the layer with the option's name, as do invalid durations", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [string, NodeClient.Options]> = [
         ["proxy", { proxy: "proxy:3128" }],
@@ -156,7 +156,7 @@ describe("a proxy", () => {
 })
 
 describe("a certificate", () => {
-  it.scopedLive("of one's own authority is trusted, and no other is trusted less for it", () =>
+  it.scopedLive("of the application's own authority is trusted in addition to the others", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make(answer, "https")
       yield* Effect.provide(me, over(server.baseUrl, { ca: [selfSigned.cert] }))
@@ -165,8 +165,8 @@ describe("a certificate", () => {
     }))
 })
 
-describe("a call that can't be repeated", () => {
-  it.scopedLive("failed for certain when its time is over before it has a connection", () =>
+describe("a call that must not be sent twice", () => {
+  it.scopedLive("fails with ConnectionFailed if it times out before it has a connection", () =>
     Effect.gen(function*() {
       const { port } = yield* mute
       const layer = RawServer.layerPlaza(`https://127.0.0.1:${port}/open/v1`, NodeClient.layer, {
@@ -176,14 +176,14 @@ describe("a call that can't be repeated", () => {
       expect(yield* Effect.flip(Effect.provide(say, layer))).toMatchObject({ _tag: "ConnectionFailed", reason: "CONNECT_TIMEOUT" })
     }))
 
-  it.scopedLive("failed for certain when connecting takes longer than it may", () =>
+  it.scopedLive("fails with ConnectionFailed if connecting times out", () =>
     Effect.gen(function*() {
       const { port } = yield* mute
       const failure = yield* Effect.flip(Effect.provide(say, over(`https://127.0.0.1:${port}/open/v1`, { connectTimeout: "100 millis" })))
       expect(failure).toMatchObject({ _tag: "ConnectionFailed", reason: "UND_ERR_CONNECT_TIMEOUT" })
     }))
 
-  it.scopedLive("failed for certain then, whatever an application has put around its client", () =>
+  it.scopedLive("fails with ConnectionFailed then, also with an HttpClient that the application derived", () =>
     Effect.gen(function*() {
       const { port } = yield* mute
       const wrapped = Layer.effect(
@@ -195,7 +195,7 @@ describe("a call that can't be repeated", () => {
       expect(yield* Effect.flip(Effect.provide(say, layer))).toMatchObject({ _tag: "ConnectionFailed", reason: "UND_ERR_CONNECT_TIMEOUT" })
     }))
 
-  it.scopedLive("has a connection of its own, while what can be repeated shares them", () =>
+  it.scopedLive("has a connection of its own, while other calls share connections", () =>
     Effect.gen(function*() {
       const ports = new Map<string, Set<number | undefined>>([["GET", new Set()], ["POST", new Set()]])
       const server = yield* RawServer.make((request, response) => {
@@ -211,7 +211,7 @@ describe("a call that can't be repeated", () => {
       expect(ports.get("POST")?.size).toBeLessThanOrEqual(2)
     }))
 
-  it.scopedLive("is not lost to a service that closes connections as soon as they are idle", () =>
+  it.scopedLive("succeeds with a service that closes idle connections at once", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make((request, response) => {
         // Closes without a hint, at about the moment at which the next request would go out.
@@ -223,7 +223,7 @@ describe("a call that can't be repeated", () => {
     }))
 })
 
-describe("an early refusal of an upload is heard behind a connection that breaks", () => {
+describe("an early refusal of an upload is read although the connection breaks", () => {
   const large = Stream.take(Stream.repeatValue(new Uint8Array(64 * 1024)), 200)
   // Each piece goes out before the event loop reads again, and so one meets the end of the connection before the answer.
   const byPieces = Stream.tap(

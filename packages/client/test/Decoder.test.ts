@@ -25,14 +25,14 @@ const sides = (fields: Readonly<Record<string, AST.AST>>, optional: ReadonlyArra
   new AST.TypeLiteral(Object.entries(fields).map(([name, type]) => new AST.PropertySignature(name, type, optional.includes(name), true)),
     [])
 
-/** What the constructors of schemas never make: sides of a struct that have little to do with each other. */
+/** Syntax trees that the constructors of schemas never create: a struct whose two sides differ. */
 const made = (from: AST.TypeLiteral, to: AST.TypeLiteral, ...transformations: ReadonlyArray<AST.PropertySignatureTransformation>) =>
   Schema.make<unknown, unknown>(new AST.Transformation(from, to, new AST.TypeLiteralTransformation(transformations)))
 
 const string = AST.stringKeyword
 const short = Schema.String.pipe(Schema.maxLength(1)).ast
 
-/** Every schema of the contract's answers, and one at least of each shape that a caller may bring along. */
+/** Every response schema of the contract, and at least one schema of each kind that an application may pass. */
 const schemas = {
   Profile: Resources.Profile,
   Post: Resources.Post,
@@ -156,7 +156,7 @@ const dates = [
 const texts = ["", "a", "b", "007", "7", "1e400", "{\"a\":\"1\"}", ...dates]
 const leaf = fc.oneof(fc.constantFrom<unknown>(...texts, null, undefined, 0, -1, 1.5, Number.NaN, true, [], {}), fc.jsonValue())
 
-/** A place in a value, as choices among what is there, and what to do to it. */
+/** A change of a value: the position as choices among its parts, and the change. */
 const harm = fc.record({
   path: fc.array(fc.nat(5), { maxLength: 4 }),
   kind: fc.constantFrom("replace", "remove", "add"),
@@ -186,7 +186,7 @@ const harmed = (value: unknown, { kind, name: added, path, value: other }: Harm)
   return Array.isArray(value) ? changed.map(([, item]) => item) : Object.fromEntries<unknown>(changed)
 }
 
-/** What was read, the order of its fields included, or the words for what was not. */
+/** The decoded value, including the order of its fields, or the error message. */
 const told = (result: Either.Either<unknown, Error>) =>
   Either.match(result, { onLeft: ({ message }) => message, onRight: (value) => [value, value?.constructor, orderOf(value)] })
 
@@ -198,7 +198,7 @@ const orderOf = (value: unknown): unknown =>
     : typeof value
 
 describe.each(Object.entries<Schema.Schema<unknown, unknown>>(
-  // Schemas are invariant; the tests only hand on what they were given.
+  // Schemas are invariant. The tests pass a schema only values that it accepts or produced, or values that it must reject.
   schemas as unknown as Readonly<Record<string, Schema.Schema<unknown, unknown>>>
 ))("%s", (_name, schema) => {
   const soon = decodeUnknownEither(schema)
@@ -208,21 +208,21 @@ describe.each(Object.entries<Schema.Schema<unknown, unknown>>(
   }
   const good = Arbitrary.make(Schema.encodedSchema(schema))
 
-  it.prop("is read as by the schema, where it has the form of what is sent", [good], ([input]) => agree(input))
+  it.prop("is decoded like Schema does, for a valid value", [good], ([input]) => agree(input))
 
-  it.prop("is read as by the schema, where something about it is wrong or new", [good, fc.array(harm, { minLength: 1, maxLength: 3 })],
+  it.prop("is decoded like Schema does, for a value with invalid or unknown parts", [good, fc.array(harm, { minLength: 1, maxLength: 3 })],
     ([input, harms]) => agree(harms.reduce(harmed, input)))
 
-  it.prop("is read as by the schema, whatever it is", [fc.oneof(leaf, fc.anything())], ([input]) => agree(input))
+  it.prop("is decoded like Schema does, for any value", [fc.oneof(leaf, fc.anything())], ([input]) => agree(input))
 
-  it.prop("is read as by the schema, where its fields are inherited or it has no prototype", [good], ([input]) => {
+  it.prop("is decoded like Schema does, for inherited fields and for an object without a prototype", [good], ([input]) => {
     if (typeof input === "object" && input !== null && !Array.isArray(input)) {
       agree(Object.create(input))
       agree(Object.assign(Object.create(null), input))
     }
   })
 
-  it.prop("leaves what it was given as it was", [good], ([input]) => {
+  it.prop("doesn't change its input", [good], ([input]) => {
     const before = structuredClone(input)
     soon(input)
     expect(input).toEqual(before)

@@ -20,7 +20,7 @@ const send = Effect.flatMap(Chat, ({ send }) => send(ConversationId.make("conv_1
 const createStory = Effect.flatMap(Stories, ({ create }) => create({ text: "hello" }))
 const create = Effect.flatMap(Posts, ({ create }) => create({ text: "hello" }))
 
-/** What came of an operation against a script, and how many calls it took. */
+/** The result of an operation against scripted responses, and the number of requests. */
 const outcome = (
   operation: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>,
   replies: ReadonlyArray<Fake.Reply>
@@ -73,14 +73,14 @@ describe("after an ambiguous failure", () => {
       }))
   }
 
-  it.effect("a shipment that fails for good is of unknown outcome, whatever the last failure says", () =>
+  it.effect("a shipment whose retries end has an unknown outcome, with any last failure", () =>
     Effect.gen(function*() {
       expect((yield* outcome(ship, [fault])).tag).toBe("OutcomeUnknown")
       expect((yield* outcome(ship, [fault, Fake.refusal(404, "NOT_FOUND")])).tag).toBe("OutcomeUnknown")
       expect((yield* outcome(ship, [fault, Fake.refused])).tag).toBe("OutcomeUnknown")
     }))
 
-  it.effect("a repeatable write that meets it to the end fails as what it met last", () =>
+  it.effect("a repeatable write whose retries all fail with it fails with the last failure", () =>
     Effect.gen(function*() {
       expect((yield* outcome(setStock, [fault])).tag).toBe("InternalError")
       expect((yield* outcome(setStock, [Fake.lost])).tag).toBe("ConnectionLost")
@@ -89,7 +89,7 @@ describe("after an ambiguous failure", () => {
       expect((yield* outcome(setStock, [fault, Fake.refused])).tag).toBe("OutcomeUnknown")
     }))
 
-  it.effect("a repeatable write that is refused after it fails as that refusal", () =>
+  it.effect("a repeatable write that is refused afterwards fails with that refusal", () =>
     Effect.gen(function*() {
       for (
         const [status, code, tag] of [[404, "NOT_FOUND", "NotFound"], [403, "STORE_BLOCKED", "StoreBlocked"], [
@@ -102,7 +102,7 @@ describe("after an ambiguous failure", () => {
       }
     }))
 
-  it.effect("a post is not sent again after a timeout or a 504, which leave the service at work", () =>
+  it.effect("a post is not sent again after a timeout or a 504, because the service may still process it", () =>
     Effect.gen(function*() {
       for (const failure of ["hang", { status: 504 }] as const) {
         const { calls, tag } = yield* outcome(create, [failure, Fake.json({ data: [], next_cursor: null })])
@@ -110,7 +110,7 @@ describe("after an ambiguous failure", () => {
       }
     }))
 
-  it.effect("a write that may have been carried out before a redirect or a 408 is never a definite failure", () =>
+  it.effect("a write that may have been carried out before a redirect or a 408 is never retried without its delivery class", () =>
     Effect.gen(function*() {
       for (const status of [302, 303, 304, 408]) {
         for (const operation of [comment, send, ship]) {
@@ -119,7 +119,7 @@ describe("after an ambiguous failure", () => {
       }
     }))
 
-  it.effect("a call that was cut off while it was sending is not taken for one that never connected", () =>
+  it.effect("a call whose connection broke during sending doesn't count as never connected", () =>
     Effect.gen(function*() {
       for (const broken of ["EHOSTUNREACH", "ENETUNREACH"]) {
         for (const syscall of ["read", "write"]) {
@@ -128,14 +128,14 @@ describe("after an ambiguous failure", () => {
       }
     }))
 
-  it.effect("a post whose last failure is ambiguous is of unknown outcome, also where it is not listed", () =>
+  it.effect("a post whose last failure is ambiguous has an unknown outcome, also if it is not listed", () =>
     Effect.gen(function*() {
       const layer = Fake.layerPlaza(({ method }) => Effect.succeed(method === "GET" ? Fake.json({ data: [], next_cursor: null }) : fault))
       expect((yield* SimulatedTime.run(Effect.flip(Effect.provide(create, layer))))._tag).toBe("OutcomeUnknown")
     }))
 })
 
-describe("after a definite failure", () => {
+describe("after a retryable failure", () => {
   const operations = { getMe, setStock, ship, comment, send } as const
 
   for (const [name, operation] of Object.entries(operations)) {
@@ -187,7 +187,7 @@ describe("after a definite failure", () => {
       }))
   }
 
-  it.effect("a Retry-After beyond the maximum wait fails at once, with the time it asked for", () =>
+  it.effect("a Retry-After beyond the maximum wait fails at once, with that time", () =>
     Effect.gen(function*() {
       const { calls, result } = yield* outcome(getMe, [
         Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "86400" })
@@ -216,7 +216,7 @@ describe("a success that can't be read", () => {
       }))
   }
 
-  it.effect("is one where a field of that name is empty, as every unknown field is ignored", () =>
+  it.effect("is not one whose field `error` is empty, because unknown fields are ignored", () =>
     Effect.gen(function*() {
       for (const error of [null, false, "", 0, [], {}]) {
         for (const operation of [getMe, comment, like, setStock]) {
@@ -228,7 +228,7 @@ describe("a success that can't be read", () => {
       }
     }))
 
-  it.effect("is not a success where its body is an error", () =>
+  it.effect("is one whose body is an error", () =>
     Effect.gen(function*() {
       for (const error of [{ code: "FORBIDDEN", message: "no" }, { code: 500 }, "INTERNAL_ERROR"]) {
         for (const operation of [comment, send, like, follow, setStock, ship]) {
@@ -237,7 +237,7 @@ describe("a success that can't be read", () => {
       }
     }))
 
-  it.effect("is none where the body leaves out what the request says", () =>
+  it.effect("is not one whose body omits only fields that the request determines", () =>
     Effect.gen(function*() {
       for (const body of [{}, { ok: true }, { id: null }]) {
         expect((yield* outcome(setStock, [Fake.json(body)])).result).toMatchObject(Either.right({ id: "p" }))
@@ -245,14 +245,14 @@ describe("a success that can't be read", () => {
       }
     }))
 
-  it.effect("a write whose answer breaks off is one; a read is sent again", () =>
+  it.effect("is the failure of a write whose response is incomplete; a read is sent again", () =>
     Effect.gen(function*() {
       const cut = { cut: 200, body: "{\"id\":" }
       expect(yield* outcome(setStock, [cut])).toMatchObject({ tag: "UnreadableSuccess", calls: { length: 1 } })
       expect(yield* outcome(getMe, [cut, me])).toMatchObject({ tag: "Success", calls: { length: 2 } })
     }))
 
-  it.effect("is one after a doubtful attempt too, which it settles", () =>
+  it.effect("is the failure of a write after an ambiguous attempt too", () =>
     Effect.gen(function*() {
       for (const operation of [setStock, ship, like]) {
         const { calls, tag } = yield* outcome(operation, [Fake.lost, { status: 200, body: "<html>" }])
@@ -260,7 +260,7 @@ describe("a success that can't be read", () => {
       }
     }))
 
-  it.effect("a write whose answer never ends is one, and a refusal that never ends is a refusal", () =>
+  it.effect("is the failure of a write whose response never ends; a refusal that never ends is still a refusal", () =>
     Effect.gen(function*() {
       expect(yield* outcome(send, [{ stalled: 200, body: "{\"text\":" }])).toMatchObject({
         tag: "UnreadableSuccess",
@@ -274,7 +274,7 @@ describe("a success that can't be read", () => {
       })
     }))
 
-  it.effect("no body is fine where it would add nothing to what was sent", () =>
+  it.effect("is not one without a body, if the request determines the result", () =>
     Effect.gen(function*() {
       for (const reply of [{ status: 204 }, { status: 200, body: "" }, { status: 201, body: "" }]) {
         expect((yield* outcome(setStock, [reply])).result).toEqual(Either.right({ id: "p", stock: 3 }))
@@ -284,14 +284,14 @@ describe("a success that can't be read", () => {
       }
     }))
 
-  it.effect("a page of a portal in between doesn't count as a like", () =>
+  it.effect("is the HTML page of a captive portal, which doesn't confirm a like", () =>
     Effect.gen(function*() {
       expect((yield* outcome(like, [{ status: 200, body: "<html>log in</html>" }])).tag).toBe("UnreadableSuccess")
     }))
 })
 
 describe("retries", () => {
-  it.effect("end, and another schedule can be given to a layer or to a call", () =>
+  it.effect("end, and a layer or a call can have another schedule", () =>
     Effect.gen(function*() {
       expect((yield* outcome(getMe, [fault])).calls.length).toBe(5)
       expect((yield* outcome(Plaza.withRetry(Schedule.recurs(1))(getMe), [fault])).calls.length).toBe(2)
@@ -300,7 +300,7 @@ describe("retries", () => {
       expect(calls.length).toBe(1)
     }))
 
-  it.effect("repeat neither a refusal nor what may have happened once, by a schedule that has no end either", () =>
+  it.effect("repeat neither a refusal nor a write of the class Once, even with an endless schedule", () =>
     Effect.gen(function*() {
       const endless = Plaza.withRetry(Schedule.spaced("1 second"))
       for (const operation of [comment, send, createStory]) {
@@ -316,7 +316,7 @@ describe("retries", () => {
       expect([tag, calls.filter(({ method }) => method === "POST").length]).toEqual(["OutcomeUnknown", 1])
     }))
 
-  it.effect("don't count a 429, which is waited for where the schedule has ended too", () =>
+  it.effect("don't count a 429, which is retried even after the schedule has ended", () =>
     Effect.gen(function*() {
       const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "1" })
       for (const [operation, reply] of [[getMe, me], [comment, Fake.json({ text: "hello" })]] as const) {
@@ -325,7 +325,7 @@ describe("retries", () => {
       }
     }))
 
-  it.effect("leave the last failure with all that it came with, and the number of attempts", () =>
+  it.effect("end with the last failure, all its fields and the number of attempts", () =>
     Effect.gen(function*() {
       const answer = Fake.refusal(503, "BUSY", { queue: 7 }, { "x-request-id": "r-1", "retry-after": "1" })
       const { result } = yield* outcome(getMe, [answer])
@@ -346,7 +346,7 @@ describe("retries", () => {
       })
     }))
 
-  it.effect("wait no longer than the maximum wait of a call", () =>
+  it.effect("wait no longer than the call's maximum wait", () =>
     Effect.gen(function*() {
       const limited = Fake.refusal(429, "RATE_LIMITED", {}, { "retry-after": "60" })
       expect((yield* outcome(getMe, [limited, me])).tag).toBe("Success")
@@ -354,7 +354,7 @@ describe("retries", () => {
       expect(impatient).toMatchObject({ tag: "RateLimited", calls: { length: 1 } })
     }))
 
-  it.effect("back off by the schedule where a 429 doesn't say how long to wait", () =>
+  it.effect("back off after a 429 without Retry-After", () =>
     Effect.gen(function*() {
       const { calls, tag } = yield* outcome(getMe, [Fake.refusal(429, "RATE_LIMITED"), Fake.refusal(429, "RATE_LIMITED"), me])
       expect([tag, calls.length]).toEqual(["Success", 3])
@@ -367,7 +367,7 @@ describe("an empty text", () => {
   const create = (mediaIds?: ReadonlyArray<MediaId>) =>
     Effect.flatMap(Posts, ({ create }) => create({ text: "", ...(mediaIds && { mediaIds }) }))
 
-  it.effect("is refused before anything is sent, where the text is all there is", () =>
+  it.effect("fails without a request if there is nothing but the text", () =>
     Effect.gen(function*() {
       for (const operation of [comment, send, create(), create([])]) {
         const { calls, result } = yield* outcome(operation, [fault])
@@ -376,7 +376,7 @@ describe("an empty text", () => {
       }
     }))
 
-  it.effect("is sent with a post that has media, as are blanks anywhere", () =>
+  it.effect("is sent with a post that has media, and blank text is always sent", () =>
     Effect.gen(function*() {
       const created = Fake.json({ id: "1", createdAt: "2026-01-01T00:00:00.000Z" })
       const blanks = Effect.flatMap(Posts, ({ create }) => create({ text: " " }))

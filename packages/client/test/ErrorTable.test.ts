@@ -1,14 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Posts, Profiles } from "@plaza/client"
-import { byCode, PostId } from "@plaza/domain"
+import { type ErrorCode, PostId } from "@plaza/domain"
+import { byCode } from "@plaza/domain/Errors"
 import { Sandbox } from "@plaza/sandbox"
 import { Duration, Effect } from "effect"
+import { codes } from "./support/Failing.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 import { provoke, world } from "./support/Provoked.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 
-const answer = (code: keyof typeof byCode) =>
+const answer = (code: ErrorCode) =>
   Effect.gen(function*() {
     const failure = yield* Effect.flip(provoke[code])
     expect(failure).toBeInstanceOf(byCode[code])
@@ -18,21 +20,21 @@ const answer = (code: keyof typeof byCode) =>
     expect(failure).toHaveProperty("requestId")
   })
 
-describe("every row of the error table is produced by the sandbox and answered with its tagged error", () => {
-  for (const code of Object.keys(byCode) as Array<keyof typeof byCode>) {
+describe("every row of the error table is produced by the sandbox and becomes its tagged error", () => {
+  for (const code of codes) {
     it.effect(`${code}, in process`, () => Effect.provide(answer(code), OnSandbox.inProcess(world)))
     OnSandbox.itOnSockets(code, answer(code), world)
   }
 })
 
-it.effect("a refusal keeps what it came with: the invalid field, and the time to wait", () =>
+it.effect("a refusal keeps its details: the invalid field, and the time to wait", () =>
   Effect.gen(function*() {
     expect(yield* Effect.flip(provoke.VALIDATION_ERROR)).toMatchObject({ details: { field: "stock" } })
     const limited = yield* Effect.flip(provoke.RATE_LIMITED)
     expect("retryAfter" in limited && limited.retryAfter !== undefined && Duration.toSeconds(limited.retryAfter)).toBe(60)
   }).pipe(Effect.provide(OnSandbox.inProcess(world))))
 
-describe("an answer that the document doesn't describe is an UnrecognizedError of its status's category", () => {
+describe("a response that the document doesn't describe is an UnrecognizedError with the category of its status", () => {
   const categories = {
     400: "InvalidRequest",
     403: "Forbidden",
@@ -73,7 +75,7 @@ describe("an answer that the document doesn't describe is an UnrecognizedError o
   }
 })
 
-it.effect("a documented code that the contract doesn't list for the endpoint keeps its meaning, not its class", () =>
+it.effect("a documented code that the contract doesn't list for the endpoint is an UnrecognizedError with that code", () =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     yield* sandbox.addFault({ kind: "status", when: "before", status: 403, code: "CHAT_BLOCKED" })

@@ -54,7 +54,7 @@ describe("a created post exists exactly once", () => {
     OnSandbox.itOnSockets(`under ${name}`, createsOnce(fault), quickly)
   }
 
-  it.effect("under every fault in a row", () =>
+  it.effect("under every sequence of faults", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -65,7 +65,7 @@ describe("a created post exists exactly once", () => {
       expect(yield* postsWith("only once")).toHaveLength(1)
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("and two equal ones made at once stay two, whatever happens to them", () =>
+  it.effect("and two equal posts of concurrent calls stay two, under every fault", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -92,21 +92,21 @@ describe("a created post exists exactly once", () => {
       return { earlier, post: yield* Effect.either(create({ text: "again" })), made: yield* postsWith("again") }
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess({ sandbox: { latitude: { dateHeader: "present" } } })))
 
-  it.effect("and an equal one of yesterday isn't taken for it", () =>
+  it.effect("and an equal post of yesterday isn't returned instead", () =>
     Effect.gen(function*() {
       const { earlier, made, post } = yield* again("30 hours")
       expect(Either.getOrThrow(post).id).not.toBe(earlier.id)
       expect(made).toHaveLength(2)
     }))
 
-  it.effect("and an equal one of five minutes ago leaves the outcome unknown", () =>
+  it.effect("and after an equal post of five minutes ago the outcome is unknown", () =>
     Effect.gen(function*() {
       const { made, post } = yield* again("5 minutes")
       expect(Either.getLeft(post)).toMatchObject({ value: { _tag: "OutcomeUnknown", cause: { _tag: "Inconclusive" } } })
       expect(made).toHaveLength(1)
     }))
 
-  it.effect("and when the account's posts can't be read, its outcome is unknown and it is not sent again", () =>
+  it.effect("and if the account's posts can't be read, the outcome is unknown and the post is not sent again", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -117,10 +117,10 @@ describe("a created post exists exactly once", () => {
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 })
 
-describe("a post isn't taken for that of another call", () => {
+describe("a post of another call isn't returned", () => {
   const onCreate = { method: "POST", path: "/posts" } as const
 
-  it.effect("whose response couldn't be read, and which is looked up instead", () =>
+  it.effect("whose response is unreadable and whose post is searched for", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -131,7 +131,7 @@ describe("a post isn't taken for that of another call", () => {
       expect((yield* postsWith("twice")).map(({ id }) => id)).toEqual([first.id, second.id])
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("whose outcome is unknown: then its own is unknown too, and it is not sent again", () =>
+  it.effect("whose outcome is unknown: the second outcome is unknown too, and the post is not sent again", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -143,7 +143,7 @@ describe("a post isn't taken for that of another call", () => {
       expect(yield* postsWith("twice")).toHaveLength(1)
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("whose text differs by what services change", () =>
+  it.effect("whose text differs only by changes that services make", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -160,7 +160,7 @@ describe("a post isn't taken for that of another call", () => {
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 })
 
-describe("comments and messages are never made twice", () => {
+describe("comments and messages are never created twice", () => {
   const conversation = Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const { accounts, keys } = yield* sandbox.state
@@ -199,7 +199,7 @@ describe("comments and messages are never made twice", () => {
   }
 })
 
-describe("a shipment of another call isn't taken for one's own", () => {
+describe("a shipment of another call doesn't confirm a call", () => {
   const order = OrderId.make("o")
   const shipmentOf = Effect.flatMap(Sandbox.Sandbox,
     ({ state }) => Effect.map(state, ({ orders }) => orders.find(({ id }) => id === order)?.shipment?.trackingNumber))
@@ -216,7 +216,7 @@ describe("a shipment of another call isn't taken for one's own", () => {
       expect(yield* shipmentOf).toBe("first")
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("nor is one's own confirmed by a conflict, when the shop took the earlier one back", () =>
+  it.effect("when the shop reverted the earlier shipment", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.setOrder({ id: order })
@@ -228,7 +228,7 @@ describe("a shipment of another call isn't taken for one's own", () => {
       expect(yield* shipmentOf).toBe("second")
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("when two calls ship it at once", () =>
+  it.effect("when two calls ship the order concurrently", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.setOrder({ id: order })

@@ -79,12 +79,12 @@ describe("the scope of a failure", () => {
     expect(FailureScope.of(unknown(failure))).toEqual(FailureScope.of(failure))
   })
 
-  it("of an unknown outcome that was looked up in vain is the service", () => {
+  it("of an unknown outcome after an inconclusive search is Service", () => {
     expect(FailureScope.of(unknown(inconclusive))._tag).toBe("Service")
     expect(FailureScope.of(inconclusive)._tag).toBe("Service")
   })
 
-  it("names what several refusals have in common: the code, or the status where there is none", () => {
+  it("has the code of a refusal, or its status if it has no code", () => {
     expect(FailureScope.of(refusal("STORE_BLOCKED"))).toEqual({ _tag: "Refusal", code: "STORE_BLOCKED" })
     expect(FailureScope.of(unrecognized(403, "BRAND_NEW"))).toEqual({ _tag: "Refusal", code: "BRAND_NEW" })
     expect(FailureScope.of(unrecognized(302))).toEqual({ _tag: "Refusal", code: "302" })
@@ -93,8 +93,8 @@ describe("the scope of a failure", () => {
   })
 })
 
-describe("a refusal of the account as a whole", () => {
-  it("is one of the key, the access or the profile, whatever its status, and any other 401", () => {
+describe("a refusal of the account", () => {
+  it("is a refusal of the key, the access or the profile with any status, and any other 401", () => {
     const account: ReadonlyArray<ErrorCode> = ["INVALID_API_KEY", "DEVELOPER_ACCESS_REVOKED", "PROFILE_INCOMPLETE"]
     expect(codes.filter((code) => FailureScope.isAccountRefusal(refusal(code)))).toEqual(account)
     expect(account.filter((code) => FailureScope.isAccountRefusal(unrecognized(403, code)))).toEqual(account)
@@ -105,8 +105,8 @@ describe("a refusal of the account as a whole", () => {
   })
 })
 
-describe("a call may have been carried out", () => {
-  it("unless it never left or was refused", () => {
+describe("the service may have carried out a call", () => {
+  it("unless it was not sent or was refused", () => {
     expect(codes.filter((code) => FailureScope.mayHaveHappened(refusal(code)))).toEqual(["INTERNAL_ERROR"])
     expect(Object.values(local).filter(FailureScope.mayHaveHappened).map(({ _tag }) => _tag))
       .toEqual(["ConnectionLost", "AttemptTimeout", "UnreadableSuccess"])
@@ -119,10 +119,10 @@ describe("a call may have been carried out", () => {
   })
 })
 
-describe("the wait that a rate limit asks for", () => {
+describe("the wait after a rate limit", () => {
   const seconds = (failure: ClientError.Failure) => Effect.map(FailureScope.waitOf(failure), Duration.toSeconds)
 
-  it.effect("is its Retry-After, the rest of a known wait, or a minute", () =>
+  it.effect("is the Retry-After, the rest of a known wait, or a minute", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(5_000)
       expect(yield* seconds(limited(43_200))).toBe(43_200)

@@ -8,7 +8,7 @@ import * as FileContent from "../src/internal/upload/FileContent.js"
 const KiB = 1024
 const bytes = Uint8Array.from({ length: 5_000 * KiB }, (_, index) => (index * 31 + (index >> 10)) % 251)
 
-/** Lengths in KiB of the pieces that a consumer was given, and all that was in them. */
+/** The lengths in KiB of the pieces that a consumer received, and their content. */
 const consumed = (consume: (piece: Uint8Array, index: number) => Effect.Effect<void>) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -27,26 +27,26 @@ const consumed = (consume: (piece: Uint8Array, index: number) => Effect.Effect<v
 const released = (piece: Uint8Array) => Effect.sync(() => BufferPool.release(piece))
 
 describe("the content of a file", () => {
-  it.effect("comes in pieces that grow as long as they go out in no time", () =>
+  it.effect("comes in pieces that grow while the connection is fast", () =>
     Effect.gen(function*() {
       const lengths = yield* consumed(released)
       expect(lengths).toEqual([64, 128, 256, 512, 1_024, 1_024, 1_024, 968])
     }))
 
-  it.effect("comes in pieces that stay as long as they are while they go out in a moment", () =>
+  it.effect("comes in pieces of constant length on a connection of medium speed", () =>
     Effect.gen(function*() {
       const lengths = yield* consumed((piece, index) => Effect.zipRight(released(piece), TestClock.adjust(index < 2 ? 0 : "100 millis")))
       expect(new Set(lengths.slice(2, -1))).toEqual(new Set([256]))
     }))
 
-  it.effect("comes in pieces that get shorter when they go out slowly, so that what moves is seen to move", () =>
+  it.effect("comes in shorter pieces on a slow connection, so that progress is visible", () =>
     Effect.gen(function*() {
       const lengths = yield* consumed((piece, index) => Effect.zipRight(released(piece), TestClock.adjust(index < 4 ? 0 : "300 millis")))
       expect(lengths.slice(0, 9)).toEqual([64, 128, 256, 512, 1_024, 512, 256, 128, 64])
       expect(new Set(lengths.slice(8, -1))).toEqual(new Set([64]))
     }))
 
-  it.effect("stays as it was given to whoever keeps it, in pieces that cost little to collect", () =>
+  it.effect("doesn't change for a consumer that keeps the pieces", () =>
     Effect.gen(function*() {
       const kept: Array<Uint8Array> = []
       const lengths = yield* consumed((piece) => Effect.sync(() => kept.push(piece)))
@@ -55,7 +55,7 @@ describe("the content of a file", () => {
       expect(Math.max(...lengths)).toBe(256)
     }))
 
-  it.effect("fails as the file does", () =>
+  it.effect("fails with the file's error", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()

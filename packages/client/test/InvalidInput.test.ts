@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chat, type ClientError, Media, Operations, Plaza, Posts, Profiles, Store } from "@plaza/client"
+import { Chat, type ClientError, Media, Plaza, Posts, Profiles, Store } from "@plaza/client"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain"
 import { Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { Operations } from "../src/internal/contract/Operations.js"
 import * as Fake from "./support/FakeService.js"
 
 type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>
@@ -19,7 +20,7 @@ const upload = (file: { readonly fileName: string; readonly size?: number }): Ca
 
 const never = [0, -1, 1.5, 101, Number.NaN, Number.POSITIVE_INFINITY]
 
-/** Each with the field that its refusal names. */
+/** Invalid calls, each with the field that its error names. */
 const wrong: ReadonlyArray<readonly [what: string, field: string, call: Call]> = [
   ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((stock) =>
     [`a stock of ${stock}`, "stock", setStock("p", stock)] as const
@@ -58,7 +59,7 @@ const wrong: ReadonlyArray<readonly [what: string, field: string, call: Call]> =
   ["an upload of NaN bytes", "size", upload({ fileName: "a", size: Number.NaN })]
 ]
 
-describe("refused before anything is sent, by the name of what is wrong", () => {
+describe("an invalid argument fails without a request, with the name of the field", () => {
   for (const [what, field, call] of wrong) {
     it.effect(what, () =>
       Effect.gen(function*() {

@@ -1,4 +1,4 @@
-/** Calls with one key run one after the other, in the order in which they were made. */
+/** Calls with one key run one after the other, first in, first out. */
 import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
@@ -10,7 +10,7 @@ import * as Virtual from "./support/Virtual.js"
 
 const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
 
-describe("of two stocks set for one product", () => {
+describe("of two concurrent stock updates of one product", () => {
   const p = ProductId.make("p")
   const setStock = (stock: number) => Effect.flatMap(Store, (store) => store.setStock(p, stock))
 
@@ -30,7 +30,7 @@ describe("of two stocks set for one product", () => {
     return { kept, layer }
   }
 
-  it.effect("the later one stands, when the earlier one meets a 503 and is sent again meanwhile", () =>
+  it.effect("the later value wins, when the earlier update is retried after a 503", () =>
     Effect.gen(function*() {
       const { kept, layer } = keeping()
       const products = yield* Effect.gen(function*() {
@@ -46,7 +46,7 @@ describe("of two stocks set for one product", () => {
       expect(kept).toEqual([10, 5])
     }))
 
-  it.effect("the later one is sent at once when the earlier one fails", () =>
+  it.effect("the later update is sent at once when the earlier one fails", () =>
     Effect.gen(function*() {
       const { kept, layer } = keeping()
       const ends = yield* Effect.all([
@@ -59,7 +59,7 @@ describe("of two stocks set for one product", () => {
 })
 
 describe("a keyed mutex", () => {
-  it.effect.prop("run the calls of a key one at a time and in order, whatever becomes of each", [
+  it.effect.prop("runs the calls of a key one at a time and in order, with any outcome of each", [
     fc.array(fc.record({ key: fc.constantFrom("a", "b"), end: fc.constantFrom("success", "failure", "defect") }), { maxLength: 20 })
   ], ([calls]) =>
     Effect.gen(function*() {
@@ -80,7 +80,7 @@ describe("a keyed mutex", () => {
       }
     }))
 
-  it.effect("of different keys don't wait for each other", () =>
+  it.effect("doesn't block calls of different keys", () =>
     Effect.gen(function*() {
       const withLock = KeyedMutex.make()
       const first = yield* Effect.fork(withLock("a")(Effect.never))
@@ -89,7 +89,7 @@ describe("a keyed mutex", () => {
       yield* Fiber.interrupt(first)
     }))
 
-  it.effect("pass over a call that was interrupted while it waited, and go on after one that was interrupted as it ran", () =>
+  it.effect("skips a call that was interrupted while it waited, and continues after a call that was interrupted while it ran", () =>
     Effect.gen(function*() {
       const withLock = KeyedMutex.make()
       const began: Array<string> = []
@@ -106,7 +106,7 @@ describe("a keyed mutex", () => {
       expect(began).toEqual(["running", "last"])
     }))
 
-  it.effect("begin anew for a key whose calls have all ended or were interrupted", () =>
+  it.effect("starts again for a key whose calls have all ended or were interrupted", () =>
     Effect.gen(function*() {
       const withLock = KeyedMutex.make()
       for (let round = 0; round < 3; round++) {
@@ -122,7 +122,7 @@ describe("a keyed mutex", () => {
       expect(yield* withLock("a")(Effect.succeed(1))).toBe(1)
     }))
 
-  it.effect("forget a key that no call uses, also after a failure and an interruption", () =>
+  it.effect("removes the entry of an unused key, also after a failure and an interruption", () =>
     Effect.gen(function*() {
       const set = vi.spyOn(Map.prototype, "set")
       const withLock = KeyedMutex.make()

@@ -46,7 +46,7 @@ const arrives = () =>
 describe("an upload", () => {
   const world = { sandbox: { assumptions: { requestsPerWindow: 1_000 } }, client: { retry: Schedule.recurs(2) } }
 
-  it.effect("arrives whole under any file name, in process", () => Effect.provide(arrives(), OnSandbox.inProcess(world)))
+  it.effect("arrives complete under any file name, in process", () => Effect.provide(arrives(), OnSandbox.inProcess(world)))
   OnSandbox.itOnSockets("arrives whole under any file name", arrives(), world)
 
   it.live("has the media type of its file extension, unless one is given", () =>
@@ -83,7 +83,7 @@ describe("an upload", () => {
     })
   OnSandbox.itOnSockets("is repeated from its beginning, and tells how far it is", repeats(), world)
 
-  it.live("of nothing at all arrives as well", () =>
+  it.live("of an empty file arrives too", () =>
     Effect.gen(function*() {
       const { upload } = yield* Media
       for (const file of [{ content: new Uint8Array(0) }, { content: Stream.empty }, { content: Stream.empty, size: 0 }]) {
@@ -121,7 +121,7 @@ describe("an upload", () => {
         const onProgress = () => Effect.orDie(fs.writeFile(path, new Uint8Array(length)))
         const failure = yield* Effect.flip(uploadFile(path, { onProgress }))
         expect(failure._tag).toBe("InvalidInput")
-        expect(failure.message).toBe(`path must name a file that nobody writes to meanwhile; the length of ${path} changed`)
+        expect(failure.message).toBe(`path must be a file that doesn't change during the upload; the length of ${path} changed`)
         expect((yield* sandbox.state).media.length).toBe(before)
       }
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
@@ -163,7 +163,7 @@ describe("an upload", () => {
     ["size", { fileName: "a", content: streamed, size: Number.POSITIVE_INFINITY }],
     ["size", { fileName: "a", content: bytes, size: bytes.length - 1 }]
   ]
-  it.effect("without a name or with a size that can't be is refused before anything is sent", () =>
+  it.effect("without a name or with an invalid size fails without a request", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { upload } = yield* Media
@@ -176,7 +176,7 @@ describe("an upload", () => {
     }).pipe(Effect.provide(OnSandbox.inProcess())))
 
   it.effect.prop(
-    "is refused before anything is sent when its content type could break the header",
+    "fails without a request if its content type could inject a header",
     [fc.string().filter((text) => !/^[!-~]+\/[ -~]+$/.test(text))],
     ([contentType]) =>
       Effect.gen(function*() {

@@ -17,7 +17,7 @@ const told = Config.all({
   seed: Config.withDefault(Config.integer("PLAZA_MODEL_SEED"), 20_261_001)
 })
 
-/** What is the same in every run of a program: neither causes nor objects of the client's. */
+/** The parts of an outcome that are equal in every run of a program, without causes and objects of the client. */
 const outline = ({ after, calls, requests }: ModelRun.Observation) => ({
   calls: calls.map((call) => [ModelRules.nameOf(call), call.sent]),
   requests: requests.map(({ at, deliveredStatus, path, status }) => [at.epochMillis, path, status, deliveredStatus]),
@@ -26,7 +26,7 @@ const outline = ({ after, calls, requests }: ModelRun.Observation) => ({
   products: after.products
 })
 
-/** Without what no clock decides: which of several things that fall into one instant is first. */
+/** Removes the order of events at one instant, which no clock determines. */
 const timed = (random: Program): Program => ({
   ...random,
   latitude: { ...random.latitude, lateCommitMillis: 0 },
@@ -40,7 +40,7 @@ const timed = (random: Program): Program => ({
   )
 })
 
-it.effect("simulated time tells the same as the test clock, to the millisecond", () =>
+it.effect("simulated time gives the same results as the test clock, to the millisecond", () =>
   Effect.gen(function*() {
     for (const random of fc.sample(program, { numRuns: 12, seed: 7 }).map(timed)) {
       const simulated = yield* ModelRun.run(random)
@@ -49,8 +49,8 @@ it.effect("simulated time tells the same as the test clock, to the millisecond",
     }
   }).pipe(Effect.provide(world)))
 
-describe("whatever befalls a program of writes", () => {
-  it.live("what the client claims agrees with what the service holds", () =>
+describe("under every sequence of faults", () => {
+  it.live("the outcomes of the client match the state of the service", () =>
     Effect.gen(function*() {
       const options = yield* told
       const runPromise = Runtime.runPromise(yield* Effect.runtime<Effect.Effect.Context<ReturnType<typeof ModelRun.run>>>())

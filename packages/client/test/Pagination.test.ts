@@ -10,7 +10,7 @@ import * as Virtual from "./support/Virtual.js"
 const createdAt = "2026-01-01T00:00:00.000Z"
 const itemsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => ({ id: String(first + index), createdAt }))
 
-/** A service that has so many posts and gives them by the page, as told by `limit` and `cursor`. */
+/** A service with this many posts, which returns pages by `limit` and `cursor`. */
 const holding = (total: number, calls: Array<Fake.Call> = []) =>
   Fake.layerPlaza((call) =>
     Effect.sync(() => {
@@ -29,7 +29,7 @@ const ids = (options?: Parameters<typeof Posts.Service.list>[0]) =>
 
 describe("a list", () => {
   it.effect.prop(
-    "gives every item once and in order, whatever the pages, and no more than the limit",
+    "emits every item once and in order, for any page size, up to the limit",
     [fc.integer({ min: 0, max: 250 }), fc.integer({ min: 1, max: 100 }), fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined })],
     ([total, pageSize, limit]) =>
       Effect.gen(function*() {
@@ -46,14 +46,14 @@ describe("a list", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
-  it.effect("asks for 100 a page by default", () =>
+  it.effect("requests 100 items per page by default", () =>
     Effect.gen(function*() {
       const calls: Array<Fake.Call> = []
       yield* Effect.provide(ids(), holding(150, calls))
       expect(calls.map(({ query }) => query)).toEqual([{ limit: "100" }, { limit: "100", cursor: "100" }])
     }))
 
-  it.effect("refuses a limit or a page size that can't be, before anything is sent", () =>
+  it.effect("fails for an invalid limit or page size, without a request", () =>
     Effect.gen(function*() {
       for (const options of [{ limit: 0 }, { limit: -1 }, { limit: 1.5 }, { limit: Number.NaN }, { pageSize: 0 }, { pageSize: 101 }]) {
         const calls: Array<Fake.Call> = []
@@ -63,7 +63,7 @@ describe("a list", () => {
       }
     }))
 
-  it.effect("fails on a cursor that comes back instead of going round for ever", () =>
+  it.effect("fails on a repeated cursor instead of looping forever", () =>
     Effect.gen(function*() {
       const page = (next: string) => Fake.json({ data: itemsFrom(0, 1), next_cursor: next })
       const { calls, layer } = Fake.scripted([page("a"), page("b"), page("a")])
@@ -71,7 +71,7 @@ describe("a list", () => {
       expect(calls.map(({ query }) => query["cursor"])).toEqual([undefined, "a", "b"])
     }))
 
-  it.effect("whose cursor the service no longer takes says so, after the items before it", () =>
+  it.effect("whose cursor expires fails with CursorRejected after the items before it", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { list } = yield* Posts
@@ -96,7 +96,7 @@ describe("a list", () => {
       })
     }).pipe(Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("that is refused on its first page, or for another reason later, fails as just that", () =>
+  it.effect("that is refused on its first page, or for another reason later, fails with that refusal", () =>
     Effect.gen(function*() {
       const invalid = Fake.refusal(400, "VALIDATION_ERROR", { field: "cursor" })
       const page = Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })
@@ -109,7 +109,7 @@ describe("a list", () => {
       }
     }))
 
-  it.effect("takes every refusal of a page as one of its cursor that means an invalid request or that something is not there", () =>
+  it.effect("fails with CursorRejected for every invalid request and every 404 of a later page", () =>
     Effect.gen(function*() {
       const page = Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })
       const conversations = Effect.flatMap(Chat, ({ list }) => Stream.runDrain(list()))
@@ -120,7 +120,8 @@ describe("a list", () => {
         }]
       ) {
         const open = Stream.runDrain(Plaza.paginate({ path: "/x", item: Schema.Unknown }))
-        for (const list of [ids(), conversations, open] as ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>>) {
+        const lists: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Services>> = [ids(), conversations, open]
+        for (const list of lists) {
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([page, refusal]).layer))).toMatchObject({ _tag: "CursorRejected" })
           expect(yield* Effect.flip(Effect.provide(list, Fake.scripted([refusal]).layer))).toMatchObject({
             category: expect.any(String) as unknown
@@ -129,7 +130,7 @@ describe("a list", () => {
       }
     }))
 
-  it.effect("goes on from a failed page's own cursor, without repeating items", () =>
+  it.effect("continues from the cursor of a failed page, without repeating items", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const all = yield* ids({ pageSize: 5 })
@@ -139,7 +140,7 @@ describe("a list", () => {
       expect(all.length).toBeGreaterThan(20)
     }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("fetches the next page while this one is consumed", () =>
+  it.effect("fetches the next page while the program consumes the current one", () =>
     Effect.gen(function*() {
       const slow = Fake.layerPlaza((call) =>
         Effect.delay(
@@ -158,7 +159,7 @@ describe("a list", () => {
       )
     }))
 
-  it.effect("that is left early asks for no page beyond the next", () =>
+  it.effect("that the program stops reading requests no page beyond the next", () =>
     Effect.gen(function*() {
       const calls: Array<Fake.Call> = []
       const first = yield* Effect.flatMap(Posts, ({ list }) => Stream.runCollect(Stream.take(list({ pageSize: 10 }), 3))).pipe(
@@ -168,7 +169,7 @@ describe("a list", () => {
       expect(calls.length).toBeLessThanOrEqual(2)
     }))
 
-  it.effect("starts at the cursor of a page that was read before, and asks for nothing before it", () =>
+  it.effect("starts at a given cursor and requests no page before it", () =>
     Effect.gen(function*() {
       const calls: Array<Fake.Call> = []
       const found = yield* Effect.provide(ids({ pageSize: 10, cursor: Cursor.make("30"), limit: 15 }), holding(100, calls))
@@ -176,7 +177,7 @@ describe("a list", () => {
       expect(calls.map(({ query }) => query)).toEqual([{ limit: "10", cursor: "30" }, { limit: "5", cursor: "40" }])
     }))
 
-  it.effect("whose starting cursor the service no longer takes fails as CursorRejected, and one that is empty is refused here", () =>
+  it.effect("whose first cursor has expired fails with CursorRejected, and an empty cursor fails without a request", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.refusal(400, "VALIDATION_ERROR", { field: "cursor" })])
       const failure = yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("old") }), layer))
@@ -189,20 +190,20 @@ describe("a list", () => {
       expect(calls).toHaveLength(1)
     }))
 
-  it.effect("that comes back to the cursor it was started from is stopped", () =>
+  it.effect("that returns its first cursor again fails", () =>
     Effect.gen(function*() {
       const { layer } = Fake.scripted([Fake.json({ data: itemsFrom(0, 1), next_cursor: "a" })])
       expect(yield* Effect.flip(Effect.provide(ids({ cursor: Cursor.make("a") }), layer))).toMatchObject({ _tag: "CursorRepeated" })
     }))
 
-  it.effect("ends where next_cursor is empty, as where it is null", () =>
+  it.effect("ends at an empty next_cursor, as at null", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.json({ data: itemsFrom(0, 2), next_cursor: "" })])
       expect(yield* Effect.provide(ids(), layer)).toEqual([0, 1])
       expect(calls).toHaveLength(1)
     }))
 
-  it.effect("with an item that can't be read gives the items before it, then says which it is and how to continue", () =>
+  it.effect("with an undecodable item emits the items before it, then fails with its position and the cursor to continue", () =>
     Effect.gen(function*() {
       const bad = { data: [...itemsFrom(2, 1), { id: "3", createdAt: "yesterday" }, ...itemsFrom(4, 1)], next_cursor: "c" }
       const { calls, layer } = Fake.scripted([Fake.json({ data: itemsFrom(0, 2), next_cursor: "b" }), Fake.json(bad)])
@@ -212,12 +213,12 @@ describe("a list", () => {
       expect(seen).toEqual(["0", "1", "2"])
       expect(failure).toMatchObject({ _tag: "UnreadableItem", operation: "listPosts", page: 2, position: 2, cursor: "b", nextCursor: "c" })
       expect(failure.message).toMatch(
-        /^listPosts: item 2 of page 2 can't be read \(createdAt: .+\); to continue with the page after it, start from cursor "c"$/
+        /^listPosts: item 2 of page 2 can't be decoded \(createdAt: .+\); to continue with the next page, start from cursor "c"$/
       )
       expect(calls).toHaveLength(2)
     }))
 
-  it.effect("with an item that can't be read beyond its limit does not meet it, and one on the first page is met at once", () =>
+  it.effect("ignores an undecodable item beyond its limit, and fails at once for the first item", () =>
     Effect.gen(function*() {
       const { layer } = Fake.scripted([Fake.json({ data: [...itemsFrom(0, 1), {}], next_cursor: null })])
       expect(yield* Effect.provide(ids({ limit: 1 }), layer)).toEqual([0])
@@ -233,7 +234,7 @@ describe("a list", () => {
       })
     }))
 
-  it.effect("of conversations and one that the document doesn't show read alike", () =>
+  it.effect("of conversations and an undocumented list behave alike", () =>
     Effect.gen(function*() {
       const { list } = yield* Chat
       const conversations = yield* Stream.runCollect(list({ pageSize: 3 }))
@@ -245,8 +246,8 @@ describe("a list", () => {
     }).pipe(Effect.provide(OnSandbox.inProcess())))
 })
 
-describe("a request that the document doesn't show", () => {
-  it.effect("has the key, the query, the body and a decoded answer", () =>
+describe("a request to an undocumented endpoint", () => {
+  it.effect("has the key, the query, the body and a decoded response", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.json({ id: "1", createdAt, more: true })])
       const post = yield* Plaza.request({
@@ -261,7 +262,7 @@ describe("a request that the document doesn't show", () => {
       expect(calls[0]?.headers["authorization"]).toBe(`Bearer ${Fake.key}`)
     }))
 
-  it.effect("is sent again after an ambiguous failure only if it is a GET, or said to be harmless", () =>
+  it.effect("is sent again after an ambiguous failure only if it is a GET or has delivery Repeatable", () =>
     Effect.gen(function*() {
       const attempt = (method: "GET" | "POST", delivery?: "Repeatable") => {
         const { calls, layer } = Fake.scripted([Fake.lost, Fake.json({})])
@@ -278,7 +279,7 @@ describe("a request that the document doesn't show", () => {
       expect(yield* attempt("POST", "Repeatable")).toEqual([true, 2])
     }))
 
-  it.effect("is refused when its path would lead elsewhere", () =>
+  it.effect("fails if its path would reach another endpoint", () =>
     Effect.gen(function*() {
       for (const path of ["", "x", "/../x", "/a/../../x", "//evil.test/x", "/a?b=c", "/a#b", "/a b", "/%2e%2e/x", "/\\x"]) {
         const { calls, layer } = Fake.scripted([Fake.json({})])

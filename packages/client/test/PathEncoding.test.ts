@@ -16,7 +16,7 @@ const anyId = fc.oneof(
 
 type Call = Effect.Effect<unknown, ClientError.Failure, Plaza.Services>
 
-/** Every operation that has an id in its path, with the path's two ends. */
+/** Every operation with an id in its path, with the parts of the path around it. */
 const operations: ReadonlyArray<readonly [before: string, after: string, call: (id: string) => Call]> = [
   ["/users/", "", (id) => Effect.flatMap(Profiles, ({ get }) => get(ProfileId.make(id)))],
   ["/users/by-username/", "", (id) => Effect.flatMap(Profiles, ({ find }) => find(Username.make(id)))],
@@ -69,7 +69,7 @@ describe("an id reaches the service as one path segment, unchanged", () => {
   const ids = [...new Set(fc.sample(anyId.filter((id) => id.length < 100), { numRuns: 25, seed: 7 }))]
   const world = { sandbox: { assumptions: { requestsPerWindow: 1_000 } } }
 
-  it.effect("by the sandbox's own account, in process", () => Effect.provide(survives(ids), OnSandbox.inProcess(world)))
+  it.effect("in the sandbox, in process", () => Effect.provide(survives(ids), OnSandbox.inProcess(world)))
   OnSandbox.itOnSockets("by the sandbox's own account", survives(ids), world)
   Prism.itThrough("by the sandbox's own account", survives(ids), world)
 })

@@ -4,14 +4,14 @@ import { Plaza, Profiles, RateLimit } from "@plaza/client"
 import { Context, Effect, Layer, Redacted } from "effect"
 import * as Fake from "./support/FakeService.js"
 
-/** The account of each key, from clients that are built in one layer graph. */
+/** The key that each client sends, for clients in one layer graph. */
 class Accounts extends Context.Tag("Accounts")<Accounts, Profiles["Type"]>() {}
 class Others extends Context.Tag("Others")<Others, Profiles["Type"]>() {}
 
 const keys = ["a", "b"].map((letter) => `key_${letter.repeat(40)}`)
 const optionsOf = (key: string | undefined): Plaza.Options => ({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(key ?? "") })
 
-/** A service that answers each request with the key that it got. */
+/** A service that responds with the key of the request. */
 const echoing = (seen: Array<string | undefined>) =>
   Fake.layerHttpClient(({ headers }) =>
     Effect.sync(() => {
@@ -41,10 +41,10 @@ describe("two clients in one layer graph", () => {
       expect(seen).toEqual(expected)
     }))
 
-  it.effect("each send their own key, where they share a rate limit", () =>
+  it.effect("each send their own key, with a shared rate limit", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
-      const [one, other] = keys.map((key) => Plaza.layerShared(optionsOf(key)))
+      const [one, other] = keys.map((key) => Plaza.layerWithoutRateLimit(optionsOf(key)))
       const both = Layer.merge(
         Layer.provide(Layer.effect(Accounts, Profiles), one ?? Layer.die("no key")),
         Layer.provide(Layer.effect(Others, Profiles), other ?? Layer.die("no key"))
@@ -53,7 +53,7 @@ describe("two clients in one layer graph", () => {
       expect(seen).toEqual(expected)
     }))
 
-  it.effect("each send their own key, where one is provided within the other", () =>
+  it.effect("each send their own key, if one is provided within the other", () =>
     Effect.gen(function*() {
       const seen: Array<string | undefined> = []
       const me = Effect.flatMap(Profiles, ({ me }) => me)

@@ -4,7 +4,7 @@ import { MediaId } from "@plaza/domain"
 import { type Fault, type Latitude, Sandbox } from "@plaza/sandbox"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Duration, Effect, Either, FastCheck as fc, Fiber } from "effect"
-import { resemblance } from "../src/internal/delivery/PostText.js"
+import { compare } from "../src/internal/delivery/PostText.js"
 import * as OnSandbox from "./support/OnSandbox.js"
 
 const after: Record<string, Fault> = {
@@ -32,7 +32,7 @@ const moments = ({ clockOffsetMillis, createdAtOffsetMillis, createdAtPrecision 
     ? [420]
     : [0, 150, 420, 777, 999]
 
-/** How often the post was made, and what the call ended in, for calls at several moments of a second. */
+/** How often the post was created, and the outcome of the call, for calls at several moments of a second. */
 const creates = (
   latitude: Latitude.Change,
   fault: Fault,
@@ -61,7 +61,7 @@ const creates = (
 
 const each = (result: "Success" | "OutcomeUnknown", latitude: Latitude.Change) => moments(latitude).map(() => ({ made: 1, result }))
 
-/** Services whose lists show enough of a post to find it again. */
+/** Services whose lists identify a post. */
 const findable: Record<string, Latitude.Change> = {
   "stamps whole seconds": { createdAtPrecision: "seconds" },
   "stamps a second ahead of its Date": { createdAtOffsetMillis: 1_000 },
@@ -82,7 +82,7 @@ const findable: Record<string, Latitude.Change> = {
   "responds with an object of another shape": { createBody: "unexpected" }
 }
 
-/** Services whose lists leave a doubt. */
+/** Services whose lists don't identify a post. */
 const doubtful: Record<string, Latitude.Change> = {
   "lists no texts": { postTextInList: "omitted" },
   "lists neither text nor media": { postTextInList: "null", postMediaIdsInList: "null" },
@@ -103,7 +103,7 @@ const barelyFindable: Record<string, Latitude.Change> = {
   "stamps whole seconds a second behind its Date": { createdAtPrecision: "seconds", createdAtOffsetMillis: -1_000 }
 }
 
-describe("a post that was made before its response was lost is not made again", () => {
+describe("a post that was created before its response was lost is not created again", () => {
   for (const [service, latitude] of Object.entries(findable)) {
     for (const [failure, fault] of Object.entries(after)) {
       it.effect(`and is found, by a service that ${service}, after ${failure}`, () =>
@@ -145,7 +145,7 @@ describe("a post is found by the clock of an earlier one of the client", () => {
   }
 })
 
-describe("a post that is made after its caller was given up is not made again", () => {
+describe("a post that is created after its caller gave up is not created again", () => {
   for (const lateCommitMillis of [300, 3_000]) {
     for (const [failure, fault] of Object.entries(late)) {
       it.effect(`${lateCommitMillis} ms after ${failure}`, () =>
@@ -154,7 +154,7 @@ describe("a post that is made after its caller was given up is not made again", 
   }
 })
 
-describe("a post of another call is not claimed", () => {
+describe("a post of another call is not returned", () => {
   /** What a call of this client ends in whose first attempt did nothing, when another client made a post before. */
   const behind = (latitude: Latitude.Change, age: Duration.DurationInput, others = text) =>
     Effect.gen(function*() {
@@ -184,7 +184,7 @@ describe("a post of another call is not claimed", () => {
       Effect.map(behind(latitude, age), (end) => expect(end).toEqual({ made: 1, result: "OutcomeUnknown" })))
   }
 
-  it.effect("that has another text and was made before", () =>
+  it.effect("that has another text and was created before", () =>
     Effect.map(behind({}, "1100 millis", "something else"), (end) => expect(end).toEqual({ made: 2, result: "Success" })))
 
   it.effect("that has another text and is new: then the service may have rewritten this one", () =>
@@ -200,7 +200,7 @@ describe("a post of another call is not claimed", () => {
       expect((yield* sandbox.commits).filter(({ operation }) => operation === "createPost")).toHaveLength(1)
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("that this client made a day ago", () =>
+  it.effect("that this client created a day ago", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -211,7 +211,7 @@ describe("a post of another call is not claimed", () => {
       expect((yield* sandbox.commits).map(({ createdId }) => createdId)).toEqual([yesterday.id, today.id])
     }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess())))
 
-  it.effect("whose text the service cuts to one's own", () =>
+  it.effect("whose text the service truncates to the text of this call", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { create } = yield* Posts
@@ -242,52 +242,52 @@ describe("texts of one post", () => {
     })
   )
 
-  it.prop("are the same however a service changes them", [anyText, fc.subarray([...changed.keys()])], ([text, which]) => {
+  it.prop("are the same under all changes that services make", [anyText, fc.subarray([...changed.keys()])], ([text, which]) => {
     const stored = which.reduce((text, index) => changed[index]?.(text) ?? text, text)
-    expect(resemblance({ text, mediaIds: [] }, { text: stored })).toBe("same")
+    expect(compare({ text, mediaIds: [] }, { text: stored })).toBe("same")
   })
 
-  it.prop("are never taken for different ones when they are cut too", [
+  it.prop("are never different if they are also truncated", [
     anyText,
     fc.subarray([...changed.keys()]),
     fc.nat(30),
     fc.constantFrom("", "\u2026", "...")
   ], ([text, which, length, ending]) => {
     const stored = which.reduce((text, index) => changed[index]?.(text) ?? text, text)
-    expect(resemblance({ text, mediaIds: [] }, { text: Array.from(stored).slice(0, length).join("") + ending })).not.toBe("different")
+    expect(compare({ text, mediaIds: [] }, { text: Array.from(stored).slice(0, length).join("") + ending })).not.toBe("different")
   })
 
-  it("may be the same where characters are named, of which nobody knows all names", () => {
+  it("may be the same if they contain unknown HTML entities", () => {
     for (
       const [sent, listed] of [["sch\u00f6n", "sch&ouml;n"], ["Cr\u00e8me br\u00fbl\u00e9e", "Cr&egrave;me br&ucirc;l&eacute;e"], [
         "\u00fc",
         "&amp;uuml;"
       ]] as const
     ) {
-      expect(resemblance({ text: sent }, { text: listed })).toBe("possible")
+      expect(compare({ text: sent }, { text: listed })).toBe("possible")
     }
   })
 
-  it("are compared in a time that grows with their length alone, however often they were escaped", () => {
+  it("are compared in linear time, at any depth of escapes", () => {
     const text = `&${"amp;".repeat(100_000)}`
-    expect(resemblance({ text }, { text })).toBe("same")
-    expect(resemblance({ text }, { text: text.replace("&", "&amp;") })).not.toBe("different")
+    expect(compare({ text }, { text })).toBe("same")
+    expect(compare({ text }, { text: text.replace("&", "&amp;") })).not.toBe("different")
   })
 
-  it("may be the same where most of their words are", () => {
+  it("may be the same if most of their words are", () => {
     for (
       const [sent, listed] of [["<b>Big sale</b>", "Big sale"], ["Big sale", "Big sale (via Bot)"], [
         "Big sale \ud83c\udf89 today",
         "Big sale :tada: today"
       ], ["a bad word here", "a **** word here"]] as const
     ) {
-      expect(resemblance({ text: sent }, { text: listed })).not.toBe("different")
+      expect(compare({ text: sent }, { text: listed })).not.toBe("different")
     }
   })
 
-  it("are different where their letters are", () => {
+  it("are different if their letters differ", () => {
     for (const other of ["good evening", "good mornings", "ood morning"]) {
-      expect(resemblance({ text: "good morning", mediaIds: [] }, { text: other })).toBe("different")
+      expect(compare({ text: "good morning", mediaIds: [] }, { text: other })).toBe("different")
     }
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Profiles, RateLimit } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, Duration, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, TestClock } from "effect"
-import { inVirtualTime, patient, unusable } from "./support/AllowanceRules.js"
+import { inVirtualTime, longMaxWait, unusable } from "./support/AllowanceRules.js"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
@@ -24,7 +24,7 @@ describe("requests of the key that another process sent", () => {
   const millis = fc.integer({ min: 0, max: 9_000 })
 
   it.effect.prop(
-    "count until a window after their responses, sorted in with our own, also where they are more than the limit",
+    "count until a window after their responses, together with requests of this process, also beyond the limit",
     [
       fc.integer({ min: 1, max: 6 }),
       fc.array(fc.array(millis, { maxLength: 10 }), { minLength: 1, maxLength: 3 }),
@@ -47,7 +47,7 @@ describe("requests of the key that another process sent", () => {
           })
         for (const ages of batches) {
           const own = yield* Effect.fork(
-            Effect.forEach(latencies, (latency) => withSlot(patient, request(latency)), { concurrency: limit, discard: true })
+            Effect.forEach(latencies, (latency) => withSlot(longMaxWait, request(latency)), { concurrency: limit, discard: true })
           )
           yield* Effect.sleep("5 seconds")
           const now = yield* Clock.currentTimeMillis
@@ -65,21 +65,21 @@ describe("requests of the key that another process sent", () => {
     { fastCheck: { numRuns: 50 } }
   )
 
-  it.scoped("leave the rest of the limit free at once, and the others as soon as they no longer count", () =>
+  it.scoped("leave the rest of the limit free at once, and their slots when they no longer count", () =>
     Effect.gen(function*() {
       const { occupy, withSlot } = yield* RateLimit.makeMemory({ limit: 2, window: "60 seconds" })
       yield* occupy([50, 10, 20].map((age) => Duration.seconds(age)))
       const sent = yield* Effect.fork(
-        Effect.forEach([1, 2, 3], () => withSlot(patient, Clock.currentTimeMillis), { concurrency: "unbounded" })
+        Effect.forEach([1, 2, 3], () => withSlot(longMaxWait, Clock.currentTimeMillis), { concurrency: "unbounded" })
       )
       yield* TestClock.adjust("3 minutes")
       expect(yield* Fiber.join(sent)).toEqual([40_001, 50_001, 100_002])
     }))
 
-  it.scoped("fail at once who can't be served in time any more", () =>
+  it.scoped("fail waiters at once that would now miss their deadlines", () =>
     Effect.gen(function*() {
       const { occupy, withSlot } = yield* RateLimit.makeMemory({ limit: 1, window: "60 seconds" })
-      yield* withSlot(patient, Effect.void)
+      yield* withSlot(longMaxWait, Effect.void)
       yield* TestClock.adjust("1 second")
       const waiting = yield* Effect.fork(Effect.flip(withSlot(Duration.seconds(60), Effect.void)))
       yield* TestClock.adjust("1 second")
@@ -92,7 +92,7 @@ describe("requests of the key that another process sent", () => {
 
 describe("a pause that is longer than a timer", () => {
   for (const operation of [undefined, "setStock"]) {
-    it.scoped(`of ${operation ?? "the key"} ends as well`, () =>
+    it.scoped(`of ${operation ?? "the key"} ends too`, () =>
       Effect.gen(function*() {
         const { pauseFor, withSlot } = yield* RateLimit.makeMemory({ limit: 1, window: "60 seconds" })
         yield* pauseFor(Duration.days(30), operation)
@@ -103,13 +103,13 @@ describe("a pause that is longer than a timer", () => {
   }
 })
 
-describe("a slot that is reserved", () => {
-  it.effect("is the one that a call goes out in", () =>
+describe("a reserved slot", () => {
+  it.effect("is used by the first attempt of a call", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.json({ id: "1" })], { rateLimit: 1 })
       yield* Effect.scoped(Effect.gen(function*() {
         const limit = yield* RateLimit.RateLimit
-        const slot = yield* limit.reserve(patient)
+        const slot = yield* limit.reserve(longMaxWait)
         const { me } = yield* Profiles
         // It would have to wait a minute for another one.
         yield* RateLimit.inSlot(slot)(me)

@@ -3,7 +3,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Plaza, Profiles } from "@plaza/client"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Effect, Layer } from "effect"
-import { fromOptions, Settings } from "../src/Settings.js"
 import { inVirtualTime, unusable } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
 import { apiKey } from "./support/Sharing.js"
@@ -14,7 +13,7 @@ describe("the allowance of a key, in a database", () => {
 })
 
 describe("calls of several processes with one key", () => {
-  it.scoped("go out in the allowance that they share", () =>
+  it.scoped("stay within the shared allowance", () =>
     Effect.gen(function*() {
       const sentAt: Array<number> = []
       const service = Layer.succeed(
@@ -27,9 +26,8 @@ describe("calls of several processes with one key", () => {
         )
       )
       const options = { apiKey, baseUrl: "https://service.example/open/v1" }
-      const plaza = Plaza.layerWithoutRateLimit.pipe(
+      const plaza = Plaza.layerWithoutRateLimit(options).pipe(
         Layer.provideMerge(RateLimitSql.layer({ apiKey, limit: 3 })),
-        Layer.provide(Layer.effect(Settings, fromOptions(options))),
         Layer.provide(service)
       )
       const calls = Effect.provide(
@@ -42,11 +40,11 @@ describe("calls of several processes with one key", () => {
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 })
 
-describe("a shared allowance that can't be", () => {
+describe("a shared allowance with an invalid setting", () => {
   const failureOf = (allowance: Parameters<typeof RateLimitSql.layer>[0]) =>
     Effect.flip(Layer.build(RateLimitSql.layer(allowance))).pipe(Effect.scoped, Effect.provide(Database.memory))
 
-  it.scoped("is refused with the setting that is wrong", () =>
+  it.scoped("fails with the name of the setting", () =>
     Effect.gen(function*() {
       for (const [setting, values] of Object.entries(unusable)) {
         for (const value of values) {

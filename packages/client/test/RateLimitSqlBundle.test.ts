@@ -4,7 +4,7 @@ import { rolldown } from "rolldown"
 
 const entry = fileURLToPath(new URL("entry.ts", import.meta.url))
 
-/** The files that end up in a bundle of a program. */
+/** The files in the bundle of a program. */
 const bundled = async (program: string): Promise<ReadonlyArray<string>> => {
   const bundle = await rolldown({
     input: entry,
@@ -27,13 +27,13 @@ const bundled = async (program: string): Promise<ReadonlyArray<string>> => {
 const ofDatabases = /@effect\/sql|rate-limit\/sql|SqlRateLimit/
 
 describe("a bundle of a program", () => {
-  it("holds nothing of databases when the allowance is kept in memory", async () => {
+  it("contains no database code if the allowance is in memory", async () => {
     const files = await bundled(`import { Plaza } from "@plaza/client"; export const layer = Plaza.layer`)
     expect(files.some((file) => file.includes("rate-limit/WindowAccounting"))).toBe(true)
     expect(files.filter((file) => ofDatabases.test(file))).toEqual([])
   })
 
-  it("holds them when the allowance is shared", async () => {
+  it("contains database code if the allowance is shared", async () => {
     const files = await bundled(`import * as RateLimitSql from "@plaza/client/RateLimitSql"; export const layer = RateLimitSql.layer`)
     expect(files.some((file) => ofDatabases.test(file))).toBe(true)
   })

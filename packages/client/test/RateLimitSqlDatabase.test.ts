@@ -3,13 +3,13 @@ import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { describe, expect, it } from "@effect/vitest"
 import * as RateLimitSql from "@plaza/client/RateLimitSql"
 import { Clock, Context, Duration, Effect, Either, Fiber, Layer, TestClock } from "effect"
-import { makeFrom, patient, takeAll } from "./support/AllowanceRules.js"
+import { longMaxWait, makeFrom, takeAll } from "./support/AllowanceRules.js"
 import * as Database from "./support/Database.js"
 import { join, killable, rows } from "./support/Sharing.js"
 import * as Virtual from "./support/Virtual.js"
 
 describe("the database of an allowance", () => {
-  it.scoped("learns no key, and holds no more rows than there are slots", () =>
+  it.scoped("contains no key, and no more rows than slots", () =>
     Effect.gen(function*() {
       const limit = yield* join({ limit: 5, window: "1 second" })
       yield* Virtual.run(takeAll(limit, 200))
@@ -20,12 +20,12 @@ describe("the database of an allowance", () => {
       expect(yield* sql`SELECT * FROM plaza_rate_waiting`).toHaveLength(0)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("is asked about once a second while slots are in flight elsewhere, and not at all while none can come free", () =>
+  it.scoped("is polled about once a second while other processes have requests in flight, and not at all while no slot can become free", () =>
     Effect.gen(function*() {
       const holder = yield* join({ limit: 2, window: "60 seconds" })
       const { database, limit } = yield* killable({ limit: 2, window: "60 seconds" })
-      yield* holder.withSlot(patient, Effect.void)
-      const inFlight = yield* Effect.fork(holder.withSlot(patient, Effect.sleep("10 seconds")))
+      yield* holder.withSlot(longMaxWait, Effect.void)
+      const inFlight = yield* Effect.fork(holder.withSlot(longMaxWait, Effect.sleep("10 seconds")))
       yield* TestClock.adjust("1 second")
       const waiting = yield* Effect.fork(takeAll(limit, 1_000))
       const before = database.statements
@@ -40,10 +40,10 @@ describe("the database of an allowance", () => {
       yield* Fiber.interrupt(waiting)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("gets the requests that completed during an outage in one statement", () =>
+  it.scoped("receives the requests that completed during an outage in one statement", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 100, window: "60 seconds" })
-      yield* Effect.fork(Effect.replicateEffect(limit.withSlot(patient, Effect.sleep("5 seconds")), 100, {
+      yield* Effect.fork(Effect.replicateEffect(limit.withSlot(longMaxWait, Effect.sleep("5 seconds")), 100, {
         concurrency: "unbounded"
       }))
       yield* TestClock.adjust("4 seconds")
@@ -57,12 +57,12 @@ describe("the database of an allowance", () => {
       expect(database.statements - before).toBeLessThanOrEqual(2)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("stops everything while it is away: nothing is sent, and a call without maxWait left fails with the reason", () =>
+  it.scoped("stops all requests while it is unavailable, and a call fails with the reason at the end of its maxWait", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 5, window: "60 seconds" })
       database.away = true
       const hasty = yield* Effect.fork(Effect.either(limit.withSlot(Duration.seconds(10), Effect.void)))
-      const waiting = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
+      const waiting = yield* Effect.fork(limit.withSlot(longMaxWait, Clock.currentTimeMillis))
       yield* TestClock.adjust("30 seconds")
       const told = yield* Fiber.join(hasty)
       expect(Either.isLeft(told) && told.left.message).toContain("the database is away")
@@ -72,10 +72,10 @@ describe("the database of an allowance", () => {
       expect(yield* Fiber.join(waiting)).toBeLessThanOrEqual(32_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("hears of an answer when it is back, and of its own time", () =>
+  it.scoped("receives the completion and its time after an outage", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
-      const request = yield* Effect.fork(limit.withSlot(patient, Effect.sleep("5 seconds")))
+      const request = yield* Effect.fork(limit.withSlot(longMaxWait, Effect.sleep("5 seconds")))
       yield* TestClock.adjust("1 second")
       database.away = true
       yield* TestClock.adjust("4 seconds")
@@ -88,18 +88,18 @@ describe("the database of an allowance", () => {
       expect(row).toMatchObject({ taken_by: "", free_at: 65_001 })
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("is left unlocked and up to date after another process has kept it locked for a while", () =>
+  it.scoped("is unlocked and up to date after another process has locked it for a while", () =>
     Effect.gen(function*() {
       const filename = yield* Database.file
       const client = Layer.build(Layer.fresh(SqliteClient.layer({ filename })))
       const here = yield* Effect.map(client, Context.get(SqlClient.SqlClient))
       const there = yield* Effect.map(client, Context.get(SqlClient.SqlClient))
       const limit = yield* Effect.provideService(join({ limit: 2 }), SqlClient.SqlClient, here)
-      const { use } = yield* limit.reserve(patient)
+      const { use } = yield* limit.reserve(longMaxWait)
 
       yield* there.unsafe("BEGIN IMMEDIATE").raw
       const calls = yield* Effect.fork(Effect.all(
-        [use(Effect.void), limit.withSlot(patient, Effect.sleep("1 minute")), limit.pauseFor(Duration.seconds(10))],
+        [use(Effect.void), limit.withSlot(longMaxWait, Effect.sleep("1 minute")), limit.pauseFor(Duration.seconds(10))],
         { concurrency: "unbounded", discard: true }
       ))
       yield* TestClock.adjust("2 seconds")
@@ -114,7 +114,7 @@ describe("the database of an allowance", () => {
       yield* Fiber.interrupt(calls)
     }))
 
-  it.scoped("gets its slots again when someone has cleared its tables", () =>
+  it.scoped("is seeded again after its tables were cleared", () =>
     Effect.gen(function*() {
       const limit = yield* join({ limit: 2, window: "1 second" })
       const sql = yield* SqlClient.SqlClient
@@ -125,7 +125,7 @@ describe("the database of an allowance", () => {
       expect(yield* rows).toHaveLength(2)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("is cleared of keys that nobody has used for a month", () =>
+  it.scoped("doesn't keep keys that were unused for a month", () =>
     Effect.gen(function*() {
       yield* Effect.scoped(Layer.build(RateLimitSql.layer({ name: "old", limit: 3 })))
       yield* TestClock.adjust("31 days")
@@ -134,12 +134,12 @@ describe("the database of an allowance", () => {
       expect(yield* rows).toHaveLength(2)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("keeps one name's allowance apart from another's", () =>
+  it.scoped("keeps the allowances of two names separate", () =>
     Effect.gen(function*() {
       const make = (name: string) => makeFrom(RateLimitSql.layer({ name, limit: 1 }))
       const [one, other, same] = yield* Effect.all([make("one"), make("other"), make("one")])
-      yield* one.withSlot(patient, Effect.void)
-      yield* other.withSlot(patient, Effect.void)
+      yield* one.withSlot(longMaxWait, Effect.void)
+      yield* other.withSlot(longMaxWait, Effect.void)
       const result = yield* Virtual.run(Effect.either(same.withSlot(Duration.seconds(1), Effect.void)), "1 second")
       expect(Either.isLeft(result)).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))

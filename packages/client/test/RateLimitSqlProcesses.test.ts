@@ -106,13 +106,13 @@ const scenario = (database: string) =>
     }
   })
 
-const patient = Duration.seconds(30)
+const longMaxWait = Duration.seconds(30)
 
 const join = (allowance: RateLimit.Allowance) =>
   Effect.map(Layer.build(Layer.fresh(RateLimitSql.layer({ ...allowance, name: randomUUID() }))), Context.get(RateLimit.RateLimit))
 
 describe("several processes on one SQLite file", () => {
-  it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", () =>
+  it.scopedLive("never exceed the limit, and use the allowance, also if one of them is killed", () =>
     Effect.gen(function*() {
       const file = yield* Database.file
       // The file is there, its tables are not: the processes make them at the same time.
@@ -141,13 +141,12 @@ describe("several processes on one Postgres", () => {
 
   const onPostgres = (context: TestContext) => Layer.orDie(PgClient.layer({ url: Redacted.make(url(context)), maxConnections: 10 }))
 
-  it.scopedLive("never send a request too many, and use the allowance, also when one of them is killed", (context) =>
-    scenario(url(context)))
+  it.scopedLive("never exceed the limit, and use the allowance, also if one of them is killed", (context) => scenario(url(context)))
 
   inAnyTime(realTime,
     (allowance, context) => Layer.provide(Layer.orDie(RateLimitSql.layer({ ...allowance, name: randomUUID() })), onPostgres(context)))
 
-  it.scopedLive("may make its tables at the same time", (context) =>
+  it.scopedLive("can create its tables at the same time", (context) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`DROP TABLE IF EXISTS plaza_rate_slots, plaza_rate_gates, plaza_rate_waiting`
@@ -155,19 +154,19 @@ describe("several processes on one Postgres", () => {
       expect(yield* sql`SELECT * FROM plaza_rate_slots`).toHaveLength(30)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
-  it.scopedLive("are not undone with a transaction of the caller that is rolled back", (context) =>
+  it.scopedLive("are not undone by a rollback of the caller's transaction", (context) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const limit = yield* join({ limit: 1, window: "1 minute" })
       yield* Effect.ignore(sql.withTransaction(Effect.zipRight(
-        limit.withSlot(patient, Effect.void),
+        limit.withSlot(longMaxWait, Effect.void),
         Effect.fail("rolled back")
       )))
       const next = yield* Effect.either(limit.withSlot(Duration.millis(100), Effect.void))
       expect(Either.isLeft(next)).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(onPostgres(context))))
 
-  it.scopedLive("are closed by a 429 that one of them gets", (context) =>
+  it.scopedLive("all pause after a 429 of one of them", (context) =>
     Effect.gen(function*() {
       const name = randomUUID()
       const process = Effect.map(

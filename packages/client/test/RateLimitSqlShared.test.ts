@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Clock, DateTime, Duration, Effect, Either, FastCheck as fc, Fiber, Scope, TestClock } from "effect"
-import { patient } from "./support/AllowanceRules.js"
+import { longMaxWait } from "./support/AllowanceRules.js"
 import * as CountingServer from "./support/CountingServer.js"
 import * as Database from "./support/Database.js"
 import { join, killable, rows } from "./support/Sharing.js"
@@ -25,7 +25,7 @@ describe("an allowance in a database, for several processes", () => {
             Effect.map(join({ limit, window }), ({ withSlot }) => ({ requests, withSlot })))
           yield* Effect.forEach(
             processes.flatMap(({ requests, withSlot }) => requests.map((latency) => ({ latency, withSlot }))),
-            ({ latency: [before, after], withSlot }) => withSlot(patient, server.request(before, after)),
+            ({ latency: [before, after], withSlot }) => withSlot(longMaxWait, server.request(before, after)),
             { concurrency: "unbounded", discard: true }
           )
           expect(yield* server.refused).toBe(0)
@@ -38,7 +38,7 @@ describe("an allowance in a database, for several processes", () => {
     )
   }
 
-  it.scoped("is shared about evenly, however many wait in one of them", () =>
+  it.scoped("is shared about evenly, for any number of waiters in one of them", () =>
     Effect.gen(function*() {
       const allowance = { limit: 10, window: "10 seconds" } as const
       const sent: Array<number> = []
@@ -46,7 +46,7 @@ describe("an allowance in a database, for several processes", () => {
         Effect.flatMap(join(allowance), ({ withSlot }) =>
           Effect.fork(Effect.all(
             Array.from({ length: waiting }, () =>
-              withSlot(patient, Effect.zipRight(Effect.sleep("50 millis"), Effect.sync(() => sent.push(index))))),
+              withSlot(longMaxWait, Effect.zipRight(Effect.sleep("50 millis"), Effect.sync(() => sent.push(index))))),
             { concurrency: "unbounded", discard: true }
           ))))
       yield* Effect.sleep("120 seconds")
@@ -57,13 +57,13 @@ describe("an allowance in a database, for several processes", () => {
       yield* Fiber.interruptAll(processes)
     }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
 
-  it.scoped("is closed for all of them by a 429 that one of them gets, until its time has passed", () =>
+  it.scoped("pauses all of them after a 429 of one of them, until its Retry-After has passed", () =>
     Effect.gen(function*() {
       const one = yield* join({ limit: 1, window: "10 seconds" })
       const other = yield* join({ limit: 1, window: "10 seconds" })
-      yield* one.withSlot(patient, Effect.void)
+      yield* one.withSlot(longMaxWait, Effect.void)
       const waiting = yield* Effect.fork(Effect.all(
-        [one.withSlot(patient, Clock.currentTimeMillis), other.withSlot(patient, Clock.currentTimeMillis)],
+        [one.withSlot(longMaxWait, Clock.currentTimeMillis), other.withSlot(longMaxWait, Clock.currentTimeMillis)],
         { concurrency: "unbounded" }
       ))
       yield* TestClock.adjust("5 seconds")
@@ -79,11 +79,11 @@ describe("an allowance in a database, for several processes", () => {
       expect(between).toBeLessThanOrEqual(10_300)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("fails those at once who can't wait that long, with the time to come back at", () =>
+  it.scoped("fails waiters at once that can't wait that long, with the time of a useful retry", () =>
     Effect.gen(function*() {
       const one = yield* join({ limit: 1, window: "10 seconds" })
       const other = yield* join({ limit: 1, window: "10 seconds" })
-      yield* one.withSlot(patient, Effect.void)
+      yield* one.withSlot(longMaxWait, Effect.void)
       const waiting = yield* Effect.fork(Effect.either(one.withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("1 second")
       yield* one.pauseFor(Duration.hours(2))
@@ -95,26 +95,28 @@ describe("an allowance in a database, for several processes", () => {
       expect(yield* Clock.currentTimeMillis).toBe(1_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("gets back what a process left unused when it ended", () =>
+  it.scoped("gets back the unused slots of a process that ended", () =>
     Effect.gen(function*() {
       const staying = yield* join({ limit: 1, window: "1 minute" })
       // The slot's own scope stays open, as when the process ends in the middle.
       const open = yield* Effect.scope
-      yield* Effect.scoped(Effect.flatMap(join({ limit: 1, window: "1 minute" }), ({ reserve }) => Scope.extend(reserve(patient), open)))
-      const next = yield* Effect.fork(staying.withSlot(patient, Clock.currentTimeMillis))
+      yield* Effect.scoped(
+        Effect.flatMap(join({ limit: 1, window: "1 minute" }), ({ reserve }) => Scope.extend(reserve(longMaxWait), open))
+      )
+      const next = yield* Effect.fork(staying.withSlot(longMaxWait, Clock.currentTimeMillis))
       yield* TestClock.adjust("2 seconds")
       expect(yield* Fiber.join(next)).toBeLessThanOrEqual(1_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("gets back the slots of one that was killed, a lease after it took them", () =>
+  it.scoped("gets back the slots of a killed process, a lease after they were claimed", () =>
     Effect.gen(function*() {
       const killed = yield* killable({ limit: 2, window: "60 seconds" })
-      yield* Effect.fork(killed.limit.withSlot(patient, Effect.never))
-      yield* Effect.fork(killed.limit.withSlot(patient, Effect.never))
+      yield* Effect.fork(killed.limit.withSlot(longMaxWait, Effect.never))
+      yield* Effect.fork(killed.limit.withSlot(longMaxWait, Effect.never))
       yield* TestClock.adjust("1 second")
       killed.database.away = true
       const survivor = yield* join({ limit: 2, window: "60 seconds" })
-      const next = yield* Effect.fork(survivor.withSlot(patient, Clock.currentTimeMillis))
+      const next = yield* Effect.fork(survivor.withSlot(longMaxWait, Clock.currentTimeMillis))
       yield* TestClock.adjust("88 seconds")
       expect(next.unsafePoll()).toBeNull()
       yield* TestClock.adjust("3 seconds")
@@ -124,21 +126,21 @@ describe("an allowance in a database, for several processes", () => {
       killed.database.away = false
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("leaves a slot to a request that takes longer than its lease, while its process lives", () =>
+  it.scoped("keeps the slot of a request that takes longer than its lease, while its process lives", () =>
     Effect.gen(function*() {
       const one = yield* join({ limit: 1, window: "60 seconds" })
       const other = yield* join({ limit: 1, window: "60 seconds" })
-      yield* Effect.fork(one.withSlot(patient, Effect.sleep("10 minutes")))
+      yield* Effect.fork(one.withSlot(longMaxWait, Effect.sleep("10 minutes")))
       yield* Effect.sleep("1 second")
-      const at = yield* other.withSlot(patient, Clock.currentTimeMillis)
+      const at = yield* other.withSlot(longMaxWait, Clock.currentTimeMillis)
       expect(at).toBeGreaterThanOrEqual(660_001)
       expect(at).toBeLessThanOrEqual(661_200)
     }).pipe(Effect.scoped, Effect.provide(Database.memory), SimulatedTime.run))
 
-  it.scoped("sends nothing in a reserved slot whose lease may have run out while the database was away", () =>
+  it.scoped("doesn't use a reserved slot whose lease may have ended during an outage", () =>
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
-      const { use } = yield* limit.reserve(patient)
+      const { use } = yield* limit.reserve(longMaxWait)
       database.away = true
       yield* TestClock.adjust("31 seconds")
       const sent = yield* Effect.fork(use(Clock.currentTimeMillis))
@@ -153,7 +155,7 @@ describe("an allowance in a database, for several processes", () => {
     Effect.gen(function*() {
       const { database, limit } = yield* killable({ limit: 1, window: "60 seconds" })
       const operation = "setStock"
-      const { use } = yield* limit.reserve(patient, { operation })
+      const { use } = yield* limit.reserve(longMaxWait, { operation })
       database.away = true
       yield* TestClock.adjust("31 seconds")
       database.away = false
@@ -163,14 +165,14 @@ describe("an allowance in a database, for several processes", () => {
       expect(yield* Fiber.join(sent)).toBeGreaterThanOrEqual(631_000)
     }).pipe(Effect.scoped, Effect.provide(Database.memory)))
 
-  it.scoped("is taken from nobody by a late answer: a slot that someone else has by then stays theirs", () =>
+  it.scoped("ignores a late completion of a slot that another process has claimed since", () =>
     Effect.gen(function*() {
       const stood = yield* killable({ limit: 1, window: "60 seconds" })
-      yield* Effect.fork(stood.limit.withSlot(patient, Effect.sleep("100 seconds")))
+      yield* Effect.fork(stood.limit.withSlot(longMaxWait, Effect.sleep("100 seconds")))
       yield* TestClock.adjust("1 second")
       stood.database.away = true
       const other = yield* join({ limit: 1, window: "60 seconds" })
-      yield* Effect.fork(other.withSlot(patient, Effect.never))
+      yield* Effect.fork(other.withSlot(longMaxWait, Effect.never))
       yield* TestClock.adjust("95 seconds")
       stood.database.away = false
       yield* TestClock.adjust("10 seconds")

@@ -10,7 +10,7 @@ const window = 60_000
 const limit = 120
 const getMe = Effect.flatMap(Profiles, ({ me }) => me)
 
-/** Counts a request at a moment: 0 where it is accepted, otherwise the seconds of `Retry-After`. */
+/** Counts a request at a moment. Returns 0 if it is accepted, otherwise the seconds of `Retry-After`. */
 type RateServer = (at: number) => number
 
 const seconds = (millis: number) => Math.max(1, Math.ceil(millis / 1_000))
@@ -63,7 +63,7 @@ const sliding = (): RateServer => {
   }
 }
 
-/** 240 calls at once, each with a latency that differs from call to call, and what came of them. */
+/** The outcomes of 240 concurrent calls with different latencies. */
 const run = (server: RateServer, latency: number) =>
   Effect.suspend(() => {
     let refused = 0
@@ -90,7 +90,7 @@ const run = (server: RateServer, latency: number) =>
     )
   })
 
-describe("240 calls at once", () => {
+describe("240 concurrent calls", () => {
   const services = {
     "a token bucket of 10": { server: () => bucket(10), ideal: 115_000 },
     "GCRA with a burst of 10": { server: () => gcra(10), ideal: 115_000 },
@@ -112,7 +112,7 @@ describe("240 calls at once", () => {
   }
 })
 
-describe("a refusal for the rate", () => {
+describe("a 429", () => {
   const refused = (retryAfter?: string) =>
     Fake.refusal(429, "RATE_LIMITED", {}, retryAfter === undefined ? {} : { "retry-after": retryAfter })
   const me = Fake.json({ id: "1" })
@@ -125,28 +125,28 @@ describe("a refusal for the rate", () => {
     )
   }
 
-  it.effect("is waited out within the call's maximum wait, however often it comes", () =>
+  it.effect("is retried within the call's maximum wait, any number of times", () =>
     Effect.gen(function*() {
       const { calls, result } = yield* outcome(getMe, [...Array.from({ length: 12 }, () => refused("5")), me])
       expect(calls).toBe(13)
       expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(60_000)
     }))
 
-  it.effect("uses up the maximum wait of the call, not of each attempt", () =>
+  it.effect("reduces the maximum wait of the call, not of each attempt", () =>
     Effect.gen(function*() {
       const { calls, result } = yield* outcome(Plaza.withMaxWait("12 seconds")(getMe), [refused("5")])
       expect(Either.getLeft(result)).toMatchObject({ value: { _tag: "RateLimited" } })
       expect(calls).toBe(3)
     }))
 
-  it.effect("without Retry-After is waited out for longer and longer", () =>
+  it.effect("without Retry-After causes growing waits", () =>
     Effect.gen(function*() {
       const { calls, result } = yield* outcome(getMe, [refused(), refused(), refused(), refused(), me])
       expect(calls).toBe(5)
       expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(7_500)
     }))
 
-  it.effect("for ten hours stops the operation that met it and no other", () =>
+  it.effect("with a Retry-After of ten hours pauses its operation and no other", () =>
     Effect.gen(function*() {
       const setStock = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 1))
       const layer = Fake.layerPlaza(({ method }) => Effect.succeed(method === "PATCH" ? refused("36000") : me))
@@ -178,7 +178,7 @@ describe("a refusal for the rate", () => {
     }
   }
 
-  it.effect("a Retry-After of a 503 is waited out as well, by every call of the key", () =>
+  it.effect("the Retry-After of a 503 pauses every call of the key", () =>
     Effect.gen(function*() {
       const busy = Fake.refusal(503, "BUSY", {}, { "retry-after": "30" })
       const { calls, result } = yield* outcome(getMe, [busy, me])
@@ -186,7 +186,7 @@ describe("a refusal for the rate", () => {
       expect(Either.getOrThrow(result)[1]).toBeGreaterThanOrEqual(30_000)
     }))
 
-  it.effect("for a fraction of a second, again and again, leads to no more requests than the rate allows", () =>
+  it.effect("with a Retry-After of a fraction of a second causes no more requests than the rate allows", () =>
     Effect.gen(function*() {
       const sentAt: Array<number> = []
       const layer = Fake.layerPlaza(() =>
@@ -199,7 +199,7 @@ describe("a refusal for the rate", () => {
       expect(Math.max(...sentAt.map((end) => sentAt.filter((at) => at <= end && at > end - window).length))).toBeLessThanOrEqual(limit)
     }))
 
-  it.effect("a Retry-After of a 503 beyond the maximum wait ends the call in that 503", () =>
+  it.effect("the Retry-After of a 503 beyond the maximum wait fails the call with that 503", () =>
     Effect.gen(function*() {
       const busy = Fake.refusal(503, "BUSY", {}, { "retry-after": "3600" })
       const setStock = Effect.flatMap(Store, ({ setStock }) => setStock(ProductId.make("p"), 1))

@@ -20,7 +20,7 @@ const entities: Readonly<Record<string, string>> = {
   "_": "&lowbar;"
 }
 
-/** Each way in which a character may be written, in a text that isn't JSON. */
+/** The forms of a character in a text that isn't JSON. */
 const forms: ReadonlyArray<(character: string) => string> = [
   (character) => character,
   (character) => `\\u00${hex(character.charCodeAt(0))}`,
@@ -100,7 +100,7 @@ describe("the key", () => {
     expect(text(`${before} ${write(key, choices)} ${after}`)).toBe(`${before} <redacted> ${after}`)
   })
 
-  it.prop("that contains escapes itself is removed as it is, and decoded in any mixture of escapes", [
+  it.prop("that contains escapes itself is removed unchanged, and decoded in any mixture of escapes", [
     keyWithEscapes,
     choices,
     around,
@@ -125,7 +125,7 @@ describe("the key", () => {
     expect(text(`<b>${html.join("").replaceAll("&", "&amp")}</b>`)).toBe("<b><redacted></b>")
   })
 
-  it.prop("is removed from JSON in any mixture of its escapes, as a value and as a name, and JSON it remains", [key, choices],
+  it.prop("is removed from JSON in any mixture of its escapes, as a value and as a property name, and the JSON stays valid", [key, choices],
     ([key, choices]) => {
       const { text } = Redaction.make(key)
       const echo = json(key, choices)
@@ -133,37 +133,65 @@ describe("the key", () => {
       expect(parsed).toEqual({ error: { code: "X", "Bearer <redacted>": "a\n<redacted>\n\"", list: ["<redacted>"] } })
     })
 
-  it.prop("is removed from base64 of what holds it, at any alignment", [key, fc.nat({ max: 5 }), fc.boolean()], ([key, shift, url]) => {
+  it.prop("is removed without its prefix, in any mixture of escapes and from base64", [key, choices, fc.nat({ max: 5 })],
+    ([key, choices, shift]) => {
+      const { text } = Redaction.make(key)
+      const secret = key.slice(-40)
+      expect(text(`no key ${write(secret, choices)} here`)).toBe("no key <redacted> here")
+      expect(text(Buffer.from(`${"x".repeat(shift)} ${secret} y`).toString("base64"))).toContain("<redacted>")
+    })
+
+  it.prop("is removed from base64 of a text that contains it, at any alignment", [key, fc.nat({ max: 5 }), fc.boolean()],
+    ([key, shift, url]) => {
+      const { text } = Redaction.make(key)
+      const encoded = Buffer.from(`${"x".repeat(shift)} ${key} y`).toString(url ? "base64url" : "base64")
+      const left = text(encoded)
+      expect(left).toContain("<redacted>")
+      // What remains at the ends holds a character of the key at most.
+      expect(left.length).toBeLessThan(encoded.length - key.length + "<redacted>".length)
+    })
+
+  it.prop("is removed from base64 in lines of any length, as text and as a JSON value", [
+    key,
+    fc.nat({ max: 100 }),
+    fc.integer({ min: 1, max: 80 }),
+    fc.constantFrom("\n", "\r\n"),
+    fc.boolean()
+  ], ([key, shift, width, lineEnd, url]) => {
     const { text } = Redaction.make(key)
     const encoded = Buffer.from(`${"x".repeat(shift)} ${key} y`).toString(url ? "base64url" : "base64")
-    const left = text(encoded)
+    const lines = encoded.replace(new RegExp(`.{${width}}(?=.)`, "g"), `$&${lineEnd}`)
+    const parsed: unknown = JSON.parse(text(JSON.stringify({ echo: lines })))
+    expect(parsed).toEqual({ echo: text(lines) })
+    const left = text(lines).replaceAll(lineEnd, "")
     expect(left).toContain("<redacted>")
-    // What remains at the ends holds a character of the key at most.
+    // The characters at the ends also encode the text around the key.
     expect(left.length).toBeLessThan(encoded.length - key.length + "<redacted>".length)
   })
 
-  it.prop("is removed from what an HTTP client failed with, at any depth, and code and message stay", [key, choices], ([key, choices]) => {
-    const { cause } = Redaction.make(key)
-    const request = { method: "GET", headers: { authorization: `Bearer ${key}` } }
-    const inner = Object.assign(new Error(`connect to ${write(key, choices)}`), {
-      code: "ECONNRESET",
-      request,
-      [`x${key}`]: 1,
-      cause: `again ${key}`
+  it.prop("is removed from the error of an HTTP client at any depth, and the error keeps its code and message", [key, choices],
+    ([key, choices]) => {
+      const { cause } = Redaction.make(key)
+      const request = { method: "GET", headers: { authorization: `Bearer ${key}` } }
+      const inner = Object.assign(new Error(`connect to ${write(key, choices)}`), {
+        code: "ECONNRESET",
+        request,
+        [`x${key}`]: 1,
+        cause: `again ${key}`
+      })
+      const outer = Object.assign(new TypeError("fetch failed", { cause: inner }), { config: request, errors: [inner] })
+      const copied = cause(outer)
+      const shown = inspect(copied, { depth: 20, showHidden: true }) + JSON.stringify(copied)
+      expect(shown).not.toContain(key)
+      expect(shown).not.toContain(JSON.stringify(key).slice(1, -1))
+      expect(copied).toMatchObject({
+        name: "TypeError",
+        message: "fetch failed",
+        cause: { code: "ECONNRESET", message: "connect to <redacted>" }
+      })
     })
-    const outer = Object.assign(new TypeError("fetch failed", { cause: inner }), { config: request, errors: [inner] })
-    const copied = cause(outer)
-    const shown = inspect(copied, { depth: 20, showHidden: true }) + JSON.stringify(copied)
-    expect(shown).not.toContain(key)
-    expect(shown).not.toContain(JSON.stringify(key).slice(1, -1))
-    expect(copied).toMatchObject({
-      name: "TypeError",
-      message: "fetch failed",
-      cause: { code: "ECONNRESET", message: "connect to <redacted>" }
-    })
-  })
 
-  it.prop("that ends with a backslash is removed as well, and JSON remains JSON", [
+  it.prop("that ends with a backslash is removed too, and JSON stays valid", [
     key,
     fc.integer({ min: 1, max: 3 }),
     fc.constantFrom("", "\"", " ")
@@ -176,7 +204,7 @@ describe("the key", () => {
     expect(() => JSON.parse(left) as unknown).not.toThrow()
   })
 
-  it("in a cause that goes round does not hang", () => {
+  it("in a cyclic cause doesn't cause a loop", () => {
     const error = new Error("round")
     Object.assign(error, { cause: error })
     expect(Redaction.make(Fake.key).cause(error)).toMatchObject({ message: "round" })
@@ -188,9 +216,12 @@ describe("a text without the key", () => {
     expect(Redaction.make(Fake.key).text(given)).toBe(given)
   })
 
-  it("of nothing but escapes is read in steps that grow with its length alone", () => {
-    const { text } = Redaction.make(Fake.key)
-    for (const unit of ["\\", "%25", "&amp;", "&amp", "&#0", "0", "k", "key_", "\\u006b", "%6b"]) {
+  it("of nothing but escapes takes linear time", () => {
+    // No unit repeated is the end of this key.
+    const { text } = Redaction.make(`${Fake.key}_`)
+    for (
+      const unit of ["\\", "\n", "k\n", "k\\n", "\\r\\n", "\\r", "\r", "%25", "&amp;", "&amp", "&#0", "0", "k", "key_", "\\u006b", "%6b"]
+    ) {
       const given = unit.repeat(20_000)
       expect(text(given)).toBe(given)
     }

@@ -63,7 +63,7 @@ for (const [client, http] of runtimes) {
         }))
     }
 
-    it.scopedLive("once it is decompressed isn't read on either", () =>
+    it.scopedLive("after decompression isn't read further either", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make(bomb)
         // What asks for no compression doesn't decompress, and then it is small and no JSON.

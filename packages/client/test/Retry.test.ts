@@ -8,7 +8,7 @@ import * as Virtual from "./support/Virtual.js"
 const hour = 3_600_000
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 
-/** A call of a service that answers by the script, each after so long and with the wall clock set by so much meanwhile. */
+/** A call of a service with scripted responses, each after a time and with a change of the wall clock. */
 const call = (replies: ReadonlyArray<Fake.Reply>, millis: number, setByMillis: number) =>
   Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) => {
     let requests = 0

@@ -28,7 +28,7 @@ const lists = () =>
   })
 const roomy = { sandbox: { assumptions: { requestsPerWindow: 1_000 } } }
 
-Prism.itThrough("lists come whole and in order, and conversations take messages", lists(), roomy)
+Prism.itThrough("lists are complete and in order, and messages can be sent", lists(), roomy)
 
 for (const [client, http] of runtimes) {
   describe(`by ${client}`, () => {
@@ -38,15 +38,15 @@ for (const [client, http] of runtimes) {
       options: Partial<Plaza.Options> = once
     ) => Effect.provide(call, RawServer.layerPlaza(server.baseUrl, http, options))
 
-    it.scopedLive("a refused connection did nothing, and is said to be one", () =>
+    it.scopedLive("a refused connection fails with ConnectionFailed", () =>
       Effect.gen(function*() {
         const { baseUrl } = yield* Effect.scoped(RawServer.make(() => {}))
         const failure = yield* Effect.flip(Effect.provide(comment, RawServer.layerPlaza(baseUrl, http, once)))
         expect(failure).toMatchObject({ _tag: "ConnectionFailed", reason: "ECONNREFUSED" })
-        expect(failure.message).toContain("check the base address")
+        expect(failure.message).toContain("check the base URL")
       }))
 
-    it.scopedLive("a certificate that nobody vouches for is refused before the key leaves", () =>
+    it.scopedLive("an untrusted certificate is rejected before the key is sent", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }), "https")
         expect(yield* Effect.flip(against(server, comment))).toMatchObject({
@@ -56,7 +56,7 @@ for (const [client, http] of runtimes) {
         expect(server.seen).toEqual([])
       }))
 
-    it.scopedLive("an address with https of a service that has none is a connection that failed", () =>
+    it.scopedLive("an https URL of a service without TLS fails with ConnectionFailed", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
         const layer = RawServer.layerPlaza(server.baseUrl.replace("http:", "https:"), http, once)
@@ -82,7 +82,7 @@ for (const [client, http] of runtimes) {
         }))
     }
 
-    it.scopedLive("a connection that the service closed between two requests is not taken again", () =>
+    it.scopedLive("a connection that the service closed between two requests is not reused", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           response.on("finish", () => request.socket.end())
@@ -96,7 +96,7 @@ for (const [client, http] of runtimes) {
         expect(server.seen).toHaveLength(5)
       }))
 
-    it.scopedLive("an answer without a body is one", () =>
+    it.scopedLive("a response without a body is a success", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((_, response) => {
           response.writeHead(204).end()
@@ -106,7 +106,7 @@ for (const [client, http] of runtimes) {
         expect(product).toEqual({ id: "p", stock: 3 })
       }))
 
-    it.scopedLive("a request goes out as it should: method, path, key and body", () =>
+    it.scopedLive("a request has its method, path, key and body", () =>
       Effect.gen(function*() {
         const bodies: Array<string> = []
         const server = yield* RawServer.make((request, response) => {
@@ -134,11 +134,10 @@ for (const [client, http] of runtimes) {
           .toEqual([])
       }))
 
-    it.live("lists come whole and in order, and conversations take messages", () =>
-      Effect.provide(lists(), OnSandbox.onSocket(roomy, http)))
+    it.live("lists are complete and in order, and messages can be sent", () => Effect.provide(lists(), OnSandbox.onSocket(roomy, http)))
 
     const large = Stream.repeatValue(new Uint8Array(64 * 1024)).pipe(Stream.take(1_000))
-    it.scopedLive("an upload of known length says so, but for fetch, which can't", () =>
+    it.scopedLive("an upload of known length has a Content-Length, except on fetch", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           request.resume().on("end", () => RawServer.answerJson(response, { mediaId: "1" }))
@@ -162,7 +161,7 @@ for (const [client, http] of runtimes) {
       }
     }
 
-    it.scopedLive("a refusal of an upload is heard while the upload is still going out", () =>
+    it.scopedLive("a refusal of an upload is read while the upload is in flight", () =>
       Effect.gen(function*() {
         // Answers at the first bytes, and lets the rest go by.
         const server = yield* RawServer.make((request, response) => {
@@ -176,7 +175,7 @@ for (const [client, http] of runtimes) {
         yield* RawServer.until("nothing is left open", () => server.busy() === 0)
       }))
 
-    it.scopedLive("and so is one of a service that hangs up behind it, or it is said that it hung up", () =>
+    it.scopedLive("a refusal followed by a closed connection is read, or the call fails with ConnectionLost", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request, response) => {
           request.once("data", () => {
@@ -190,7 +189,7 @@ for (const [client, http] of runtimes) {
         yield* RawServer.until("nothing is left open", () => server.sockets() === 0)
       }))
 
-    it.scopedLive("a service that hangs up amid an upload is said to have done so, and perhaps why", () =>
+    it.scopedLive("a connection that closes during an upload fails with a message about the likely cause", () =>
       Effect.gen(function*() {
         const server = yield* RawServer.make((request) => {
           request.once("data", () => request.socket.destroy())
@@ -199,14 +198,16 @@ for (const [client, http] of runtimes) {
           const upload = Effect.flatMap(Media, ({ upload }) => upload({ fileName: "a.bin", content }))
           const failure = yield* Effect.flip(against(server, upload))
           expect(failure._tag).toBe("ConnectionLost")
-          expect(failure.message).toMatch(/^the connection to 127\.0\.0\.1:\d+ broke .* too large may hang up like this$/)
+          expect(failure.message).toMatch(
+            /^the connection to 127\.0\.0\.1:\d+ broke .* while the client sent the file; the file may be too large for the service$/
+          )
         }
         yield* RawServer.until("nothing is left open", () => server.sockets() === 0)
       }))
   })
 }
 
-it.scopedLive("settings of one's own for fetch are kept, but for the one about redirects", () =>
+it.scopedLive("a RequestInit of the application is kept, except its redirect mode", () =>
   Effect.gen(function*() {
     const server = yield* RawServer.make((_, response) => {
       response.writeHead(302, { location: "/elsewhere" }).end()

@@ -10,7 +10,7 @@ import * as OnSandbox from "./support/OnSandbox.js"
 import * as Traced from "./support/Traced.js"
 import * as Virtual from "./support/Virtual.js"
 
-/** Every form in which a value may reach a log, a report or a screen. */
+/** Every form in which a value may reach a log, a report or a terminal. */
 const written = (value: unknown): string => {
   const error = value instanceof Error ? [value.message, value.stack, JSON.stringify(Object.entries(value))] : []
   return [
@@ -21,7 +21,7 @@ const written = (value: unknown): string => {
   ].join("\n")
 }
 
-/** Runs a program and gives everything that it lets out: logs at every level, spans, and what it ended in. */
+/** Runs a program and returns its output: logs at every level, spans and its exit. */
 const everything = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<string, never, R> =>
   Effect.gen(function*() {
     const out: Array<string> = []
@@ -59,7 +59,7 @@ const calls: ReadonlyArray<Effect.Effect<unknown, ClientError.Failure, Plaza.Ser
   Plaza.request({ method: "DELETE", path: "/posts/1", response: Schema.Unknown })
 ]
 
-/** The key as some encoder may write it: JSON of .NET and PHP, a URL, a page. */
+/** The key in the forms of common encoders: JSON of .NET and PHP, URLs, HTML. */
 const escapes: ReadonlyArray<string> = [
   Array.from(Fake.key, (character) => `\\u00${character.charCodeAt(0).toString(16)}`).join(""),
   Fake.key.replace("_", "\\u005F"),
@@ -68,7 +68,7 @@ const escapes: ReadonlyArray<string> = [
   Fake.key
 ]
 
-/** Undoes every escape that {@link escapes} has, so that an echo is seen however it is written. */
+/** Decodes every escape of {@link escapes}, to find an echo in any form. */
 const unescaped = (text: string): string =>
   text.replace(/\\+u00([0-9a-f]{2})|%([0-9a-f]{2})/gi, (_, unicode?: string, percent?: string) =>
     String.fromCharCode(Number.parseInt(unicode ?? percent ?? "", 16))).replaceAll("&#107;", "k")
@@ -96,7 +96,7 @@ const replies: ReadonlyArray<Fake.Reply> = [
   ])
 ]
 
-it.effect("the key is in no log, span, error or report, whatever the service answers", () =>
+it.effect("the key is in no log, span, error or report, for any response of the service", () =>
   Effect.gen(function*() {
     for (const call of calls) {
       for (const reply of replies) {
@@ -108,7 +108,7 @@ it.effect("the key is in no log, span, error or report, whatever the service ans
     }
   }))
 
-it.effect("nor when the service is the sandbox, refusing and failing", () =>
+it.effect("the key is in no output of calls that the sandbox refuses or fails", () =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const key = Redacted.value(sandbox.apiKey)
@@ -120,7 +120,7 @@ it.effect("nor when the service is the sandbox, refusing and failing", () =>
     }
   }).pipe(Virtual.run, Effect.provide(OnSandbox.inProcess())))
 
-it.live("nor when there is no service at all", () =>
+it.live("the key is in no output of calls to an unreachable service", () =>
   Effect.gen(function*() {
     const { default: net } = yield* Effect.promise(() => import("node:net"))
     // A port that was free a moment ago and that nobody listens on now.

@@ -1,7 +1,8 @@
 /** The service's clock comes from a valid `Date` header only. */
 import { expect, it } from "@effect/vitest"
-import { Operations, Profiles } from "@plaza/client"
+import { Profiles } from "@plaza/client"
 import { DateTime, Effect } from "effect"
+import { Operations } from "../src/internal/contract/Operations.js"
 import * as Fake from "./support/FakeService.js"
 
 const noon = Date.UTC(2026, 9, 1, 12)

@@ -24,7 +24,7 @@ const fromEnvironment = (variables: Record<string, string>, answer: Fake.Reply =
 const right = { PLAZA_BASE_URL: Fake.baseUrl, PLAZA_API_KEY: Fake.key }
 
 describe("the settings of the environment", () => {
-  it.effect("are a base address and a key, a slash at the end or not", () =>
+  it.effect("are a base URL, with or without a trailing slash, and a key", () =>
     Effect.gen(function*() {
       for (const PLAZA_BASE_URL of [Fake.baseUrl, `${Fake.baseUrl}/`]) {
         const { calls, run } = fromEnvironment({ ...right, PLAZA_BASE_URL })
@@ -65,13 +65,13 @@ describe("the settings of the environment", () => {
       }))
   }
 
-  it.effect("can allow plain http to another machine", () =>
+  it.effect("allow plain http to another machine with a variable", () =>
     Effect.gen(function*() {
       const variables = { ...right, PLAZA_BASE_URL: "http://service.test/open/v1", PLAZA_ALLOW_INSECURE_HTTP: "true" }
       expect(yield* fromEnvironment(variables).run).toEqual({ id: "1" })
     }))
 
-  it.effect("set the time of one attempt, and the allowance", () =>
+  it.effect("set the timeout of one attempt and the allowance", () =>
     Effect.gen(function*() {
       const { run } = fromEnvironment({ ...right, PLAZA_TIMEOUT: "3 seconds" }, "hang")
       expect(yield* Effect.flip(run)).toMatchObject({ _tag: "AttemptTimeout", timeout: { value: { millis: 3_000 } } })
@@ -83,7 +83,7 @@ describe("the settings of the environment", () => {
 })
 
 describe("the options of a layer", () => {
-  it.effect("are refused by name", () =>
+  it.effect("fail with their name if they are invalid", () =>
     Effect.gen(function*() {
       const options = { baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key) }
       const wrong = {

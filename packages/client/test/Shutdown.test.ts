@@ -3,7 +3,6 @@ import { Chat, Posts, Profiles, RateLimit } from "@plaza/client"
 import { ConversationId, PostId } from "@plaza/domain"
 import { Clock, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Scope, TestClock } from "effect"
 import * as Plaza from "../src/Plaza.js"
-import { fromOptions, Settings } from "../src/Settings.js"
 import * as Fake from "./support/FakeService.js"
 import * as Virtual from "./support/Virtual.js"
 
@@ -14,16 +13,15 @@ const built = <R, E>(layer: Layer.Layer<R, E>) =>
     return { context, release: Scope.close(scope, Exit.void) }
   })
 
-/** A client of an allowance that others have a part in. */
+/** A client of an allowance that other clients share. */
 const builtOn = (limit: RateLimit.RateLimit["Type"]) =>
-  built(Plaza.layerWithoutRateLimit.pipe(
+  built(Plaza.layerWithoutRateLimit({ apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }).pipe(
     Layer.provide(Layer.succeed(RateLimit.RateLimit, limit)),
-    Layer.provide(Layer.effect(Settings, fromOptions({ apiKey: Redacted.make(Fake.key), baseUrl: Fake.baseUrl }))),
     Layer.provide(Fake.layerHttpClient(() => Effect.succeed(Fake.json({ id: "1" }))))
   ))
 
 describe("a client whose layer is released", () => {
-  it.effect("ends what is in flight as a lost connection, or of unknown outcome where it may not be repeated", () =>
+  it.effect("fails calls in flight with ConnectionLost, or with OutcomeUnknown if they must not be repeated", () =>
     Effect.gen(function*() {
       const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed("hang")))
       const { me } = Context.get(context, Profiles)
@@ -43,7 +41,7 @@ describe("a client whose layer is released", () => {
       expect(yield* Fiber.join(calls)).toMatchObject([lost, lost, unknown, unknown])
     }))
 
-  it.effect("fails every later call, and those that wait for a slot", () =>
+  it.effect("fails every later call, and the calls that wait for a slot", () =>
     Effect.gen(function*() {
       const { context, release } = yield* built(Fake.layerPlaza(() => Effect.succeed(Fake.json({ id: "1" })), { rateLimit: 1 }))
       const { me } = Context.get(context, Profiles)
@@ -55,7 +53,7 @@ describe("a client whose layer is released", () => {
       expect((yield* Effect.flip(me))._tag).toBe("ClientClosed")
     }))
 
-  it.scoped("fails those that wait for a slot of an allowance that goes on", () =>
+  it.scoped("fails calls that wait for a slot of an allowance that stays open", () =>
     Effect.gen(function*() {
       const limit = Context.get(yield* Layer.build(RateLimit.layerMemory({ limit: 1 })), RateLimit.RateLimit)
       const { context, release } = yield* builtOn(limit)
@@ -70,7 +68,7 @@ describe("a client whose layer is released", () => {
       expect(yield* Fiber.join(other)).toBe(60_001)
     }))
 
-  it.scoped("fails those that wait for a paused operation of an allowance that goes on", () =>
+  it.scoped("fails calls that wait for a paused operation of an allowance that stays open", () =>
     Effect.gen(function*() {
       const limit = Context.get(yield* Layer.build(RateLimit.layerMemory()), RateLimit.RateLimit)
       const { context, release } = yield* builtOn(limit)
@@ -84,8 +82,8 @@ describe("a client whose layer is released", () => {
     }))
 })
 
-describe("a time limit", () => {
-  it.effect("is kept when the wall clock is set back by an hour", () =>
+describe("a timeout", () => {
+  it.effect("applies also if the wall clock is set back by an hour", () =>
     Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) =>
       Effect.gen(function*() {
         const layer = Fake.layerPlaza(() => Effect.succeed("hang"), { timeout: "1 second" })

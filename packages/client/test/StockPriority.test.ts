@@ -2,10 +2,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { FastCheck as fc } from "effect"
 
-const nothing: StockPriority.Knowledge = { wanted: 5, confirmed: undefined, doubt: undefined }
+const nothing: StockPriority.StockValues = { wanted: 5, confirmed: undefined, doubt: undefined }
 const doubt = (lowest: number, highest = lowest) => ({ lowest, highest })
 
-const cases: ReadonlyArray<readonly [what: string, knowledge: Partial<StockPriority.Knowledge>, is: StockPriority.Priority]> = [
+const cases: ReadonlyArray<readonly [what: string, knowledge: Partial<StockPriority.StockValues>, is: StockPriority.Priority]> = [
   ["a zero that nobody confirmed", { wanted: 0 }, "soldOut"],
   ["a zero over a confirmed stock", { wanted: 0, confirmed: 3 }, "soldOut"],
   ["a zero that was sent with an unknown outcome", { wanted: 0, confirmed: 3, doubt: doubt(0) }, "soldOut"],
@@ -29,30 +29,28 @@ describe("the priority of a stock", () => {
 
   const count = fc.integer({ min: 0, max: 4 })
   const maybe = fc.option(count, { nil: undefined })
-  const arbitrary: fc.Arbitrary<StockPriority.Knowledge> = fc.record({
+  const arbitrary: fc.Arbitrary<StockPriority.StockValues> = fc.record({
     wanted: count,
     confirmed: maybe,
     doubt: fc.option(fc.tuple(count, count).map(([one, other]) => doubt(Math.min(one, other), Math.max(one, other))), { nil: undefined })
   })
-  const rank = (knowledge: StockPriority.Knowledge) => StockPriority.priorities.indexOf(StockPriority.of(knowledge))
+  const rank = (knowledge: StockPriority.StockValues) => StockPriority.priorities.indexOf(StockPriority.of(knowledge))
 
-  it.prop("is sold out for a zero, unless it was confirmed and nothing else may arrive; and for nothing else", [arbitrary],
-    ([knowledge]) => {
-      const { confirmed, wanted } = knowledge
-      const safe = confirmed === 0 && (knowledge.doubt?.highest ?? 0) === 0
-      expect(StockPriority.of(knowledge) === "soldOut").toBe(wanted === 0 && !safe)
-    })
+  it.prop("is soldOut exactly for a zero that is not confirmed or that another value may replace", [arbitrary], ([knowledge]) => {
+    const { confirmed, wanted } = knowledge
+    const safe = confirmed === 0 && (knowledge.doubt?.highest ?? 0) === 0
+    expect(StockPriority.of(knowledge) === "soldOut").toBe(wanted === 0 && !safe)
+  })
 
-  it.prop("is doubtful only for a repeat", [arbitrary], ([knowledge]) => {
+  it.prop("is doubtful only for a value that was sent before", [arbitrary], ([knowledge]) => {
     if (StockPriority.of(knowledge) === "doubtful")
       expect(knowledge).toMatchObject({ doubt: { lowest: knowledge.wanted, highest: knowledge.wanted } })
   })
 
-  it.prop("of a product that is not on its way rises with the stock that others can still buy", [count, count, count],
-    ([wanted, one, other]) => {
-      const of = (confirmed: number) => rank({ wanted, confirmed, doubt: undefined })
-      const [fewer, more] = [Math.min(one, other), Math.max(one, other)]
-      // A confirmed zero is the one that is not on sale at all.
-      if (fewer > 0) expect(of(more)).toBeLessThanOrEqual(of(fewer))
-    })
+  it.prop("of a product without doubt rises with the stock that customers can still buy", [count, count, count], ([wanted, one, other]) => {
+    const of = (confirmed: number) => rank({ wanted, confirmed, doubt: undefined })
+    const [fewer, more] = [Math.min(one, other), Math.max(one, other)]
+    // A confirmed zero is the one that is not on sale at all.
+    if (fewer > 0) expect(of(more)).toBeLessThanOrEqual(of(fewer))
+  })
 })

@@ -1,4 +1,4 @@
-/** The order of values that two calls for one product send and leave at the service. */
+/** The order in which two calls for one product send and store values. */
 import { describe, expect, it } from "@effect/vitest"
 import { Store } from "@plaza/client"
 import { ProductId } from "@plaza/domain"
@@ -9,7 +9,7 @@ import * as OnSandbox from "./support/OnSandbox.js"
 
 const product = "CAP/RED L"
 
-/** The values that were stored, in their order, where the first of two calls meets a fault and the second begins meanwhile. */
+/** The stored values in order, where the first of two calls has a fault and the second starts meanwhile. */
 const stored = (fault: Fault, latitude: Latitude.Change = {}) =>
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
@@ -23,11 +23,11 @@ const stored = (fault: Fault, latitude: Latitude.Change = {}) =>
     return (yield* sandbox.commits).map(({ payload }) => payload)
   }).pipe(SimulatedTime.run, Effect.provide(OnSandbox.inProcess({ sandbox: { latitude } })))
 
-describe("of two stock values of one product, the value of the later call stands", () => {
-  it.effect("when the earlier call is repeated after a 503", () =>
+describe("of two stock values of one product, the service stores the value of the later call last", () => {
+  it.effect("when the earlier call is retried after a 503", () =>
     Effect.map(stored({ kind: "status", when: "before", status: 503 }), (values) => expect(values).toEqual([{ stock: 10 }, { stock: 5 }])))
 
-  it.effect("when the earlier call is repeated although its value was set", () =>
+  it.effect("when the earlier call is retried although its value was stored", () =>
     Effect.map(stored({ kind: "drop", when: "after" }), (values) => expect(values).toEqual([{ stock: 10 }, { stock: 10 }, { stock: 5 }])))
 
   const givenUp = {

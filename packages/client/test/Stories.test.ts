@@ -9,14 +9,14 @@ const json = fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("__proto__", "c
   fc.jsonValue({ maxDepth: 2 }))
 
 describe("a story", () => {
-  it.effect.prop("is sent as it is, whatever its properties are called", [json], ([story]) =>
+  it.effect.prop("is sent unchanged, with any property names", [json], ([story]) =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.json({})])
       yield* Effect.provide(create(story), layer)
       expect(calls[0]?.body).toBe(JSON.stringify(story))
     }))
 
-  it.effect("keeps a property that is called __proto__", () =>
+  it.effect("keeps a property named __proto__", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.json({})])
       const body = `{"text":"a","__proto__":{"polluted":true},"inner":{"__proto__":1}}`
@@ -24,7 +24,7 @@ describe("a story", () => {
       expect(calls[0]?.body).toBe(body)
     }))
 
-  it.effect("that is no object, or has no form in JSON, is refused before anything is sent", () =>
+  it.effect("that is not an object, or can't be encoded as JSON, fails without a request", () =>
     Effect.gen(function*() {
       const { calls, layer } = Fake.scripted([Fake.json({})])
       const cycle: Record<string, unknown> = {}

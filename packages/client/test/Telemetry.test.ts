@@ -16,7 +16,7 @@ const likeTwice = (delivery: Partial<Plaza.Options> = {}) => {
 }
 
 describe("a call is observable", () => {
-  it.effect("as a span of the operation with one for each attempt under it, without ids in their names", () =>
+  it.effect("as a span of the operation with a child span for each attempt, without ids in their names", () =>
     Effect.gen(function*() {
       const spans = yield* traced(likeTwice().run)
       expect(spans.map(({ name }) => name)).toEqual(["plaza.likePost", "plaza.attempt", "plaza.attempt"])
@@ -55,7 +55,7 @@ describe("a call is observable", () => {
       )
     }))
 
-  it.effect("in metrics: requests, retries, refusals for the rate, and waits", () =>
+  it.effect("in metrics: requests, retries, 429s and waits", () =>
     Effect.gen(function*() {
       const snapshot = Effect.map(Metric.snapshot, (pairs) =>
         Object.fromEntries(
@@ -93,7 +93,7 @@ describe("a call is observable", () => {
       ])
     }))
 
-  it.effect("by nobody where tracing is off", () =>
+  it.effect("without spans if tracing is off", () =>
     Effect.gen(function*() {
       const { layer } = Fake.scripted([Fake.json({ id: "1" })])
       const me = Effect.provide(Effect.flatMap(Profiles, ({ me }) => me), layer)

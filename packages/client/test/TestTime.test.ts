@@ -7,8 +7,8 @@ import * as Fake from "./support/FakeService.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
 
-describe("an effect in advancing time", () => {
-  it.effect("ends although it sleeps, and the clock stands where its last sleep ended", () =>
+describe("an effect under TestTime.advancing", () => {
+  it.effect("ends although it sleeps, and the clock is at the end of its last sleep", () =>
     Effect.gen(function*() {
       const order: Array<string> = []
       const sleeper = (name: string, seconds: number) =>
@@ -25,7 +25,7 @@ describe("an effect in advancing time", () => {
       expect(calls).toHaveLength(3)
     }))
 
-  it.effect("fails as it fails", () =>
+  it.effect("keeps its failure", () =>
     Effect.gen(function*() {
       const { layer } = Fake.scripted([Fake.refusal(404, "NOT_FOUND")])
       expect(yield* Effect.flip(TestTime.advancing(Effect.provide(Plaza.withRetry(Schedule.stop)(me), layer)))).toMatchObject({

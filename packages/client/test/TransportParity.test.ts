@@ -148,7 +148,7 @@ interface Received {
   readonly body: string
 }
 
-/** Answers with the replies in turn, then with a resource that every call takes. */
+/** Responds with the given responses in turn, then with a resource that every call accepts. */
 const scripted = (replies: ReadonlyArray<Reply>) =>
   Effect.gen(function*() {
     const received: Array<Received> = []
@@ -184,7 +184,7 @@ const byName = ([one]: readonly [string, unknown], [other]: readonly [string, un
 const grown = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>) =>
   [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const).filter(([, growth]) => growth > 0).toSorted(byName)
 
-/** The port of each server is another one. */
+/** Removes the port, which differs from server to server. */
 const withoutPort = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
 
 const shown = (value: unknown): unknown =>
@@ -197,7 +197,7 @@ const shown = (value: unknown): unknown =>
         : inner) ?? "null")
   )
 
-/** All that a caller, an operator or the service sees of a call. */
+/** Everything that a caller, an operator or the service observes of a call. */
 const observed = (
   http: Layer.Layer<HttpClient.HttpClient>,
   call: Effect.Effect<unknown, ClientError.Failure, Plaza.Services>,

@@ -16,7 +16,7 @@ type EveryCall =
   | Domain.UnrecognizedError
   | ClientError.CallFailure
 
-it("every operation's failures are those that the contract lists for it, and an unknown outcome only for writes", () => {
+it("every operation has the failures that the contract lists, and OutcomeUnknown only for writes", () => {
   expectTypeOf<FailureOf<"getMe">>().toEqualTypeOf<EveryCall>()
   expectTypeOf<FailureOf<"listPosts">>().toEqualTypeOf<EveryCall | Domain.ValidationError>()
   expectTypeOf<FailureOf<"shipOrder">>().toEqualTypeOf<
@@ -36,12 +36,12 @@ it("every operation's failures are those that the contract lists for it, and an 
   >()
 })
 
-it("every operation's result is the contract's, without the empty answer", () => {
+it("every operation has the result of the contract, without void", () => {
   expectTypeOf<ResultOf<"setStock">>().toEqualTypeOf<Domain.Product>()
   expectTypeOf<ResultOf<"sendMessage">>().toEqualTypeOf<Domain.Message>()
 })
 
-it("options of calls keep the types of Effects and of Streams, in a pipe and by application", () => {
+it("options of calls keep the types of Effects and Streams, in a pipe and as functions", () => {
   const once = Plaza.withRetry(Schedule.stop)
   expectTypeOf(once<Effect.Effect<1, "e", "r">>).returns.toEqualTypeOf<Effect.Effect<1, "e", "r">>()
   expectTypeOf(Plaza.withMaxWait(1)<Stream.Stream<1, "e", "r">>).returns.toEqualTypeOf<Stream.Stream<1, "e", "r">>()
@@ -66,7 +66,7 @@ it("isServiceError narrows any union to the service's errors in it, and unknown 
   expect([null, undefined, 1, {}, { category: "NotFound" }].map(narrow)).toEqual([undefined, undefined, undefined, undefined, undefined])
 })
 
-it("catchCategory takes the errors of its categories out of the type and leaves the others", () => {
+it("catchCategory removes the errors of its categories from the type and keeps the others", () => {
   const retry = end(new Own()).pipe(ClientError.catchCategory("RateLimited", (failure) => {
     expectTypeOf(failure).toEqualTypeOf<Domain.RateLimited | Domain.UnrecognizedError>()
     return Effect.succeed("later" as const)
@@ -91,7 +91,7 @@ it("catchCategory handles the service's errors of its categories, unknown codes 
   expect(handled(new Own())).toBe("left Own")
 })
 
-it.effect("an absent field and undefined are the same in what is sent", () =>
+it.effect("an absent field and undefined give the same request", () =>
   Effect.gen(function*() {
     expectTypeOf<Parameters<Posts["Type"]["create"]>[0]>().toExtend<
       { readonly text?: string | undefined; readonly mediaIds?: ReadonlyArray<Domain.MediaId> | undefined }

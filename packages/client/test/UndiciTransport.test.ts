@@ -14,7 +14,7 @@ const against = (server: RawServer.RawServer, http = NodeClient.layer) =>
   RawServer.layerPlaza(server.baseUrl, http, { retry: Schedule.stop })
 
 describe("a call on Node's client", () => {
-  it.scopedLive("reads an answer that comes in pieces, a character's bytes torn apart", () =>
+  it.scopedLive("reads a response in chunks that split the bytes of a character", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make((_, response) => {
         const bytes = Buffer.from(JSON.stringify({ id: "1", username: "zoë" }))
@@ -25,7 +25,7 @@ describe("a call on Node's client", () => {
       expect(yield* Effect.provide(me, against(server))).toMatchObject({ username: "zoë" })
     }))
 
-  it.scopedLive("reads an answer with a byte order mark", () =>
+  it.scopedLive("reads a response with a byte order mark", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make((_, response) => {
         response.writeHead(200, { "content-type": "application/json" }).end("\uFEFF{\"id\":\"1\"}")
@@ -33,7 +33,7 @@ describe("a call on Node's client", () => {
       expect(yield* Effect.provide(me, against(server))).toMatchObject({ id: "1" })
     }))
 
-  it.scopedLive("waits for the answer after an informational one", () =>
+  it.scopedLive("waits for the final response after an informational one", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make((_, response) => {
         response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => RawServer.answerJson(response, { id: "1" }))
@@ -48,7 +48,7 @@ describe("a call on Node's client", () => {
       expect(server.seen[0]?.headers).toMatchObject({ "content-type": "application/json", "content-length": "15" })
     }))
 
-  it.scopedLive("goes through whatever an application has put around its client", () =>
+  it.scopedLive("applies the changes of an HttpClient that the application derived", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
       const tagged = Layer.effect(
@@ -59,7 +59,7 @@ describe("a call on Node's client", () => {
       expect(server.seen[0]?.headers).toMatchObject({ "x-shop": "north" })
     }))
 
-  it.scopedLive("keeps what the application follows by AsyncLocalStorage, on connections that serve others", () =>
+  it.scopedLive("keeps the application's AsyncLocalStorage, on connections that other calls use", () =>
     Effect.gen(function*() {
       const storage = new AsyncLocalStorage<string>()
       const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1" }))
@@ -71,7 +71,7 @@ describe("a call on Node's client", () => {
       expect(server.sockets()).toBeLessThan(names.length)
     }))
 
-  it.scopedLive("that is given up before it has a connection is never sent", () =>
+  it.scopedLive("that is interrupted before it has a connection is never sent", () =>
     Effect.gen(function*() {
       const server = yield* RawServer.make((_, response) => RawServer.answerJson(response, { id: "1", text: "hello" }))
       const context = yield* Layer.build(against(server))

@@ -15,7 +15,7 @@ const words = Uint32Array.from({ length: 8 * 1_024 * 1_024 }, (_, index) => Math
 const bytes = new Uint8Array(words.buffer).subarray(0, -1_234)
 const whole = sha256(bytes)
 
-/** Takes in a body by fits and starts, so that the connection is full again and again, and tells what the file was. */
+/** Reads a body with pauses, so that the connection fills up again and again, and returns the file. */
 const takeIn = (request: IncomingMessage, done: (digest: string) => void) => {
   const chunks: Array<Buffer> = []
   request.on("data", (chunk: Buffer) => {
@@ -31,7 +31,7 @@ const takeIn = (request: IncomingMessage, done: (digest: string) => void) => {
   })
 }
 
-/** A file, and the buffers that it was read into until now. */
+/** A file, and the buffers that it has been read into so far. */
 const file = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* fs.makeTempFileScoped()
@@ -98,13 +98,13 @@ interface Received {
   readonly content: Buffer
 }
 
-/** How slowly a service reads: it stops for a while after each so many bytes. */
+/** The speed of a service: it pauses after a number of bytes. */
 interface Pace {
   readonly stallEvery: number
   readonly stallMillis: number
 }
 
-/** Fails the first attempts for each file by their plan, takes the next one, and keeps the content of all. */
+/** Fails the first attempts of each file by plan, accepts the next one, and keeps the content of all attempts. */
 const failing = (
   plans: ReadonlyMap<string, ReadonlyArray<Attempt>>,
   { stallEvery, stallMillis }: Pace,
@@ -163,7 +163,7 @@ const files = fc.array(fc.record({ offset: fc.nat(MiB), length, attempts: fc.arr
 })
 const pace = fc.record({ stallEvery: fc.integer({ min: MiB / 4, max: 2 * MiB }), stallMillis: fc.integer({ min: 0, max: 10 }) })
 
-describe("every byte that a service receives is the file's, through stalls, cut connections and repeats", () => {
+describe("every byte that a service receives is a byte of the file, under stalls, cut connections and retries", () => {
   beforeEach(() => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0")
   })

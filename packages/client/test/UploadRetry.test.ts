@@ -7,7 +7,7 @@ import type { Upload } from "../src/Media.js"
 import * as RawServer from "./support/RawServer.js"
 import { runtimes } from "./support/Runtimes.js"
 
-/** Gives each piece once, however often it is iterated. */
+/** Emits each piece once, in any number of iterations. */
 const usedUp = (): AsyncIterable<Uint8Array> => {
   const pieces = Array.from({ length: 5 }, (_, index) => new Uint8Array(50_000).fill(index))
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(nextOf(pieces)) }) }
@@ -19,7 +19,7 @@ const nextOf = (pieces: Array<Uint8Array>): IteratorResult<Uint8Array, undefined
 const onceLength = 5 * 50_000
 const once = () => Stream.orDie(Stream.fromAsyncIterable(usedUp(), (error) => error))
 
-/** A stream that is another one each time it is run. */
+/** A stream that differs from run to run. */
 const changing = (contents: ReadonlyArray<ReadonlyArray<Uint8Array>>) => {
   let run = 0
   return Stream.suspend(() => Stream.fromIterable(contents[run++] ?? []))
@@ -54,21 +54,21 @@ for (const [client, http] of runtimes) {
         }))
     }
 
-    it.scopedLive("ends with that failure when its source can't be run again", () =>
+    it.scopedLive("fails with that failure if its source can't run again", () =>
       Effect.gen(function*() {
         const { result, seen } = yield* uploaded({ content: once(), rerunnable: false })
         expect(result).toMatchObject({ _tag: "Left", left: { category: "ServiceFault", status: 500 } })
         expect(seen).toBe(1)
       }))
 
-    it.scopedLive("ends with a 429 when its source can't be run again", () =>
+    it.scopedLive("fails with a 429 if its source can't run again", () =>
       Effect.gen(function*() {
         const { result, seen } = yield* uploaded({ content: once(), rerunnable: false }, 429)
         expect(result).toMatchObject({ _tag: "Left", left: { category: "RateLimited", status: 429 } })
         expect(seen).toBe(1)
       }))
 
-    it.scopedLive("stores no part of a source that can't be run again, when a 429 comes before all of it was sent", () =>
+    it.scopedLive("stores no part of a source that can't run again, if a 429 arrives before the end of the upload", () =>
       Effect.gen(function*() {
         const stored: Array<number> = []
         const server = yield* RawServer.make((request, response) => {
@@ -89,14 +89,14 @@ for (const [client, http] of runtimes) {
         expect(stored.every((length) => length > onceLength)).toBe(true)
       }))
 
-    it.scopedLive("is repeated after a 429 by a source that can be run again", () =>
+    it.scopedLive("is retried after a 429 if its source can run again", () =>
       Effect.gen(function*() {
         const { result, whole } = yield* uploaded({ content: Stream.make(new Uint8Array(9)) }, 429)
         expect(result).toMatchObject({ _tag: "Right" })
         expect(whole).toBe(2)
       }))
 
-    it.scopedLive("is not completed by a source that can't be run again, where the HTTP client repeats requests by itself", () =>
+    it.scopedLive("is not completed with a source that can't run again, if the HTTP client repeats requests itself", () =>
       Effect.gen(function*() {
         const repeating = Layer.map(http, (context) =>
           Context.make(HttpClient.HttpClient, HttpClient.retryTransient(Context.get(context, HttpClient.HttpClient), { times: 2 })))
@@ -105,7 +105,7 @@ for (const [client, http] of runtimes) {
         expect(whole).toBe(1)
       }))
 
-    it.scopedLive("is repeated by a source that gives the same in other pieces", () =>
+    it.scopedLive("is retried if its source emits the same bytes in other pieces", () =>
       Effect.gen(function*() {
         const content = changing([[new Uint8Array(9)], [new Uint8Array(4), new Uint8Array(5)]])
         expect((yield* uploaded({ content })).result).toMatchObject({ _tag: "Right" })
@@ -116,8 +116,8 @@ for (const [client, http] of runtimes) {
 const pieces = fc.array(fc.uint8Array({ maxLength: 4 }), { maxLength: 6 })
 const bytesOf = (run: ReadonlyArray<Uint8Array>) => run.flatMap((piece) => [...piece])
 
-describe("the content that was sent", () => {
-  it.prop("is compared byte by byte, whatever its pieces and however far a run came", [
+describe("the sent content", () => {
+  it.prop("is compared byte by byte, for any pieces and any length of a run", [
     fc.array(fc.tuple(pieces, fc.boolean()), { maxLength: 4 }),
     pieces
   ], ([earlier, last]) => {

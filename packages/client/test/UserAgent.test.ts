@@ -13,7 +13,7 @@ describe("User-Agent", () => {
     expect(manifest).toMatchObject({ version })
   })
 
-  it.effect("names this library, and before it the application that has a name", () =>
+  it.effect("names the application, if it has a name, and then this library", () =>
     Effect.gen(function*() {
       const cases = [[undefined, ""], ["stock-robot/1.2", "stock-robot/1.2 "], ["robot/1 (north shop)", "robot/1 (north shop) "]] as const
       for (const [application, before] of cases) {
@@ -23,7 +23,7 @@ describe("User-Agent", () => {
       }
     }))
 
-  it.effect("names the application of settings that come from the environment", () =>
+  it.effect("names the application with settings from the environment", () =>
     Effect.gen(function*() {
       const agents: Array<string | undefined> = []
       const layer = Plaza.layerConfigFor("stock-robot/1.2").pipe(
@@ -43,7 +43,7 @@ describe("User-Agent", () => {
       expect(agents).toEqual([`stock-robot/1.2 plaza-client/${version}`])
     }))
 
-  it.effect("takes nothing that could break out of the header", () =>
+  it.effect("rejects a value that could inject a header", () =>
     Effect.gen(function*() {
       for (const application of ["", " ", "robot\r\nx: y", "robot ", " robot", "röbot", "robot/1/2", "robot (open", "a\u0000b", "a  b"]) {
         const layer = Plaza.layer({ baseUrl: Fake.baseUrl, apiKey: Redacted.make(Fake.key), application }).pipe(

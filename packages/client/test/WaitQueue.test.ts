@@ -1,4 +1,4 @@
-/** Slots under a scheduler that resumes a fiber at once, inside the code that resumes it, instead of in a later task. */
+/** Slots under a scheduler that resumes a fiber synchronously instead of in a later task. */
 import { describe, expect, it } from "@effect/vitest"
 import { RateLimit } from "@plaza/client"
 import { Deferred, Duration, Effect, Exit, FastCheck as fc, Fiber, Option, type Scheduler, Scope, TestClock } from "effect"
@@ -14,8 +14,8 @@ const atOnce: Scheduler.Scheduler = {
 const minute = Duration.minutes(1)
 const reactions = ["nothing", "grant", "requeue", "expire", "close"] as const
 
-describe("where a waiter is resumed at once", () => {
-  it.scoped("each slot of an allowance serves one request a window", () =>
+describe("with a waiter that resumes synchronously", () => {
+  it.scoped("each slot of an allowance serves one request per window", () =>
     Effect.gen(function*() {
       const limit = yield* RateLimit.makeMemory({ limit: 3, window: minute })
       let inFlight = 0
@@ -37,7 +37,7 @@ describe("where a waiter is resumed at once", () => {
       yield* Fiber.join(all)
     }).pipe(Effect.withScheduler(atOnce)))
 
-  it.scoped("a slot that is released goes to one waiter", () =>
+  it.scoped("a released slot is granted to one waiter", () =>
     Effect.gen(function*() {
       const limit = yield* RateLimit.makeMemory({ limit: 1, window: minute })
       const scope = yield* Scope.make()
@@ -52,7 +52,7 @@ describe("where a waiter is resumed at once", () => {
       yield* Fiber.interruptAll(waiting)
     }).pipe(Effect.withScheduler(atOnce)))
 
-  it.effect.prop("a waiter ends once, whatever the others do when they are resumed", [
+  it.effect.prop("a waiter ends once, with any behaviour of the other waiters", [
     fc.array(fc.record({ deadline: fc.integer({ min: 0, max: 20 }), reaction: fc.constantFrom(...reactions) }), {
       minLength: 1,
       maxLength: 12
@@ -63,7 +63,7 @@ describe("where a waiter is resumed at once", () => {
       const released: Array<number> = []
       let slots = 0
       const queue = new WaitQueue<number>({ onLeave: Effect.void, release: (slot) => Effect.sync(() => released.push(slot)) })
-      const forecast = { earliest: () => 10, knownLateAt: (_: number, deadline: number) => deadline }
+      const forecast = { earliest: () => 10, missesDeadlineFrom: (_: number, deadline: number) => deadline }
       const react = {
         nothing: () => {},
         grant: () => {
@@ -92,12 +92,12 @@ describe("where a waiter is resumed at once", () => {
       expect([...granted, ...released].sort((one, other) => one - other)).toEqual(Array.from({ length: slots }, (_, slot) => slot))
     }).pipe(Effect.withScheduler(atOnce)))
 
-  it.scoped("an attempt that follows one which timed out has its own time limit", () =>
+  it.scoped("an attempt after a timeout has its own timeout", () =>
     Effect.gen(function*() {
       const deadlines = yield* Deadlines.make(yield* Shutdown.make)
       const limited = (limit: Duration.DurationInput) =>
         Effect.suspend(() =>
-          deadlines.limit(Effect.never, { movedAt: 0, limit: Duration.decode(limit) }, {
+          deadlines.limit(Effect.never, { lastProgressAt: 0, timeout: Duration.decode(limit) }, {
             onTimeout: () => "timeout" as const,
             onShutdown: () => "shutdown" as const
           })

@@ -11,12 +11,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { maxActiveKeys } from "./Limits.js"
 
-// The document doesn't show the prefix, so a local check of the form could lock a user out with a valid key. What a header
-// can't carry is different: the HTTP client would fail or change it.
+// The document doesn't show the prefix, so a stricter local check could reject a valid key. The HTTP client would fail on other
+// characters, or change them.
 const headerSafe = /^[!-~]+$/
 
 /**
- * The text can't be sent as a key. The error doesn't hold the text: a mistyped key is a secret too.
+ * The text is not a valid header value. The error doesn't contain the text, because a mistyped key is a secret too.
  *
  * @since 0.1.0
  * @category errors
@@ -28,9 +28,8 @@ export class MalformedApiKey extends Data.TaggedError("MalformedApiKey")<{}> {
 }
 
 /**
- * Parses a key. Accepts every text that a header can carry: printable ASCII without spaces, not empty. The document gives
- * the form as a fixed prefix and 40 characters but doesn't show the prefix, so the service decides whether the key is valid
- * (401 INVALID_API_KEY).
+ * Parses a key. Accepts printable ASCII without spaces, not empty. The document describes a fixed prefix and 40 characters but
+ * doesn't show the prefix, so the service decides whether the key is valid (401 INVALID_API_KEY).
  * Source: interface v1, "Authentication", rule 3.
  *
  * @since 0.1.0
@@ -59,7 +58,7 @@ export type KeyState = typeof KeyState.Type
 export const revoke = (_state: KeyState): KeyState => "revoked"
 
 /**
- * Returns whether an account with these keys can create another: at most {@link maxActiveKeys} are active.
+ * Returns whether an account with these keys can create another one: it may hold {@link maxActiveKeys} active keys.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0

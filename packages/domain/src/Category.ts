@@ -1,6 +1,5 @@
 /**
- * The category of an error: the general meaning of its HTTP status, for code that doesn't need the exact code and for
- * codes that the document doesn't list.
+ * Groups errors by HTTP status, also errors whose code the document doesn't list.
  *
  * Source: interface v1, "Errors", "A client treats an unknown code by the general meaning of its HTTP status".
  *
@@ -37,8 +36,8 @@ const byStatus: Readonly<Record<number, Category>> = {
 }
 
 /**
- * Returns the category of a status that isn't a success. Any other status below 500 is `InvalidRequest`, redirects
- * included: they mean that the base URL is wrong.
+ * Returns the category of a status that isn't a success. An undocumented status below 500 is `InvalidRequest`. That includes
+ * redirects, which show that the base URL is wrong.
  *
  * @since 0.1.0
  * @category models

@@ -1,8 +1,8 @@
 /**
- * State machines of an access request and of an account's developer access, as pure functions.
+ * The state machines of an access request and of an account's developer access, as pure functions.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions". The document names the states but
- * not every transition. A transition that it doesn't state is marked as assumed.
+ * not every transition. Comments mark the assumed transitions.
  *
  * @since 0.1.0
  */
@@ -79,7 +79,7 @@ export const AccessTransition = Schema.Literal("grant", "suspend", "revoke", "re
 export type AccessTransition = typeof AccessTransition.Type
 
 /**
- * Applies an operator's transition to the access of an account. `restore` is assumed; the document states the others.
+ * Applies an operator's transition to the access of an account. Assumed: `restore`, and `revoke` of suspended access.
  * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Decodes an error response, whatever its body, to an error of `Errors`, and parses `Retry-After` and HTTP dates.
+ * Decodes an error response with any body to an error of `Errors`. Parses `Retry-After` and HTTP dates.
  *
  * Source: interface v1, "Errors".
  *
@@ -21,16 +21,16 @@ export interface ErrorResponse {
   readonly status: number
   /** The headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The body, as far as it could be read. */
+  /** The body, or the part of it that arrived. */
   readonly body: string
   /**
-   * When the response was received, in milliseconds since the epoch by the caller's clock. A `Retry-After` date is read
-   * against it only if the response has no `Date` header.
+   * When the response was received, in milliseconds since the epoch by the caller's clock. A `Retry-After` date is compared
+   * with it only if the response has no `Date` header.
    */
   readonly receivedAt: number
-  /** How many attempts the client made, this one included, if it counts them. */
+  /** The number of attempts of the call so far, if the client counts them. */
   readonly attempts?: number | undefined
-  /** The codes that the endpoint lists, if it is known. Any other code becomes an `UnrecognizedError`. */
+  /** The codes that the endpoint lists (default: all documented codes). Any other code becomes an `UnrecognizedError`. */
   readonly listed?: ReadonlySet<string> | undefined
 }
 
@@ -41,7 +41,7 @@ const Envelope = Schema.parseJson(Errors.envelope({
 const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
 
 /**
- * How many characters of a foreign body an error keeps: enough to recognise a proxy's page, too few to fill a log.
+ * The number of characters that an error keeps of a body that isn't an error envelope: enough to recognise a proxy's page.
  *
  * @since 0.1.0
  * @category decoding
@@ -51,7 +51,7 @@ export const excerptLength = 500
 const isDocumented = (code: string): code is Errors.ErrorCode => Object.hasOwn(Errors.byCode, code)
 
 /**
- * Decodes an error response. A documented code with its documented status becomes its class, everything else an
+ * Decodes an error response. A documented code with its documented status becomes its class. Any other response becomes an
  * `UnrecognizedError`. Never throws.
  *
  * @since 0.1.0
@@ -72,7 +72,7 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
       ...common,
       status,
       category: categoryOf(status),
-      message: `the answer with status ${status} is not in the service's form; something between may have given it`,
+      message: `the response with status ${status} is not an error of the interface; a proxy may have sent it: check the base URL`,
       details: response.body === "" ? {} : { body: response.body.slice(0, excerptLength) }
     })
   }
@@ -87,8 +87,8 @@ export const toError = (response: ErrorResponse): Errors.ServiceError => {
   return new Errors.UnrecognizedError({ ...common, status, code, category: categoryOf(status), message, details })
 }
 
-// RFC 9110, section 5.6.7. All three forms are in GMT, and the last one doesn't say so. `Date.parse` alone accepts almost
-// any word followed by a number as a year.
+// RFC 9110, section 5.6.7. All three forms are in GMT; the last one omits the time zone. `Date.parse` alone accepts almost any
+// word before a number as a date.
 const httpDate = new RegExp(
   [
     /[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT/,
@@ -104,7 +104,7 @@ const maxInstant = 8.64e15
 const maxWaitWithoutDate = 24 * 60 * 60 * 1_000
 
 /**
- * Parses a date in one of the three forms of HTTP to milliseconds since the epoch. Any other text gives `undefined`.
+ * Parses a date in one of the three forms of HTTP to milliseconds since the epoch. Returns `undefined` for any other text.
  *
  * @since 0.1.0
  * @category decoding
@@ -122,10 +122,11 @@ const waitUntil = (moment: number, receivedAt: number, date: string | undefined)
 }
 
 /**
- * Parses a `Retry-After` header: seconds, or an HTTP date. A date is read against the `Date` header of the same response,
- * because both come from the service's clock. Without a usable `Date` it is read against `receivedAt` (milliseconds since
- * the epoch by the caller's clock), and the wait is at most a day. The wait is never negative. A header in neither form,
- * or with a wait beyond the range of a JavaScript Date, gives `none`.
+ * Parses a `Retry-After` header: seconds, or an HTTP date. A date is compared with the `Date` header of the same response,
+ * because both come from the service's clock. Without a valid `Date` it is compared with `receivedAt` (milliseconds since the
+ * epoch by the caller's clock), and the wait is at most a day. The wait is never negative. Returns `none` for a header in neither
+ * form, and for a wait beyond the range of a JavaScript Date.
+ * Source: interface v1, "Limits".
  *
  * @since 0.1.0
  * @category decoding

@@ -1,6 +1,6 @@
 /**
- * One tagged error class for each code of the interface, and its schema on the wire. `ErrorResponse` decodes a
- * response to one of them.
+ * One tagged error class for each code of the interface, and its schema as a response body. `ErrorResponse` decodes a response to
+ * one of these classes.
  *
  * Source: interface v1, "Errors".
  *
@@ -18,17 +18,17 @@ const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith
 const withDefault = <S extends Schema.Schema.All>(schema: S, value: () => Schema.Schema.Type<S>) =>
   Schema.optionalWith(schema, { exact: true, default: value })
 
-/** Fields of every error beside `status`, `code` and `category`. */
+/** The fields of every error in addition to `status`, `code` and `category`. */
 const common = {
-  /** A text for people; its wording may change. */
+  /** A text for humans. Its wording may change. */
   message: Schema.String,
   /** Every other field of the envelope. */
   details: withDefault(Details, () => ({})),
-  /** The `X-Request-Id` of the response, if there was one. */
+  /** The `X-Request-Id` of the response, if it had one. */
   requestId: optional(Schema.String),
-  /** The wait that `Retry-After` asks for, if there was one. */
+  /** The wait of `Retry-After`, if the response had one. */
   retryAfter: optional(Schema.DurationFromSelf),
-  /** How many attempts the client made, if it counts them. */
+  /** The number of attempts of the call, if the client counts them. */
   attempts: optional(Schema.Number)
 }
 
@@ -76,7 +76,7 @@ export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>("@plaza/dom
 ) {}
 
 /**
- * The key lacks the scope that the endpoint needs.
+ * The key lacks the scope that the endpoint requires.
  *
  * @since 0.1.0
  * @category errors
@@ -197,7 +197,7 @@ export class PayloadTooLarge extends Schema.TaggedError<PayloadTooLarge>("@plaza
 ) {}
 
 /**
- * Too many requests, or a used-up daily quota. `retryAfter` is the time to wait.
+ * Too many requests, or an exhausted daily quota. `retryAfter` is the time to wait.
  *
  * @since 0.1.0
  * @category errors
@@ -219,9 +219,9 @@ export class InternalError extends Schema.TaggedError<InternalError>("@plaza/dom
 ) {}
 
 /**
- * A response that the document doesn't describe: an unknown code, a code with another status than its own, a body that
- * isn't the envelope (HTML from a proxy, empty, truncated) or an undocumented status. `category` gives the general meaning
- * of the status. `details.body` holds the beginning of a body that isn't the envelope.
+ * A response that the document doesn't describe: an unknown code, a code with a status that isn't its own, a body that isn't an
+ * error envelope (HTML from a proxy, empty, truncated) or an undocumented status. `category` is the general meaning of the
+ * status. `details.body` holds the beginning of a body that isn't an envelope.
  * Source: interface v1, "Errors", "New codes may be added".
  *
  * @since 0.1.0
@@ -298,7 +298,7 @@ export interface ErrorEnvelope {
 }
 
 /**
- * The fields of an error beside its code.
+ * The fields of an error without its code.
  *
  * @since 0.1.0
  * @category models
@@ -320,7 +320,7 @@ export interface ErrorFields {
 export const fromCode = (code: ErrorCode, fields: ErrorFields): DocumentedError => new byCode[code](fields)
 
 /**
- * The schema of the error envelope, `{ error: { code, message, ...details } }`, by the schemas of its code and message.
+ * The schema of the error envelope, `{ error: { code, message, ...details } }`, from the schemas of its code and message.
  * Source: interface v1, "Errors".
  *
  * @since 0.1.0
@@ -337,7 +337,7 @@ export const envelope = <Fields extends { readonly code: Schema.Struct.Field; re
  * @since 0.1.0
  * @category schemas
  */
-export const onWire = <Code extends ErrorCode>(
+export const errorResponse = <Code extends ErrorCode>(
   code: Code
 ): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => {
   const sample = fromCode(code, { message: "" })
@@ -354,7 +354,7 @@ export const onWire = <Code extends ErrorCode>(
     description: code,
     ...HttpApiSchema.annotations({ status: sample.status })
   })
-  // The compiler can't see that the class looked up by a code is the class of that code.
+  // True because `byCode` maps each code to its class. The compiler can't follow the lookup.
   return schema as unknown as Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope>
 }
 
@@ -366,4 +366,4 @@ export const onWire = <Code extends ErrorCode>(
  */
 export const anyOf = <const Code extends ErrorCode>(
   codes: ReadonlyArray<Code>
-): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => onWire(code)))
+): Schema.Schema<InstanceType<(typeof byCode)[Code]>, ErrorEnvelope> => Schema.Union(...codes.map((code) => errorResponse(code)))

@@ -1,6 +1,5 @@
 /**
- * Ids as branded strings. They are opaque and never numbers: "007" stays "007". `PathSegment` encodes them for a
- * path.
+ * Ids as branded strings. They are opaque and never numbers: "007" stays "007". `PathSegment` encodes an id for a path.
  *
  * Source: interface v1, "Resources and their fields", conventions.
  *
@@ -19,7 +18,7 @@ export const ProfileId = Schema.String.pipe(Schema.brand("ProfileId"))
 export type ProfileId = typeof ProfileId.Type
 
 /**
- * The username of a profile, as `GET /users/by-username/{username}` takes it.
+ * The username of a profile: the parameter of `GET /users/by-username/{username}`.
  *
  * @since 0.1.0
  * @category ids
@@ -79,7 +78,7 @@ export const ConversationId = Schema.String.pipe(Schema.brand("ConversationId"))
 export type ConversationId = typeof ConversationId.Type
 
 /**
- * The `next_cursor` of a page. It is opaque: do not build, change or store one.
+ * The `next_cursor` of a page. Opaque: do not build or change one. It may expire, so a stored cursor can be rejected.
  * Source: interface v1, "List behaviour", rules 3 and 6.
  *
  * @since 0.1.0

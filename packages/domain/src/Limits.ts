@@ -15,8 +15,8 @@ import * as Duration from "effect/Duration"
 export const requestsPerWindow = 120
 
 /**
- * The length of the window in which {@link requestsPerWindow} are counted. The document states neither where a window
- * begins nor whether it slides.
+ * The length of the window in which {@link requestsPerWindow} are counted. The document doesn't say when a window starts or
+ * whether it slides.
  * Source: interface v1, "Limits".
  *
  * @since 0.1.0
@@ -41,15 +41,6 @@ export const maxActiveKeys = 5
  * @category limits
  */
 export const keySecretLength = 40
-
-/**
- * The number of scopes. The document names only one of them.
- * Source: interface v1, "Authentication", rule 6.
- *
- * @since 0.1.0
- * @category limits
- */
-export const scopeCount = 13
 
 /**
  * The smallest `limit` of a list.

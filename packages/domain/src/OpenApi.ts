@@ -14,7 +14,7 @@ const refTo = (name: string) => `#/components/schemas/${name}`
 const isFrameworkRef = (value: unknown): boolean =>
   Predicate.isReadonlyRecord(value) && frameworkSchemas.some((name) => value["$ref"] === refTo(name))
 
-/** Applies `f` to every object from the leaves up and removes what becomes `undefined`. */
+/** Applies `f` to every object, leaves first, and removes each value that becomes `undefined`. */
 const rewrite = (value: unknown, f: (object: Json) => unknown): unknown => {
   if (Array.isArray(value)) {
     return value.map((item) => rewrite(item, f)).filter(Predicate.isNotUndefined)
@@ -41,7 +41,7 @@ const withoutFrameworkSchemas = (object: Json): unknown => {
     const { $id: _id, title: _title, ...rest } = object
     return rest
   }
-  // A media type without a schema is of no use.
+  // A media type without a schema has no information.
   return "application/json" in object && Predicate.isReadonlyRecord(object["application/json"]) &&
       Object.keys(object["application/json"]).length === 0
     ? undefined

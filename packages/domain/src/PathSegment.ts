@@ -10,7 +10,7 @@ const unsendable = (value: string): string | undefined =>
   value === ""
     ? "must not be empty"
     : value === "." || value === ".."
-    ? `must not be "${value}", which a URL can't carry as a segment`
+    ? `must not be "${value}": a URL parser removes such a segment`
     : /\p{Surrogate}/u.test(value)
     ? "must be well-formed Unicode"
     : undefined

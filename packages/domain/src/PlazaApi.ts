@@ -31,7 +31,7 @@ const bearer = HttpApiSecurity.annotate(
 )
 
 /**
- * The bearer key of every call, with the errors that any call can fail with.
+ * Bearer authorization, with the errors that every endpoint can return.
  * Source: interface v1, "Authentication".
  *
  * @since 0.1.0
@@ -52,7 +52,7 @@ export class Authorization extends HttpApiMiddleware.Tag<Authorization>()("@plaz
 /** The errors of any call with a parameter, a query or a body. */
 const invalid = ["VALIDATION_ERROR"] as const
 
-/** The errors of any write: no profile photo or cover, or a body that is too large. */
+/** The errors of any write: a missing profile photo or cover, or a body that is too large. */
 const writeErrors = ["PROFILE_INCOMPLETE", "PAYLOAD_TOO_LARGE", ...invalid] as const
 
 /** The errors of any write with a JSON body. */
@@ -101,7 +101,7 @@ export class ProfilesGroup extends HttpApiGroup.make("profiles", { topLevel: tru
       .addError(anyOf([...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Follow a user")
-      .annotate(OpenApi.Description, "Follows a user. A second time leaves the same state.")
+      .annotate(OpenApi.Description, "Follows a user. A second follow is assumed to change nothing.")
   )
   .annotate(OpenApi.Description, "The key's own account, other people's profiles and follows")
 {}
@@ -121,9 +121,9 @@ export class MediaGroup extends HttpApiGroup.make("media", { topLevel: true })
       .addError(anyOf(writeErrors))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Upload a file")
-      .annotate(OpenApi.Description, "Uploads one file, to be named in a post. A spare upload is harmless.")
+      .annotate(OpenApi.Description, "Uploads one file for use in a post. A repeated upload can leave an unused file.")
   )
-  .annotate(OpenApi.Description, "Files, to be named in posts")
+  .annotate(OpenApi.Description, "Files for use in posts")
 {}
 
 /**
@@ -141,7 +141,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addError(anyOf([...jsonWriteErrors, "NOT_FOUND"]))
       .annotate(Delivery, "Checkable")
       .annotate(OpenApi.Summary, "Create a post")
-      .annotate(OpenApi.Description, "Creates a post. Whether it happened can be looked up in the account's posts.")
+      .annotate(OpenApi.Description, "Creates a post. After an ambiguous failure, look for it in the account's posts.")
   )
   .add(
     HttpApiEndpoint.get("listPosts", "/me/posts")
@@ -162,7 +162,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Comment on a post")
       .annotate(OpenApi.Description,
-        "Comments on a post. Comments can't be looked up: after a failure that leaves the outcome open, check before you send the comment again.")
+        "Comments on a post. The interface can't list comments: after an ambiguous failure, check in the web app before you send the comment again.")
   )
   .add(
     HttpApiEndpoint.post("likePost", "/posts/:id/like")
@@ -172,7 +172,7 @@ export class PostsGroup extends HttpApiGroup.make("posts", { topLevel: true })
       .addError(anyOf([...writeErrors, "NOT_FOUND", "USER_UNAVAILABLE"]))
       .annotate(Delivery, "Repeatable")
       .annotate(OpenApi.Summary, "Like a post")
-      .annotate(OpenApi.Description, "Likes a post. A second time leaves the same state.")
+      .annotate(OpenApi.Description, "Likes a post. A second like is assumed to change nothing.")
   )
   .annotate(OpenApi.Description, "Posts with comments and likes")
 {}
@@ -237,15 +237,15 @@ export class ChatGroup extends HttpApiGroup.make("chat", { topLevel: true })
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Send a message")
       .annotate(OpenApi.Description,
-        "Sends a message. Messages can't be looked up: after a failure that leaves the outcome open, check before you send the message again.")
+        "Sends a message. The interface can't list messages: after an ambiguous failure, check in the web app before you send the message again.")
   )
   .annotate(OpenApi.Description, "Conversations and messages")
 {}
 
 const about = [
   "An approved integration acts on the one account that owns its key: profiles, posts with uploaded media, comments, likes, follows, stock, shipping and chat.",
-  `A key may make ${requestsPerWindow} requests per minute. New fields and new error codes may appear at any time: ignore the first, and take the second by its status.`,
-  "This file is Plaza's reading of the interface and comes under Plaza's licence. A field is required only where the interface shows that it is always there."
+  `A key may make ${requestsPerWindow} requests per minute. New fields and new error codes may appear at any time: ignore unknown fields, and treat an unknown code by its status.`,
+  "This file is Plaza's interpretation of the interface and is under Plaza's licence. A field is required only where the interface shows that it is always present."
 ].join("\n\n")
 
 /**
@@ -279,8 +279,8 @@ export class PlazaApi extends HttpApi.make("plaza")
 {}
 
 /**
- * Stories. The document names `POST /stories` but shows neither its payload nor its response, so the group is not part of
- * {@link PlazaApi}.
+ * Stories. The document names `POST /stories` but doesn't show its payload or its response, so {@link PlazaApi} doesn't contain
+ * this group.
  * Source: interface v1, "Endpoints", gaps.
  *
  * @since 0.1.0
@@ -296,7 +296,7 @@ export class StoriesGroup extends HttpApiGroup.make("stories", { topLevel: true 
       .annotate(Delivery, "Once")
       .annotate(OpenApi.Summary, "Create a story")
       .annotate(OpenApi.Description,
-        "Creates a story. Stories can't be looked up: after a failure that leaves the outcome open, check before you send the story again.")
+        "Creates a story. The interface can't list stories: after an ambiguous failure, check in the web app before you send the story again.")
   )
   .annotate(OpenApi.Description, "Stories")
 {}

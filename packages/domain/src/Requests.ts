@@ -17,18 +17,15 @@ const pageSizeProblem = () => `must be a whole number from ${minPageSize} to ${m
 /**
  * The `limit` of a list: items of a page, 1 to 100.
  * Source: interface v1, "Limits".
- *
- * @since 0.1.0
- * @category requests
  */
-export const PageSize = Schema.Number.pipe(
+const PageSize = Schema.Number.pipe(
   Schema.filter((size) => Number.isInteger(size) && size >= minPageSize && size <= maxPageSize, {
     jsonSchema: pageSizeJson,
     message: pageSizeProblem
   })
 )
 
-// A number's text may have a sign, spaces, an exponent or a base; an integer in a query is digits.
+// `NumberFromString` also accepts signs, spaces, exponents and other bases. An integer in a query has digits only.
 const Digits = Schema.String.pipe(Schema.pattern(/^\d+$/, { message: pageSizeProblem }))
 
 const PageSizeFromString = Digits.pipe(
@@ -39,11 +36,8 @@ const PageSizeFromString = Digits.pipe(
 /**
  * An optional field of a request. Absent and `undefined` mean the same and are not encoded. A null in a received body
  * decodes as absent.
- *
- * @since 0.1.0
- * @category combinators
  */
-export const omittable = <S extends Schema.Schema.All>(
+const omittable = <S extends Schema.Schema.All>(
   schema: S
 ): Schema.optionalWith<S, { readonly nullable: true }> => Schema.optionalWith(schema, { nullable: true })
 
@@ -137,8 +131,8 @@ export const NewStory = Schema.Record({ key: Schema.String, value: Schema.Unknow
 export type NewStory = typeof NewStory.Type
 
 /**
- * The multipart body of an upload: one part named `file`, with a file name and a content type. The client and the
- * sandbox stream it.
+ * The multipart body of an upload: one part named `file`, with a file name and a content type. The client and the sandbox
+ * stream the file.
  * Source: interface v1, "Endpoints", POST /media.
  *
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * Schemas of the resources, as far as the document shows them. A field is required only where the document shows that
- * it is always there. Unknown fields are ignored, because new ones may appear at any time.
+ * Schemas of the resources, as far as the document shows them. A field is required only where the document shows that it is
+ * always present. Unknown fields are ignored, because new ones may appear at any time.
  *
  * Source: interface v1, "Resources and their fields".
  *
@@ -49,7 +49,7 @@ export const Stock = Schema.Finite.annotations({
 })
 
 /**
- * A profile. The document doesn't show which fields are always there: `GET /me` returns a "JSON object describing the
+ * A profile. The document doesn't show which fields are always present: `GET /me` returns a "JSON object describing the
  * account".
  *
  * @since 0.1.0
@@ -115,7 +115,7 @@ export const Product = Schema.Struct({
 export interface Product extends Schema.Schema.Type<typeof Product> {}
 
 /**
- * An order. `carrier` and `trackingNumber` are set once it is shipped.
+ * An order. A shipped order has a `carrier` and a `trackingNumber`.
  *
  * @since 0.1.0
  * @category resources
@@ -153,7 +153,7 @@ export const Message = Schema.Struct({
 export interface Message extends Schema.Schema.Type<typeof Message> {}
 
 /**
- * The response to a like or a follow. The document says "confirmation" and doesn't show its shape, so any JSON is accepted.
+ * The response to a like or a follow. The document calls it a "confirmation" and doesn't show its shape, so any JSON is valid.
  *
  * @since 0.1.0
  * @category resources
@@ -165,8 +165,8 @@ export const Confirmation = Schema.Unknown.annotations({
 })
 
 /**
- * One page of a list. `nextCursor` is null on the last page: `next_cursor` was null, absent or an empty string. In a query
- * an empty `cursor` means the same as an absent one, so sending it would return the first page again.
+ * One page of a list. `nextCursor` is null on the last page. Null, absent and `""` decode to null, because an empty `cursor`
+ * requests the first page again.
  * Source: interface v1, "List behaviour", rules 4 and 5.
  *
  * @since 0.1.0

@@ -1,6 +1,5 @@
 /**
- * State machine of an order: the two states that the document names and the transition between them, as pure
- * functions.
+ * The state machine of an order: the two states that the document names and the transition between them, as a pure function.
  *
  * Source: interface v1, "States and transitions".
  *
@@ -43,7 +42,7 @@ export const ShippingState = Data.taggedEnum<ShippingState>()
 export class AlreadyShipped extends Data.TaggedError("AlreadyShipped")<{ readonly shipment: Shipment }> {}
 
 /**
- * Ships an order. A second shipment fails (409 CONFLICT on the wire).
+ * Ships an order. A second shipment fails with `AlreadyShipped` (409 CONFLICT).
  * Source: interface v1, "States and transitions".
  *
  * @since 0.1.0

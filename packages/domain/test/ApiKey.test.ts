@@ -11,11 +11,11 @@ const printable = (length: FastCheck.StringConstraints) =>
   FastCheck.string({ unit: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), ...length })
 const prefix = printable({ minLength: 1, maxLength: 12 })
 const secret = printable({ minLength: 40, maxLength: 40 })
-/** All the ways in which a value gets into a log. */
+/** The forms of a value that can reach a log. */
 const shown = (value: unknown) => `${String(value)} ${JSON.stringify({ value })} ${inspect(value, { depth: null, showHidden: true })}`
 
 describe("an API key", () => {
-  it.prop("is any printable ASCII without spaces, and is accepted as it is", [printable({ minLength: 1, maxLength: 120 })], ([text]) => {
+  it.prop("is any printable ASCII without spaces, and is accepted unchanged", [printable({ minLength: 1, maxLength: 120 })], ([text]) => {
     expect(Redacted.value(Either.getOrThrow(parse(text)))).toBe(text)
   })
 
@@ -25,7 +25,7 @@ describe("an API key", () => {
     }
   })
 
-  it.prop("shows nothing of itself", [prefix, secret], ([prefix, secret]) => {
+  it.prop("doesn't appear in any output", [prefix, secret], ([prefix, secret]) => {
     const key = Either.getOrThrow(parse(`${prefix}_${secret}`))
     expect(shown(key)).not.toContain(secret)
   })
@@ -34,7 +34,7 @@ describe("an API key", () => {
     expect(Either.isLeft(parse(""))).toBe(true)
   })
 
-  it.prop("with anything that a header can't carry is refused", [
+  it.prop("with a character that is invalid in a header is rejected", [
     FastCheck.integer({ min: 0, max: 39 }),
     FastCheck.oneof(FastCheck.constantFrom(" ", "\n", "\r", "\t", "\0", "\u007f", "é", "💡"),
       FastCheck.integer({ min: 0x80, max: 0xffff }).map((code) => String.fromCharCode(code)))
@@ -43,11 +43,11 @@ describe("an API key", () => {
     expect(Either.isLeft(parse(`key_${secret.slice(0, at)}${odd}${secret.slice(at + 1)}`))).toBe(true)
   })
 
-  it.each([" ", "\n", "\r\n"])("with %j behind it is refused, as a file's last line would have it", (end) => {
+  it.each([" ", "\n", "\r\n"])("with %j at the end is rejected, such as the last line of a file", (end) => {
     expect(Either.isLeft(parse(`key_${"a".repeat(40)}${end}`))).toBe(true)
   })
 
-  it.prop("that is refused says what a key consists of, and shows nothing of the text", [
+  it.prop("that is rejected gives an error with the valid characters and without the text", [
     FastCheck.string({ unit: FastCheck.constantFrom("ß", "€", "Ω", "💡"), minLength: 3 })
   ], ([text]) => {
     const refusal = Either.getOrThrow(Either.flip(parse(text)))
@@ -62,7 +62,7 @@ describe("the keys of an account", () => {
     FastCheck.record({ make: FastCheck.constant(false as const), which: FastCheck.nat({ max: 20 }) })
   ), { maxLength: 60 })
 
-  it.prop("are never more than five active at a time, and one more may be made exactly while there are fewer", [moves], ([moves]) => {
+  it.prop("are at most five active at a time, and another key can be created exactly while fewer are active", [moves], ([moves]) => {
     const keys: Array<KeyState> = []
     const active = () => keys.filter((state) => state === "active").length
     for (const move of moves) {
@@ -76,12 +76,13 @@ describe("the keys of an account", () => {
     }
   })
 
-  it.prop("that were revoked don't count, however many", [FastCheck.nat({ max: 50 }), FastCheck.nat({ max: 7 })], ([revoked, active]) => {
-    const held = [...Array<KeyState>(revoked).fill("revoked"), ...Array<KeyState>(active).fill("active")]
-    expect(canCreateKey(held)).toBe(active < 5)
-  })
+  it.prop("don't count when they are revoked, in any number", [FastCheck.nat({ max: 50 }), FastCheck.nat({ max: 7 })],
+    ([revoked, active]) => {
+      const held = [...Array<KeyState>(revoked).fill("revoked"), ...Array<KeyState>(active).fill("active")]
+      expect(canCreateKey(held)).toBe(active < 5)
+    })
 
-  it("stay revoked once they are", () => {
+  it("stay revoked", () => {
     expect(revoke("active")).toBe("revoked")
     expect(revoke("revoked")).toBe("revoked")
   })

@@ -76,7 +76,7 @@ const bySent = {
 }
 
 describe("the contract", () => {
-  it("holds the 13 endpoints of the document and nothing else", () => {
+  it("has the 13 endpoints of the document and no others", () => {
     expect(rows.map((row) => row.route).sort()).toEqual(table.map(([route]) => route).sort())
     expect(rows).toHaveLength(13)
   })
@@ -85,11 +85,11 @@ describe("the contract", () => {
     expect(rowOf(route)?.delivery).toBe(delivery)
   })
 
-  it.each(table)("%s (%s) fails with what the document says and nothing else", (route, _delivery, sent, own) => {
+  it.each(table)("%s (%s) fails with the documented errors and no others", (route, _delivery, sent, own) => {
     expect(rowOf(route)?.codes).toEqual([...always, ...bySent[sent], ...own].sort())
   })
 
-  it("takes an answer without a body wherever the answer adds nothing to what was sent, and only there", () => {
+  it("accepts a response without a body exactly where the request determines the result", () => {
     expect(rows.filter((row) => row.successes.includes(204)).map((row) => row.route).sort()).toEqual([
       "PATCH /store/products/{id}/stock",
       "POST /conversations/{id}/messages",
@@ -101,13 +101,13 @@ describe("the contract", () => {
     expect(rows.every((row) => row.successes.includes(200))).toBe(true)
   })
 
-  it("has stories beside it, never sent twice because nothing can look them up", () => {
+  it("doesn't contain stories, which are never sent twice because the interface can't list them", () => {
     const more = rowsOf(PlazaApiWithStories).filter((row) => !rows.some((known) => known.route === row.route))
     expect(more).toMatchObject([{ route: "POST /stories", delivery: "Once" }])
     expect(always.filter((code) => more[0]?.codes.includes(code) !== true)).toEqual([])
   })
 
-  it("gives every endpoint of the contract with stories the class it has without them", () => {
+  it("gives every endpoint the same delivery class with and without stories", () => {
     expect(rowsOf(PlazaApiWithStories).filter((row) => row.route !== "POST /stories")).toEqual(rows)
   })
 })

@@ -16,7 +16,7 @@ import {
 describe("a request for access", () => {
   const transitions = FastCheck.array(FastCheck.constantFrom("approve" as const, "decline" as const), { minLength: 1 })
 
-  it.prop("is decided by the first decision and stays so", [transitions], ([transitions]) => {
+  it.prop("keeps its first decision", [transitions], ([transitions]) => {
     let status: RequestStatus = "pending"
     for (const [index, transition] of transitions.entries()) {
       const answer: Either.Either<RequestStatus, InvalidTransition> = decide(status, transition)
@@ -26,7 +26,7 @@ describe("a request for access", () => {
     expect(status).toBe(transitions[0] === "approve" ? "approved" : "declined")
   })
 
-  it("says which decision was not possible, and why", () => {
+  it("reports the impossible decision and the reason", () => {
     expect(decide("declined", "approve")).toEqual(Either.left(new InvalidTransition({ from: "declined", transition: "approve" })))
     expect(new InvalidTransition({ from: "declined", transition: "approve" }).message).toBe(
       `"approve" is not possible while the state is "declined"`
@@ -47,7 +47,7 @@ describe("access", () => {
     ["revoked", "restore", "granted"]
   ]
 
-  it.each(states.flatMap((from) => transitions.map((transition) => [from, transition] as const)))("that is %s handles %s as the table says",
+  it.each(states.flatMap((from) => transitions.map((transition) => [from, transition] as const)))("that is %s handles %s as in the table",
     (from, transition) => {
       const to = table.find(([state, name]) => state === from && name === transition)?.[2]
       expect(transitionAccess(from, transition)).toEqual(
@@ -55,7 +55,7 @@ describe("access", () => {
       )
     })
 
-  it.prop("is never granted without an approval, and never none again after it", [FastCheck.array(FastCheck.constantFrom(...transitions))],
+  it.prop("is never granted without an approval, and never none after it", [FastCheck.array(FastCheck.constantFrom(...transitions))],
     ([walk]) => {
       let state: AccessState = "none"
       let approved = false

@@ -42,7 +42,7 @@ const foreign: ReadonlyArray<readonly [what: string, body: string]> = [
 ]
 
 describe("a documented code under its own status", () => {
-  it.each(Object.entries(byCode))("%s becomes its class, with everything that came along", (code, errorClass) => {
+  it.each(Object.entries(byCode))("%s becomes its class, with all details", (code, errorClass) => {
     const { status } = new errorClass({ message: "" })
     const error = toError(answer(status, envelope({ code, message: "no", field: "limit", more: { deep: [1] } }), {
       headers: { "x-request-id": "r1", "retry-after": "7" }
@@ -52,34 +52,35 @@ describe("a documented code under its own status", () => {
     expect(error.retryAfter).toMatchObject({ value: { millis: 7_000 } })
   })
 
-  it.each(Object.entries(byCode))("%s under any other status is not recognised, and means what that status means", (code, errorClass) => {
-    const own = new errorClass({ message: "" }).status
-    for (const status of statuses.filter((status) => status !== own)) {
-      expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
-        _tag: "UnrecognizedError",
-        status,
-        code,
-        category: categoryOf(status),
-        message: "no"
-      })
-    }
-  })
+  it.each(Object.entries(byCode))("%s with any other status is an UnrecognizedError with the category of that status",
+    (code, errorClass) => {
+      const own = new errorClass({ message: "" }).status
+      for (const status of statuses.filter((status) => status !== own)) {
+        expect(toError(answer(status, envelope({ code, message: "no" })))).toMatchObject({
+          _tag: "UnrecognizedError",
+          status,
+          code,
+          category: categoryOf(status),
+          message: "no"
+        })
+      }
+    })
 
-  it.each(Object.entries(byCode))("%s is not recognised from an endpoint that doesn't list it", (code, errorClass) => {
+  it.each(Object.entries(byCode))("%s is an UnrecognizedError at an endpoint that doesn't list it", (code, errorClass) => {
     const { status } = new errorClass({ message: "" })
     const sent = answer(status, envelope({ code, message: "no" }))
     expect(toError({ ...sent, listed: new Set([code]) })).toBeInstanceOf(errorClass)
     expect(toError({ ...sent, listed: new Set() })).toMatchObject({ _tag: "UnrecognizedError", status, code, category: categoryOf(status) })
   })
 
-  it.each([undefined, null, ""])("is recognised with the message %j, and says something all the same", (message) => {
+  it.each([undefined, null, ""])("is recognised with the message %j, and has a message of its own", (message) => {
     expect(toError(answer(404, envelope({ code: "NOT_FOUND", message })))).toMatchObject({
       _tag: "NotFound",
       message: "status 404, code NOT_FOUND"
     })
   })
 
-  it("keeps details by the names of its own fields apart from them", () => {
+  it("keeps details that have the names of its own fields", () => {
     const error = toError(
       answer(404, envelope({ code: "NOT_FOUND", message: "no", status: 5, _tag: "x", details: { a: 1 }, category: "y" }))
     )
@@ -95,7 +96,7 @@ describe("a documented code under its own status", () => {
 describe.each(statuses)("status %i", (status) => {
   const category = categoryOf(status)
 
-  it("with a code that nobody knows yet means what the status means, and keeps the code and what came with it", () => {
+  it("with an unknown code has the category of the status, the code and all details", () => {
     expect(toError(answer(status, envelope({ code: "BRAND_NEW", message: "no", hint: "x" })))).toMatchObject({
       _tag: "UnrecognizedError",
       status,
@@ -118,7 +119,7 @@ describe.each(statuses)("status %i", (status) => {
     }
   )
 
-  it.each(foreign)("with %s for a body is not recognised, and shows what came", (_what, body) => {
+  it.each(foreign)("with %s as its body is an UnrecognizedError with that body", (_what, body) => {
     const error = toError(answer(status, body))
     expect(error).toMatchObject({ _tag: "UnrecognizedError", status, category, details: body === "" ? {} : { body: body.slice(0, 500) } })
     expect(error.message).toContain(String(status))
@@ -126,7 +127,7 @@ describe.each(statuses)("status %i", (status) => {
   })
 })
 
-describe("any answer", () => {
+describe("any response", () => {
   const anyStatus = FastCheck.integer({ min: 300, max: 999 })
   const anyBody = FastCheck.oneof(
     FastCheck.string({ unit: "binary", maxLength: 2_000 }),
@@ -140,7 +141,7 @@ describe("any answer", () => {
   )
   const anyHeaders = FastCheck.dictionary(FastCheck.constantFrom("retry-after", "x-request-id", "content-type"), FastCheck.string())
 
-  it.prop("becomes an error with its status and the category of it, and never throws", [anyStatus, anyBody, anyHeaders],
+  it.prop("becomes an error with its status and category, and never throws", [anyStatus, anyBody, anyHeaders],
     ([status, body, headers]) => {
       const error = toError(answer(status, body, { headers }))
       expect(error).toMatchObject({ status, category: categoryOf(status) })
@@ -149,14 +150,14 @@ describe("any answer", () => {
       expect(error.message).not.toBe("")
     }, { fastCheck: { numRuns: 1_000 } })
 
-  it("pollutes nothing when a detail is called __proto__", () => {
+  it("pollutes no prototype if a detail is named __proto__", () => {
     const error = toError(answer(404, `{"error":{"code":"NOT_FOUND","message":"no","__proto__":{"polluted":true},"b":2}}`))
     expect(error).toMatchObject({ _tag: "NotFound", details: { b: 2 } })
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
     expect((error.details as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it("shows of a long page no more than its beginning", () => {
+  it("keeps only the beginning of a long body", () => {
     expect(toError(answer(502, html + "x".repeat(1_000_000))).details["body"]).toHaveLength(500)
   })
 })

@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Duration, Effect, Either, Exit, FastCheck, Schema } from "effect"
 import { describe, expect } from "vitest"
 import { categoryOf } from "../src/Category.js"
-import { byCode, type ErrorCode, fromCode, onWire, UnrecognizedError } from "../src/Errors.js"
+import { byCode, type ErrorCode, errorResponse, fromCode, UnrecognizedError } from "../src/Errors.js"
 
 // Status, code, category: the table of the document with the general meaning of each status.
 const table = [
@@ -45,22 +45,22 @@ it("there is a class for each of the 16 codes of the document and for no other",
 
 describe.each(table)("%i %s", (status, code, tag, category) => {
   // One schema for all rows: the types of the classes differ only in what the table tells.
-  const schema: Schema.Schema<{ readonly _tag: string }, unknown> = onWire(code) as never
+  const schema: Schema.Schema<{ readonly _tag: string }, unknown> = errorResponse(code) as never
   const decode = Schema.decodeUnknownSync(schema)
   const encode = Schema.encodeSync(schema)
 
-  it(`is ${tag}, which means ${category} in general`, () => {
+  it(`is ${tag} of the category ${category}`, () => {
     const error = fromCode(code, { message: "no" })
     expect(error).toBeInstanceOf(byCode[code])
     expect(error).toMatchObject({ _tag: tag, status, code, category, message: "no", details: {} })
     expect(tag.replaceAll(/(?<!^)[A-Z]/g, "_$&").toUpperCase()).toBe(code)
   })
 
-  it.prop("written as it was read, is the same envelope", [envelopes(code)], ([envelope]) => {
+  it.prop("decodes and encodes to the same envelope", [envelopes(code)], ([envelope]) => {
     expect(encode(decode(envelope))).toEqual(envelope)
   })
 
-  it.prop("read as it was written, is the same error with the same details", [message, details], ([message, details]) => {
+  it.prop("encodes and decodes to the same error with the same details", [message, details], ([message, details]) => {
     const error = fromCode(code, { message, details })
     expect(decode(encode(error))).toStrictEqual(error)
   })
@@ -70,12 +70,12 @@ describe.each(table)("%i %s", (status, code, tag, category) => {
     expect(decode(envelope)).toMatchObject({ details: extra })
   })
 
-  it.prop("has no detail that could pass for its code or its message on the wire", [message], ([message]) => {
+  it.prop("has no detail that replaces its code or message on the wire", [message], ([message]) => {
     const error = fromCode(code, { message, details: { code: "OTHER", message: "other" } })
     expect(encode(error)).toEqual({ error: { code, message } })
   })
 
-  it("is not taken for any other", () => {
+  it("isn't decoded from another code", () => {
     for (const [, other] of table) {
       const read = Schema.decodeUnknownEither(schema)({ error: { code: other, message: "" } })
       expect(Either.isRight(read)).toBe(other === code)
@@ -94,7 +94,7 @@ describe.each(table)("%i %s", (status, code, tag, category) => {
 })
 
 describe("an error that the document doesn't list", () => {
-  it.prop("carries its status, and the category of that status", [FastCheck.integer({ min: 100, max: 999 })], ([status]) => {
+  it.prop("has its status and the category of that status", [FastCheck.integer({ min: 100, max: 999 })], ([status]) => {
     const error = new UnrecognizedError({ status, category: categoryOf(status), message: "?" })
     expect(error).toMatchObject({ _tag: "UnrecognizedError", status, category: categoryOf(status), details: {} })
     expect("code" in error).toBe(false)

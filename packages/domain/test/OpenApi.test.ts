@@ -10,7 +10,7 @@ import { byCode } from "../src/Errors.js"
 const text = readFileSync(path, "utf8")
 const file: unknown = JSON.parse(text)
 
-/** What stands at a path of keys. */
+/** The value at a path of keys. */
 const at = (...keys: ReadonlyArray<string>): unknown =>
   keys.reduce<unknown>((value, key) => Predicate.isReadonlyRecord(value) ? value[key] : undefined, file)
 
@@ -26,7 +26,7 @@ describe("the OpenAPI file", () => {
     expect(text, "openapi.json is out of date: run `pnpm --filter @plaza/domain openapi` and commit it").toBe(render())
   })
 
-  it("ends with one line end and says the same however often it is generated", () => {
+  it("ends with one line end and is the same each time it is generated", () => {
     expect(text).toMatch(/[^\n]\n$/)
     expect(render()).toBe(render())
   })
@@ -40,13 +40,13 @@ describe("the OpenAPI file", () => {
     }
   })
 
-  it("asks for the bearer key in every operation", () => {
+  it("requires the bearer key in every operation", () => {
     expect(at("security")).toEqual([{ bearer: [] }])
     expect(at("components", "securitySchemes", "bearer")).toMatchObject({ type: "http", scheme: "bearer" })
     expect(operations.filter((place) => at(...place, "security") !== undefined)).toEqual([])
   })
 
-  it("names the codes that each status of each operation may carry, and every code somewhere", () => {
+  it("lists the codes of each status of each operation, and every code at least once", () => {
     const named = new Set<string>()
     for (const place of operations) {
       for (const status of keysAt(...place, "responses").filter((status) => Number(status) >= 400)) {
@@ -72,22 +72,22 @@ describe("the OpenAPI file", () => {
     }
   })
 
-  it("tells of Retry-After wherever it tells of 429, which is everywhere", () => {
+  it("describes Retry-After for the 429 of every operation", () => {
     for (const place of operations) {
       expect(keysAt(...place, "responses", "429", "headers")).toEqual(["Retry-After"])
     }
   })
 
-  it("shows nothing of the framework that made it", () => {
+  it("contains no schema of the framework", () => {
     expect(text).not.toMatch(/HttpApi|"Issue"|PropertyKey|effect|\/schemas\/unknown|@plaza/i)
   })
 
-  it("refers only to schemas that it has, and has none that nothing refers to", () => {
+  it("references only existing schemas, and has no unused schema", () => {
     const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]))
     expect(referred).toEqual(new Set(keysAt("components", "schemas")))
   })
 
-  it.each(["/me/posts", "/conversations"])("lets %s be asked for 1 to 100 items from a cursor", (path) => {
+  it.each(["/me/posts", "/conversations"])("accepts 1 to 100 items and a cursor at %s", (path) => {
     expect(at("paths", path, "get", "parameters")).toEqual([
       { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 100 }, required: false },
       { name: "cursor", in: "query", schema: { type: "string" }, required: false }
@@ -96,13 +96,13 @@ describe("the OpenAPI file", () => {
       .toEqual({ anyOf: [{ type: "string" }, { type: "null" }] })
   })
 
-  it("takes an upload as one binary part named file", () => {
+  it("describes an upload as one binary part named file", () => {
     expect(at("paths", "/media", "post", "requestBody", "content")).toMatchObject({
       "multipart/form-data": { schema: { required: ["file"], properties: { file: { type: "string", format: "binary" } } } }
     })
   })
 
-  it("requires every parameter of a path and lets every resource have fields that it doesn't show", () => {
+  it("requires every path parameter and permits unknown fields in every resource", () => {
     for (const place of operations) {
       const parameters = at(...place, "parameters")
       const inPath = Array.isArray(parameters)

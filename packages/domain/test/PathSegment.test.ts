@@ -12,7 +12,7 @@ const pathOf = (id: string) => new URL(`http://service.test/open/v1/posts/${enco
 /** Half a surrogate pair has no bytes of its own. */
 const isWellFormed = (text: string) => Buffer.from(text).toString() === text
 
-/** Texts with a liking for what a URL takes for its own. */
+/** Texts with many characters that have a meaning in URLs. */
 const anyText = FastCheck.oneof(
   FastCheck.string({ unit: "binary" }),
   FastCheck.string({ unit: "grapheme" }),
@@ -24,7 +24,7 @@ const anyText = FastCheck.oneof(
 )
 
 describe("an id in a path", () => {
-  it.prop("is refused, or is one segment that a URL leaves as it is and that decodes to itself", [anyText], ([id]) => {
+  it.prop("is rejected, or is one segment that a URL parser doesn't change and that decodes to the id", [anyText], ([id]) => {
     const accepted = accept(id)
     const sendable = id !== "" && id !== "." && id !== ".." && isWellFormed(id)
     expect(Either.isRight(accepted)).toBe(sendable)
@@ -37,7 +37,7 @@ describe("an id in a path", () => {
     }
   }, { fastCheck: { numRuns: 2_000 } })
 
-  it.each(["a/b?c=1#d", "../../me", "%2e%2e", "...", " ", "a\\b", "\u0000", "007", "💡", "ä", "a;b", ":id"])("%j travels as it is",
+  it.each(["a/b?c=1#d", "../../me", "%2e%2e", "...", " ", "a\\b", "\u0000", "007", "💡", "ä", "a;b", ":id"])("%j is sent unchanged",
     (id) => {
       expect(accept(id)).toEqual(Either.right(id))
       expect(pathOf(id)).toBe(`/open/v1/posts/${encode(id)}/like`)
@@ -53,7 +53,7 @@ describe("an id in a path", () => {
     expect(Either.getOrThrow(Either.flip(accept(id))).message).toContain(reason)
   })
 
-  it.each([7, null, undefined, {}])("%j is no id", (id) => {
+  it.each([7, null, undefined, {}])("%j is not an id", (id) => {
     expect(Either.isLeft(accept(id))).toBe(true)
   })
 })

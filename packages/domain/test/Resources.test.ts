@@ -21,9 +21,9 @@ interface Resource {
   readonly optional: Fields
 }
 
-/** Forgets what the schema is of, so that all of them go through the same tests. */
+/** Erases the type of a schema, so that all schemas use the same tests. */
 const resource = <A, I>(schema: Schema.Schema<A, I>, required: Fields, optional: Fields = {}): Resource => ({
-  // Schemas are invariant; the tests only hand on what they were given.
+  // Schemas are invariant. The tests pass a schema only values that it accepts or produced, or values that it must reject.
   schema: schema as unknown as Schema.Schema<unknown, unknown>,
   required,
   optional
@@ -52,10 +52,10 @@ const resources: Readonly<Record<string, Resource>> = {
 const wire = ({ optional, required }: Resource): FastCheck.Arbitrary<Readonly<Record<string, unknown>>> =>
   FastCheck.record({ ...required, ...optional }, { requiredKeys: Object.keys(required) })
 
-/** Fields that no version of the document has shown, one at least. */
+/** Unknown fields, at least one. */
 const unknownFields = FastCheck.dictionary(text.map((name) => `x${name}`), FastCheck.jsonValue(), { minKeys: 1, maxKeys: 3 })
 
-/** The same resource with some of what it left out written as null. */
+/** The same resource with some omitted fields as null. */
 const nulls = ({ optional }: Resource) => FastCheck.subarray(Object.keys(optional))
 
 describe.each(Object.entries(resources))("%s", (_name, subject) => {
@@ -63,25 +63,25 @@ describe.each(Object.entries(resources))("%s", (_name, subject) => {
   const decode = Schema.decodeUnknownSync(schema)
   const encode = Schema.encodeSync(schema)
 
-  it.prop("written as it was read, is what the document shows", [wire(subject)], ([sent]) => {
+  it.prop("decodes and encodes to the documented fields", [wire(subject)], ([sent]) => {
     expect(encode(decode(sent))).toEqual(sent)
   })
 
-  it.prop("survives being written, sent as JSON and read", [Arbitrary.make(schema)], ([value]) => {
+  it.prop("encodes to JSON and decodes to the same value", [Arbitrary.make(schema)], ([value]) => {
     const received: unknown = JSON.parse(JSON.stringify(encode(value)))
     expect(Schema.equivalence(schema)(decode(received), value)).toBe(true)
   })
 
-  it.prop("is read the same with fields that nobody knows yet", [wire(subject), unknownFields], ([sent, more]) => {
+  it.prop("is decoded equally with unknown fields", [wire(subject), unknownFields], ([sent, more]) => {
     expect(decode({ ...more, ...sent })).toEqual(decode(sent))
   })
 
-  it.prop("is read the same whether a missing value is null or left out", [wire(subject), nulls(subject)], ([sent, names]) => {
+  it.prop("is decoded equally with a field that is null or omitted", [wire(subject), nulls(subject)], ([sent, names]) => {
     const nothing = Object.fromEntries(names.filter((name) => !(name in sent)).map((name) => [name, null]))
     expect(decode({ ...sent, ...nothing })).toEqual(decode(sent))
   })
 
-  it.prop("is refused without what it can't do without", [wire(subject)], ([sent]) => {
+  it.prop("is rejected without a required field", [wire(subject)], ([sent]) => {
     for (const name of Object.keys(subject.required).filter((name) => name !== "next_cursor")) {
       const { [name]: _, ...rest } = sent
       expect(Either.isLeft(Schema.decodeUnknownEither(schema)(rest))).toBe(true)
@@ -91,40 +91,40 @@ describe.each(Object.entries(resources))("%s", (_name, subject) => {
 })
 
 describe("ids", () => {
-  it.each(["007", "12345678901234567890", "1e3", "conv_42", " 7 "])("%j stays as it is", (id) => {
+  it.each(["007", "12345678901234567890", "1e3", "conv_42", " 7 "])("%j stays unchanged", (id) => {
     const read = Schema.decodeUnknownSync(Resources.Product)({ id })
     expect(read.id).toBe(id)
     expect(Schema.encodeSync(Resources.Product)(read)).toEqual({ id })
   })
 
-  it("are never numbers, not even on the wire", () => {
+  it("are never numbers, also not on the wire", () => {
     expect(Either.isLeft(Schema.decodeUnknownEither(Resources.Product)({ id: 7 }))).toBe(true)
   })
 })
 
 describe("stock", () => {
-  it("zero is zero, and not a missing value", () => {
+  it("of zero is decoded as zero, not as missing", () => {
     expect(Schema.decodeUnknownSync(Resources.Product)({ id: "1", stock: 0 })).toEqual({ id: ProductId.make("1"), stock: 0 })
     expect(Schema.encodeSync(Resources.Product)({ id: ProductId.make("1"), stock: 0 })).toEqual({ id: "1", stock: 0 })
   })
 
-  it.each(["5", true, Number.NaN, Number.POSITIVE_INFINITY])("%s is no number of things", (stock) => {
+  it.each(["5", true, Number.NaN, Number.POSITIVE_INFINITY])("%s is not a stock", (stock) => {
     expect(Either.isLeft(Schema.decodeUnknownEither(Resources.Product)({ id: "1", stock }))).toBe(true)
   })
 })
 
 describe("dates", () => {
-  it.prop("are written in UTC with milliseconds and a trailing Z", [date], ([written]) => {
+  it.prop("are encoded in UTC with milliseconds and a trailing Z", [date], ([written]) => {
     expect(Schema.encodeSync(Resources.Timestamp)(Schema.decodeSync(Resources.Timestamp)(written))).toBe(written)
     expect(written).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  it("name the same moment when written with another offset", () => {
+  it("with another offset are decoded to the same instant", () => {
     const moment = Schema.decodeSync(Resources.Timestamp)("2026-10-01T14:00:00.000+02:00")
     expect(DateTime.formatIso(moment)).toBe("2026-10-01T12:00:00.000Z")
   })
 
-  it.each(["yesterday", "", 1_790_000_000_000, null])("%j is none", (value) => {
+  it.each(["yesterday", "", 1_790_000_000_000, null])("%j is not a date", (value) => {
     expect(Either.isLeft(Schema.decodeUnknownEither(Resources.Timestamp)(value))).toBe(true)
   })
 })
@@ -132,19 +132,19 @@ describe("dates", () => {
 describe("a page", () => {
   const Page = Resources.Page(Resources.Conversation)
 
-  it("without next_cursor is the last one, as with a null or an empty one", () => {
+  it("without next_cursor is the last page, as with null or an empty string", () => {
     const last = { data: [], nextCursor: null }
     expect(Schema.decodeUnknownSync(Page)({ data: [] })).toEqual(last)
     expect(Schema.decodeUnknownSync(Page)({ data: [], next_cursor: null })).toEqual(last)
     expect(Schema.decodeUnknownSync(Page)({ data: [], next_cursor: "" })).toEqual(last)
   })
 
-  it("writes next_cursor always, null included", () => {
+  it("always encodes next_cursor, also null", () => {
     expect(Schema.encodeSync(Page)({ data: [], nextCursor: null })).toEqual({ data: [], next_cursor: null })
     expect(Schema.encodeSync(Page)({ data: [], nextCursor: Cursor.make("a") })).toEqual({ data: [], next_cursor: "a" })
   })
 
-  it("is refused when one of its items can't be read", () => {
+  it("is rejected if an item can't be decoded", () => {
     expect(Either.isLeft(Schema.decodeUnknownEither(Page)({ data: [{ id: "a" }, {}] }))).toBe(true)
   })
 })

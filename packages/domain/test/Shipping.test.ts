@@ -13,7 +13,7 @@ describe("an order", () => {
     expect(ship(ShippingState.NotShipped(), first)).toEqual(Either.right(ShippingState.Shipped({ shipment: first })))
   })
 
-  it.prop("once shipped never changes, whatever is tried", [shipment, FastCheck.array(shipment, { minLength: 1 })], ([first, more]) => {
+  it.prop("never changes after its first shipment", [shipment, FastCheck.array(shipment, { minLength: 1 })], ([first, more]) => {
     const shipped = Either.getOrThrow(ship(ShippingState.NotShipped(), first))
     let state = shipped
     for (const next of [first, ...more]) {

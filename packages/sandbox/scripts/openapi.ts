@@ -1,7 +1,7 @@
 /**
- * Writes `openapi.json` as a sandbox answers by default: `pnpm --filter @plaza/sandbox openapi`.
+ * Writes `openapi.json`, the OpenAPI document of a sandbox with default assumptions: `pnpm --filter @plaza/sandbox openapi`.
  */
-// Scripts stand outside of the package's own configuration, which brings Node's types.
+// Scripts are outside of the package's TypeScript configuration, which has Node's types.
 /// <reference types="node" />
 import { writeFileSync } from "node:fs"
 import { argv } from "node:process"
@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url"
 import { defaults } from "../src/Assumptions.js"
 import { openApi } from "../src/OpenApiDocument.js"
 
-/** Where the committed copy stands. */
+/** The path of the committed file. */
 export const path = fileURLToPath(new URL("../openapi.json", import.meta.url))
 
-/** The file's text, as it should be now. */
+/** The current text of the file. */
 export const render = (): string => `${JSON.stringify(openApi(defaults), undefined, 2)}\n`
 
 if (argv[1] === fileURLToPath(import.meta.url)) {

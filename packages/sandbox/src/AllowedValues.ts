@@ -8,7 +8,7 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 
 /**
- * Sets the error message of a literal schema: `has to be one of a, b, c`.
+ * Sets the error message of a literal schema: `must be one of a, b, c`.
  *
  * @since 0.1.0
  * @category schemas
@@ -17,5 +17,5 @@ export const allowedValues = <Values extends Arr.NonEmptyReadonlyArray<SchemaAST
   literal: Schema.Literal<[...Values]>
 ): Schema.Literal<[...Values]> =>
   literal.annotations({
-    message: () => ({ message: `has to be one of ${literal.literals.join(", ")}`, override: true })
+    message: () => ({ message: `must be one of ${literal.literals.join(", ")}`, override: true })
   })

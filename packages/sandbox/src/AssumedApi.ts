@@ -1,7 +1,7 @@
 /**
- * The operations that the document names without showing them: reading, editing and deleting a post, reading the
- * store, and reading the messages of a conversation. Their paths, payloads and responses are assumed, so they are not
- * part of the contract.
+ * The operations that the document names but does not show: reading, editing and deleting a post, reading the store, and
+ * reading the messages of a conversation. Their paths, payloads and responses are assumed, so they are not part of the
+ * contract.
  *
  * Source: interface v1, "Endpoints", gaps.
  *
@@ -11,7 +11,7 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId } from "@plaza/domain/Ids"
 import { transform } from "@plaza/domain/OpenApi"
 import { inPath } from "@plaza/domain/PathSegment"
@@ -21,39 +21,34 @@ import { Message, optional, Order, Page, Post, Product } from "@plaza/domain/Res
 import * as Schema from "effect/Schema"
 
 /**
- * What is to change of a post; what is left out stays. An edit that names nothing is refused.
- *
- * @since 0.1.0
- * @category requests
+ * The changes of a post. Omitted fields keep their value. An edit without any field is refused.
  */
-export const PostEdit = Schema.Struct({
+const PostEdit = Schema.Struct({
   text: optional(Schema.String),
   mediaIds: optional(Schema.Array(MediaId))
 }).annotations({ identifier: "PostEdit" })
-/** @since 0.1.0 @category requests */
-export interface PostEdit extends Schema.Schema.Type<typeof PostEdit> {}
 
 /** @since 0.1.0 @category resources */
 export const StoreDetails = Schema.Struct({
-  /** The account whose store it is. */
+  /** The owner of the store. */
   ownerId: ProfileId,
   name: optional(Schema.String)
 }).annotations({ identifier: "StoreDetails" })
 /** @since 0.1.0 @category resources */
 export interface StoreDetails extends Schema.Schema.Type<typeof StoreDetails> {}
 
-const invalid = onWire("VALIDATION_ERROR")
-const notFound = onWire("NOT_FOUND")
-const userUnavailable = onWire("USER_UNAVAILABLE")
-const storeBlocked = onWire("STORE_BLOCKED")
-const profileIncomplete = onWire("PROFILE_INCOMPLETE")
+const invalid = errorResponse("VALIDATION_ERROR")
+const notFound = errorResponse("NOT_FOUND")
+const userUnavailable = errorResponse("USER_UNAVAILABLE")
+const storeBlocked = errorResponse("STORE_BLOCKED")
+const profileIncomplete = errorResponse("PROFILE_INCOMPLETE")
 
 const byId = <A extends string>(id: Schema.Schema<A, string>) => Schema.Struct({ id: inPath(id) })
 
 /** Marks an assumed operation in the OpenAPI file. */
 const mark = (operation: Record<string, unknown>): Record<string, unknown> => ({
   ...operation,
-  description: `${String(operation["description"])} Assumed: the interface names this without showing it.`,
+  description: `${String(operation["description"])} Assumed: the interface names this operation but does not show it.`,
   "x-plaza-assumed": true
 })
 
@@ -67,7 +62,7 @@ export class AssumedPostsGroup extends HttpApiGroup.make("posts", { topLevel: tr
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(OpenApi.Summary, "Read a post")
-      .annotate(OpenApi.Description, "Reads a post of any account that can be reached.")
+      .annotate(OpenApi.Description, "Reads a post of any available account.")
   )
   .add(
     HttpApiEndpoint.patch("editPost", "/posts/:id")
@@ -75,13 +70,13 @@ export class AssumedPostsGroup extends HttpApiGroup.make("posts", { topLevel: tr
       .setPayload(PostEdit)
       .addSuccess(Post)
       .addError(invalid)
-      .addError(onWire("INVALID_JSON"))
-      .addError(onWire("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
       .addError(profileIncomplete)
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(OpenApi.Summary, "Edit a post")
-      .annotate(OpenApi.Description, "Changes the text or the media of a post of the account's own.")
+      .annotate(OpenApi.Description, "Changes the text or the media of the account's own post.")
   )
   .add(
     HttpApiEndpoint.del("deletePost", "/posts/:id")
@@ -91,7 +86,7 @@ export class AssumedPostsGroup extends HttpApiGroup.make("posts", { topLevel: tr
       .addError(notFound)
       .addError(userUnavailable)
       .annotate(OpenApi.Summary, "Delete a post")
-      .annotate(OpenApi.Description, "Deletes a post of the account's own, with its comments and likes.")
+      .annotate(OpenApi.Description, "Deletes the account's own post with its comments and likes.")
   )
   .annotateEndpoints(OpenApi.Transform, mark)
 {}
@@ -121,7 +116,7 @@ export class AssumedStoreGroup extends HttpApiGroup.make("store", { topLevel: tr
       .addError(userUnavailable)
       .addError(storeBlocked)
       .annotate(OpenApi.Summary, "Read a product")
-      .annotate(OpenApi.Description, "Reads a product of any store that the account is let into.")
+      .annotate(OpenApi.Description, "Reads a product of any store that has not blocked the account.")
   )
   .add(
     HttpApiEndpoint.get("listOrders", "/store/orders")
@@ -154,13 +149,13 @@ export class AssumedChatGroup extends HttpApiGroup.make("chat", { topLevel: true
       .addError(invalid)
       .addError(notFound)
       .annotate(OpenApi.Summary, "List a conversation's messages")
-      .annotate(OpenApi.Description, "Lists what the two sides of a conversation wrote to each other, a page at a time.")
+      .annotate(OpenApi.Description, "Lists the messages of both sides of a conversation, a page at a time.")
   )
   .annotateEndpoints(OpenApi.Transform, mark)
 {}
 
 /**
- * The assumed operations. None of them is the contract's.
+ * The assumed operations. None of them is part of the contract.
  *
  * @since 0.1.0
  * @category api
@@ -174,7 +169,7 @@ export class AssumedApi extends HttpApi.make("assumed")
 {}
 
 /**
- * The one operation whose path is the document's while its payload and answer are assumed.
+ * `POST /stories`: the path is documented, the payload and the response are assumed.
  *
  * @since 0.1.0
  * @category api

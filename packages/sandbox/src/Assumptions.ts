@@ -1,6 +1,6 @@
 /**
- * What the document leaves open and the sandbox decides: values that can be configured, and a list of built-in
- * choices.
+ * The decisions of the sandbox where the document is silent: values that can be configured, and a list of built-in
+ * assumptions.
  *
  * Source: interface v1, the lists headed "Gaps".
  *
@@ -8,7 +8,6 @@
  */
 import * as Limits from "@plaza/domain/Limits"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -17,8 +16,8 @@ const count = Schema.NonNegativeInt
 
 /**
  * The scope that each operation needs. The document says that there are 13 and names only `posts:write`; these are 13
- * names of the form `<area>:<action>`, each needed by at least one operation of the document. Reading the store asks for
- * the scopes of writing to it, so that there are no more.
+ * names of the form `<area>:<action>`, each required by at least one operation of the document. Reading the store requires
+ * the scopes of writing to it, so that the number stays 13.
  *
  * @since 0.1.0
  * @category assumptions
@@ -138,25 +137,25 @@ export const defaults: Assumptions = {
  */
 export const meanings: Readonly<Record<keyof Assumptions, string>> = {
   undocumented:
-    "answers the paths that the document names without showing, further fields in answers, and fields beside `code` and `message` in errors",
-  scopes: "the scope that each operation needs, and thereby the names of all 13 but `posts:write`; merged operation by operation",
+    "serves the operations that the document names but does not show, further fields in responses, and fields beside `code` and `message` in errors",
+  scopes: "the scope that each operation requires; merged operation by operation. The document names only `posts:write`",
   requestsPerWindow: "requests of a key in a window (the document's number)",
   rateWindow: "length of the window in milliseconds (the document's minute)",
   countRefused: "a request refused with 429 because of the rate counts against the rate",
-  dailyQuota: "requests of an account, whatever its keys and operations, between two midnights UTC",
+  dailyQuota: "requests of an account with all its keys between two midnights UTC",
   maxBodyBytes: "bytes of a JSON body, and of a body sent to an endpoint that takes none",
-  maxJsonDepth: "levels of lists and objects in each other in a JSON body",
+  maxJsonDepth: "nesting depth of arrays and objects in a JSON body",
   maxFileBytes: "bytes of an uploaded file",
   maxFileNameLength: "characters of the name of an uploaded file",
   maxTextLength: "characters of the text of a post, a comment or a message",
   maxShippingFieldLength: "characters of `carrier` and of `trackingNumber`",
-  maxStock: "greatest stock",
+  maxStock: "maximum stock",
   defaultPageSize: "items on a page without `limit`",
   maxUseCaseLength: "characters of the use case of an access request",
   maxWebsiteLength: "characters of the website of an access request",
   maxBotNameLength: "characters of the bot name of an access request",
   maxKeyNameLength: "characters of the name of a key",
-  privateVisibleToFollowers: "a private account is available to those who follow it already",
+  privateVisibleToFollowers: "a private account is available to its followers",
   supportContact: "the contact in the message of `DEVELOPER_ACCESS_REVOKED`"
 }
 
@@ -186,14 +185,13 @@ const problemOf = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
   const name = (issue?.path ?? []).map(String).join(".")
   const problem = issue?._tag === "Unexpected"
-    ? "is no assumption that the sandbox knows"
-    : `has a wrong value: ${(issue?.message ?? "").split("\n", 1)[0] ?? ""}`
-  return name === "" ? "an object of assumptions is expected" : `"${name}" ${problem}`
+    ? "is not a known assumption"
+    : `has an invalid value: ${(issue?.message ?? "").split("\n", 1)[0] ?? ""}`
+  return name === "" ? "the file must contain a JSON object" : `"${name}" ${problem}`
 }
 
 /**
- * Decodes assumptions from plain JSON data, which holds those that differ from the defaults. The error is one sentence
- * that names the field.
+ * Decodes the assumptions that differ from the defaults from plain JSON data. The error is one sentence that names the field.
  *
  * @since 0.1.0
  * @category decoding
@@ -215,15 +213,10 @@ export const decode = (data: unknown): Either.Either<Partial<Assumptions>, strin
  * @since 0.1.0
  * @category services
  */
-export class Assumed extends Context.Tag("@plaza/sandbox/Assumed")<Assumed, Assumptions>() {}
+export class CurrentAssumptions extends Context.Tag("@plaza/sandbox/CurrentAssumptions")<CurrentAssumptions, Assumptions>() {}
 
-/**
- * An assumption that can't be configured.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FixedAssumption {
+/** An assumption that can't be configured. */
+interface FixedAssumption {
   /** A stable name. */
   readonly id: string
   /** The section of the interface that leaves it open. */
@@ -232,8 +225,8 @@ export interface FixedAssumption {
 }
 
 /**
- * Every choice of the sandbox that the document leaves open and that is not a value of {@link Assumptions}. The table in
- * the documentation is generated from it.
+ * Every assumption that is not a value of {@link Assumptions}. `scripts/assumptions.ts` generates the table of the
+ * documentation from it.
  *
  * @since 0.1.0
  * @category assumptions
@@ -247,109 +240,109 @@ export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
   [
     "refusals.route",
     "Errors",
-    "An unknown path and an unknown method of a known path are 404 `NOT_FOUND`, before the key is looked at. A path that is not well-formed percent-encoding is 400 `VALIDATION_ERROR`."
+    "An unknown path and an unknown method of a known path are 404 `NOT_FOUND`, before the key is checked. A path with malformed percent-encoding is 400 `VALIDATION_ERROR`."
   ],
   [
     "refusals.http",
     "Errors",
-    "What is not HTTP, headers beyond 16 KiB and a request that takes too long to arrive are 400 `VALIDATION_ERROR`."
+    "Malformed HTTP, headers beyond 16 KiB and a request that takes too long to arrive are 400 `VALIDATION_ERROR`."
   ],
   [
     "refusals.host",
     "Errors",
-    "A request that names another host than this machine, the address that the sandbox listens to or an allowed host is 403 `FORBIDDEN`."
+    "A request is 403 `FORBIDDEN` unless its `Host` is this machine, the address that the sandbox listens on or an allowed host."
   ],
   [
     "paths.exact",
     "Endpoints",
-    "Paths are compared exactly: letter case, trailing slashes and empty segments count. A literal segment goes before a parameter, and a parameter is one segment, decoded once."
+    "Paths are compared exactly: letter case, trailing slashes and empty segments count. A literal segment takes precedence over a parameter. A parameter is one segment, decoded once."
   ],
   [
     "query.unknown",
     "Endpoints",
-    "Unknown query parameters and unknown body fields are ignored. A parameter that is given twice is invalid."
+    "Unknown query parameters and unknown body fields are ignored. A repeated parameter is invalid."
   ],
   [
     "body.contentType",
     "Endpoints",
     "A JSON body without the content type `application/json` is 400 `VALIDATION_ERROR` for `Content-Type`; parameters of the type are ignored."
   ],
-  ["body.empty", "Endpoints", "An empty body where JSON is expected is 400 `INVALID_JSON`, and so is one that is not UTF-8."],
+  ["body.empty", "Endpoints", "An empty JSON body is 400 `INVALID_JSON`, and so is one that is not UTF-8."],
   [
     "body.unasked",
     "Endpoints",
     "A body that is sent to an endpoint that takes none is read up to `maxBodyBytes` and ignored, whatever its type; a larger one is 413."
   ],
-  ["body.optional", "Resources and their fields", "A field that is null counts as left out where the contract makes it optional."],
+  ["body.optional", "Resources and their fields", "Null in an optional field of a request means the same as an omitted field."],
   [
     "text.least",
     "Resources and their fields",
-    "Texts, carriers, tracking numbers and names have at least one character. They are well-formed Unicode without U+0000, are measured in code points and are kept as they were sent."
+    "Texts, carriers, tracking numbers and names have at least one character. They are well-formed Unicode without U+0000, measured in code points and stored unchanged."
   ],
   [
     "success.status",
     "Endpoints",
     "Success is 200 with a body. A like, a follow, a deletion and, with `--document-only`, a story are confirmed with 204 and no body."
   ],
-  ["headers.requestId", "Endpoints", "Every answer of the interface carries an `x-request-id`, which the document does not name."],
+  ["headers.requestId", "Endpoints", "Every response of the interface has an `x-request-id`, which the document does not mention."],
   ["headers.retryAfter", "Limits", "`Retry-After` is in whole seconds, rounded up."],
   [
     "errors.fields",
     "Errors",
-    "A validation error names the field as `field`: `limit`, `text`, `mediaIds.0`, `Content-Type`, `file`, `path`, `headers`, or `body` for the whole. `NOT_FOUND` repeats the id as `id` and says what was looked for as `resource`; `RATE_LIMITED` says which limit as `limit`, `rate` or `quota`; `INSUFFICIENT_SCOPE` names the scope as `scope`. With `--document-only` errors have `code` and `message` only, and the message names the field."
+    "A validation error names the field as `field`: `limit`, `text`, `mediaIds.0`, `Content-Type`, `file`, `path`, `headers`, or `body` for the whole. `NOT_FOUND` has the `id` and the kind of `resource`; `RATE_LIMITED` has the `limit`, `rate` or `quota`; `INSUFFICIENT_SCOPE` has the `scope`. With `--document-only` errors have `code` and `message` only, and the message names the field."
   ],
   [
     "limits.window",
     "Limits",
-    "The rate window slides over the moments of arrival, for each key. Every request with a valid key and developer access counts, refused or not, except as `countRefused` says. A request that a fault keeps from the service counts as well."
+    "The rate window slides over the times of arrival, for each key. Every request with a valid key and developer access counts, also a refused one; `countRefused` is the exception. A request that a fault stops before the service counts as well."
   ],
   [
     "limits.day",
     "Limits",
-    "A day of the daily quota begins at midnight UTC. Rate window and quota are kept in the data file, over a kill too."
+    "A day of the daily quota starts at midnight UTC. The data file keeps rate window and quota, also after a kill."
   ],
-  ["auth.header", "Authentication", "The word `Bearer` is taken in any letter case, followed by one or more spaces."],
+  ["auth.header", "Authentication", "`Bearer` is accepted in any letter case, followed by one or more spaces."],
   [
     "auth.prefix",
     "Authentication",
-    "Keys begin with `key_`, or with the `keyPrefix` of the latitude; the 40 characters after it are letters and digits. Keys with an earlier prefix stay good."
+    "Keys begin with `key_`, or with the `keyPrefix` of the latitude; the 40 characters after it are letters and digits. Keys with an earlier prefix stay valid."
   ],
   [
     "scopes.form",
     "Authentication",
-    "A key may have any set of scopes, the empty one included; the page asks for at least one. The operations that the document does not show need scopes of those that it shows."
+    "A key may have any set of scopes, also an empty one; the page requires at least one. Assumed operations require scopes of documented ones."
   ],
   [
     "access.denied",
     "States and transitions",
-    "An account without granted developer access is refused with `DEVELOPER_ACCESS_REVOKED`, whatever the reason."
+    "An account without granted developer access is refused with `DEVELOPER_ACCESS_REVOKED`, for any reason."
   ],
   [
     "access.requests",
     "States and transitions",
-    "An account asks for access while it has none and no request is pending; after a decline it may ask again. A decision is final. Photo and cover are not needed to ask."
+    "An account can request access while it has none and no request is pending; after a decline it can request it again. A decision is final. A request requires no photo or cover."
   ],
   [
     "access.approval",
     "States and transitions",
-    "Approving a request grants access. Where the operator granted it meanwhile, it stays granted and the request is approved. While access is suspended or revoked, a pending request can be declined only."
+    "Approving a request grants access. If the operator granted it meanwhile, it stays granted and the request is approved. While access is suspended or revoked, a pending request can only be declined."
   ],
   [
-    "access.moves",
+    "access.transitions",
     "States and transitions",
-    "The operator may grant access without a request, revoke a suspended access, and restore a suspended or revoked one."
+    "The operator can grant access without a request, revoke suspended access, and restore suspended or revoked access."
   ],
   [
     "access.website",
     "What the service does",
-    "A website is an address that begins with `http://` or `https://`. Space around the three inputs is cut off."
+    "A website is an address that starts with `http://` or `https://`. White space around the three inputs is removed."
   ],
-  ["keys.names", "Authentication", "Names of keys need not differ. A key cannot be changed, and a revoked one stays in the list."],
-  ["profile.fields", "Resources and their fields", "Beside `id` and `username` a profile has `name`, `hasPhoto` and `hasCover`."],
+  ["keys.names", "Authentication", "Names of keys need not be unique. A key cannot be changed, and a revoked key stays in the list."],
+  ["profile.fields", "Resources and their fields", "In addition to `id` and `username` a profile has `name`, `hasPhoto` and `hasCover`."],
   [
     "users.reach",
     "Errors",
-    "A suspended or private account, and one with a block on either side, is `USER_UNAVAILABLE` to others and always available to itself. The same holds for its posts and products."
+    "A suspended or private account, and one with a block on either side, is `USER_UNAVAILABLE` to others and always available to itself. The same applies to its posts and products."
   ],
   ["users.username", "Endpoints", "A username is compared exactly."],
   ["follow.self", "Endpoints", "An account cannot follow itself: `VALIDATION_ERROR` for `id`."],
@@ -357,88 +350,61 @@ export const fixedAssumptions: ReadonlyArray<FixedAssumption> = ([
   [
     "ids.form",
     "Resources and their fields",
-    "Ids of posts are digits beyond what a double holds; of media `media-` and six digits, of stories `story-` and a number, of conversations `conv_` and a number; of comments and messages a number. No id is given twice."
+    "Ids of posts are digits beyond the precision of a double; of media `media-` and six digits, of stories `story-` and a number, of conversations `conv_` and a number; of comments and messages a number. No id is reused."
   ],
   [
     "posts.fields",
     "Resources and their fields",
-    "`text` of a post is required and `mediaIds` is not; the same media may be named more than once and in any order. Beside the known fields a post has `authorId`, a comment `id`, `postId`, `authorId` and `createdAt`."
+    "`text` of a post is required and `mediaIds` is not; the same media may occur more than once and in any order. In addition to the known fields a post has `authorId`, a comment `id`, `postId`, `authorId` and `createdAt`."
   ],
   [
     "posts.edit",
     "Endpoints",
-    "Only the author edits or deletes a post: `FORBIDDEN` for others. An edit changes what it names and leaves `createdAt`. A deletion takes comments and likes along."
+    "Only the author can edit or delete a post: `FORBIDDEN` for others. An edit changes only the fields it has, and `createdAt` stays. A deletion also deletes comments and likes."
   ],
   [
     "media.use",
     "Resources and their fields",
-    "A post may name media of its own account only, and any number of them. Media cannot be read or deleted, and may be used in many posts."
+    "A post may have any number of media, only of its own account. Media cannot be read or deleted, and may be used in many posts."
   ],
   [
     "media.upload",
     "Endpoints",
-    "An upload is exactly one part, named `file`, with a file name and a content type, both not empty; any content type is taken, and an empty file too. Delimiters and headers may add 64 KiB, headers of the part 16 KiB. The answer has `fileName`, `contentType` and `size` as well."
+    "An upload is exactly one part, named `file`, with a file name and a content type, both not empty; any content type and an empty file are accepted. Delimiters and headers may add 64 KiB, headers of the part 16 KiB. The response also has `fileName`, `contentType` and `size`."
   ],
-  ["stories.payload", "Endpoints", "A story is any JSON object, kept as it is. The answer has `id` and `createdAt`."],
+  ["stories.payload", "Endpoints", "A story is any JSON object, stored unchanged. The response has `id` and `createdAt`."],
   [
     "store.owner",
     "Endpoints",
-    "Every account has one store. Changing products and orders of another's is `STORE_BLOCKED` where that store blocked the caller, and `FORBIDDEN` otherwise. A product can be read by whoever the store did not block; an order by its owner only."
+    "Every account has one store. Changing products and orders of another store is `STORE_BLOCKED` if that store blocked the caller, and `FORBIDDEN` otherwise. Every account that the store has not blocked can read its products; only the owner can read its orders."
   ],
   ["store.stock", "Resources and their fields", "A stock is a whole number from 0 to `maxStock`."],
   [
     "store.orders",
     "States and transitions",
-    "Beside the known fields a product has `name`, and an order has `state`: `not shipped` or `shipped`. Both fields of a shipment are required."
+    "In addition to the known fields a product has `name`, and an order has `state`: `not shipped` or `shipped`. Both fields of a shipment are required."
   ],
   [
     "chat.order",
     "Errors",
-    "A message is refused for a block (`CHAT_BLOCKED`) before a suspended peer (`USER_UNAVAILABLE`), and for that before the anti-spam rule (`CHAT_NOT_ALLOWED`). A private peer can be written to."
+    "A message is refused for the first of: a block (`CHAT_BLOCKED`); a suspended peer (`USER_UNAVAILABLE`); the anti-spam rule (`CHAT_NOT_ALLOWED`). A private peer can receive messages."
   ],
-  ["chat.reply", "Errors", "Whoever was written to once may answer for ever, in any conversation with the writer."],
+  ["chat.reply", "Errors", "An account that received a message may always write to its sender, in any conversation with it."],
   [
     "chat.conversations",
     "Resources and their fields",
-    "Each side has a conversation of its own with the other; what either writes stands in both, and stays readable after a block. A conversation of others is `NOT_FOUND`. Beside the known fields a conversation has `peerId`, a message `id`, `conversationId`, `senderId` and `createdAt`."
+    "Each side has its own conversation with the other; both conversations show the messages of both sides, also after a block. A conversation of other accounts is `NOT_FOUND`. In addition to the known fields a conversation has `peerId`, a message `id`, `conversationId`, `senderId` and `createdAt`."
   ],
-  ["lists.order", "Endpoints", "Lists begin with what is newest."],
-  ["lists.limit", "Endpoints", "`limit` is written in decimal digits and may be left out of every list."],
+  ["lists.order", "Endpoints", "Lists start with the newest item."],
+  ["lists.limit", "Endpoints", "`limit` consists of decimal digits and is optional for every list."],
   [
     "lists.cursor",
     "Endpoints",
-    "A cursor is a place and not a number of items: it stays good while items come and go, the one it was taken at included, over a restart and for ever. It is signed; one that was altered, or is of another list, conversation or account, is 400 `VALIDATION_ERROR` for `cursor`."
+    "A cursor is a position and not a number of items: it stays valid when items are added or deleted, the item at its position included, and after a restart. It does not expire. It is signed; an altered cursor, or one of another list, conversation or account, is 400 `VALIDATION_ERROR` for `cursor`."
   ],
-  ["dates.clock", "Resources and their fields", "`createdAt` is the sandbox's clock when the request was handled, in milliseconds."]
+  [
+    "dates.clock",
+    "Resources and their fields",
+    "`createdAt` is the time of the sandbox's clock when the request was handled, in milliseconds."
+  ]
 ] as const).map(([id, section, assumption]) => ({ id, section, assumption }))
-
-const cell = (text: string): string => text.replaceAll("|", "\\|")
-
-const written = (value: Assumptions[keyof Assumptions], name: keyof Assumptions): string =>
-  name === "scopes"
-    ? "the table below"
-    : Duration.isDuration(value)
-    ? `\`${Duration.toMillis(value)}\``
-    : `\`${JSON.stringify(value)}\``
-
-/**
- * The two tables of the documentation, in Markdown.
- *
- * @since 0.1.0
- * @category documentation
- */
-export const tables = (): { readonly values: string; readonly fixed: string } => ({
-  values: [
-    "| name | default | what it is |",
-    "|---|---|---|",
-    // The type of `meanings` gives it the keys of Assumptions.
-    ...(Object.keys(meanings) as Array<keyof Assumptions>).map((name) =>
-      `| \`${name}\` | ${written(defaults[name], name)} | ${cell(meanings[name])} |`
-    )
-  ].join("\n"),
-  fixed: [
-    "| id | section | what is assumed |",
-    "|---|---|---|",
-    ...fixedAssumptions.map(({ assumption, id, section }) => `| \`${id}\` | ${section} | ${cell(assumption)} |`)
-  ].join("\n")
-})

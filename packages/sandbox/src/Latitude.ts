@@ -1,6 +1,5 @@
 /**
- * Latitude: what the document permits a service to do in more than one way, as one value. The defaults describe a
- * lenient and exact service; a seed draws another one. `latitude/` applies the values.
+ * Behaviour that the document lets a service choose. The defaults are the simplest service; `fromSeed` draws another.
  *
  * Source: interface v1, all sections; each field names its own.
  *
@@ -94,7 +93,7 @@ const lateStatuses = LateStatus.literals
  * @category models
  */
 export const Latitude = Schema.Struct({
-  /** `id` of a profile: no field is said to be always there ("Resources"). */
+  /** `id` of a profile: the document guarantees no field ("Resources"). */
   profileId: presence,
   /** `username` of a profile ("Resources"). */
   username: presence,
@@ -126,19 +125,19 @@ export const Latitude = Schema.Struct({
   text: Schema.Array(TextForm).annotations({
     message: () => ({ message: `must be a list of ${textForms.join(", ")}`, override: true })
   }),
-  /** Most characters (code points) that are stored of such a text; null: all. The rest is cut off, not refused ("Endpoints", gaps). */
+  /** Maximum characters (code points) of a stored text; null: unlimited. A longer text is cut, not refused ("Endpoints", gaps). */
   storedTextLength: Schema.NullOr(whole(1, 1_000_000)).annotations({
     message: () => ({ message: "must be null or a whole number from 1 to 1000000", override: true })
   }),
-  /** Whether a text that is cut off ends in an ellipsis, which counts towards its length. */
+  /** Whether a cut text ends in an ellipsis, which counts towards its length. */
   ellipsis: flag,
   /** The order in which the media of a post are stored ("Endpoints", gaps). */
   mediaOrder: oneOf("asSent", "reversed", "sorted"),
-  /** What `createdAt` is exact to; it is written with milliseconds either way ("Resources", conventions). */
+  /** The precision of `createdAt`; it is formatted with milliseconds either way ("Resources", conventions). */
   createdAtPrecision: oneOf("milliseconds", "seconds"),
   /** How far `createdAt` is ahead of the `Date` header, in milliseconds; negative: behind. The document does not relate the two. */
   createdAtOffsetMillis: signedMillis,
-  /** How far the service's clock (`Date`, `createdAt`, `Retry-After` dates) is ahead of the clock outside, in milliseconds; negative: behind. */
+  /** How far the service's clock (`Date`, `createdAt`, `Retry-After` dates) is ahead of the caller's Clock, in milliseconds; negative: behind. */
   clockOffsetMillis: signedMillis,
   /** The `Date` header, by the service's clock. The document does not mention it. */
   dateHeader: oneOf("present", "absent"),
@@ -154,12 +153,12 @@ export const Latitude = Schema.Struct({
   pages: oneOf("full", "short", "someEmpty"),
   /** The form of cursors ("List behaviour", rule 6: opaque). `special` needs percent-encoding, `long` has 2,000 characters. */
   cursorForm: oneOf("base64url", "decimal", "uuid", "special", "long"),
-  /** How long a cursor is good for, in milliseconds; later it is refused with 400 VALIDATION_ERROR. 0: for ever ("List behaviour", rule 6: not kept for long). */
+  /** How long a cursor is valid, in milliseconds; an expired one is refused with 400 VALIDATION_ERROR. 0: no expiry ("List behaviour", rule 6: not kept for long). */
   cursorExpiresAfterMillis: millis,
   /** `next_cursor` of the last page ("List behaviour", rule 5; "Resources", conventions). */
   lastCursor: oneOf("null", "omitted", "emptyString"),
   /**
-   * The form of the ids that the service makes: of posts, media, conversations and accounts, and of generated products and
+   * The form of generated ids: of posts, media, conversations and accounts, and of generated products and
    * orders ("Resources", conventions: strings). `special` holds slashes, spaces, `%`, `?`, `#` and non-ASCII.
    */
   idForm: oneOf("plain", "uuid", "special", "prefixed"),
@@ -179,15 +178,15 @@ export const Latitude = Schema.Struct({
   uploadStatus: oneOf(200, 201),
   /** How JSON is written. `escaped`: `\/` and `\u` escapes. `indented`: with white space. All mean the same. */
   json: oneOf("plain", "escaped", "indented"),
-  /** `Content-Type` of JSON responses. The document names that of requests only. */
+  /** `Content-Type` of JSON responses. The document states only that of requests. */
   contentType: headerValue,
   /** Whether responses carry `x-request-id`. The document does not mention it. */
   requestId: flag,
   /** Fields beside `code` and `message`, and beside `error` ("Errors": some errors add fields of unknown shape). */
   extraErrorFields: flag,
-  /** Documented codes that stand aside for new ones under the same status ("Errors", "Versioning": new codes may be added). */
+  /** Documented codes that are replaced by new codes with the same status ("Errors", "Versioning": new codes may be added). */
   newCodes: strings,
-  /** The form of `Retry-After` ("Errors": how long to wait). A date goes by the service's own clock. */
+  /** The form of `Retry-After` ("Errors": how long to wait). A date uses the service's clock. */
   retryAfter: oneOf("seconds", "date"),
   /** Seconds in the `Retry-After` header of a 503; 0: no such header. The document neither requires nor excludes it. */
   retryAfterOn503Seconds: whole(0, 86_400),
@@ -200,29 +199,29 @@ export const Latitude = Schema.Struct({
   /** What keys begin with, before their 40 characters ("Authentication", rule 3: a fixed prefix). */
   keyPrefix: described(Schema.String.pipe(Schema.pattern(/^[!-~]{1,100}$/)), "1 to 100 printable ASCII characters without spaces"),
   /**
-   * How long after the caller was given up a write is carried out, in milliseconds; 0: never ("Errors", retry rules: the
-   * action may have happened). Callers are given up by a dropped connection, by leaving, and with `lateCommitStatuses`.
+   * How long after its request failed a write is carried out, in milliseconds; 0: never ("Errors", retry rules: the action may
+   * have happened). It applies after a dropped connection, a connection that the caller closed, and `lateCommitStatuses`.
    */
   lateCommitMillis: millis,
-  /** Statuses after which a late write may follow ("Errors", retry rules: of any 5xx, check that the action did not already happen). */
+  /** Statuses after which a late commit may follow ("Errors", retry rules: of any 5xx, check that the action did not already happen). */
   lateCommitStatuses: Schema.Array(LateStatus).annotations({
     message: () => ({ message: `must be a list of ${lateStatuses.join(", ")}`, override: true })
   }),
   /**
-   * A status that something in front of the service answers in place of its own: a redirect or 408; null: none ("Errors" and
-   * "Endpoints", gaps: no list of statuses is complete). A redirect leads to `/elsewhere`; the body is empty.
+   * A status that a gateway in front of the service sends instead of the service's own response: a redirect to `/elsewhere` or
+   * 408, with an empty body; null: none ("Errors" and "Endpoints", gaps: no list of statuses is complete).
    */
   gatewayStatus: oneOf(null, ...gatewayStatuses),
-  /** Which requests get it: every one of this number. */
+  /** Every nth request gets `gatewayStatus`. */
   gatewayStatusEvery: whole(1, 1_000_000),
-  /** Whether it is answered `before` the service sees the request, or `after` the request was carried out. */
+  /** Whether the gateway responds `before` the service receives the request, or `after` the service carried it out. */
   gatewayStatusWhen: oneOf("before", "after"),
   /**
-   * How the rate of a key is counted ("Limits": 120 requests per minute): in any window, in windows that begin with the
-   * minute, or by a bucket that holds `rateBurst` requests and fills at the rate.
+   * How the rate of a key is counted ("Limits": 120 requests per minute): in a sliding window, in windows that start with each
+   * minute, or by a token bucket that holds `rateBurst` requests and refills at the rate.
    */
   rateCounting: oneOf("slidingWindow", "fixedWindow", "tokenBucket"),
-  /** Requests that a full `tokenBucket` holds, at most those of a window; null: those of a window. */
+  /** Capacity of the `tokenBucket`, at most the requests of a window; null: the requests of a window. */
   rateBurst: maybeWhole(1, 1_000_000),
   /** Whether a request refused for the rate counts against the rate; null: as assumed ("Limits", gaps). */
   countRefused: Schema.NullOr(flag).annotations({ message: () => ({ message: "must be null, true or false", override: true }) })
@@ -305,10 +304,10 @@ const generator = (seed: number): () => number => {
   }
 }
 
-/** A new code has the general meaning of its status, as every documented one has. */
+/** Every documented code can be replaced: a new code has the general meaning of its status. */
 const replaceableCodes: ReadonlyArray<string> = Object.keys(byCode)
 
-/** Small changes often, those that leave little of a text rarely. */
+/** Small changes are frequent; changes that remove most of a text are rare. */
 const drawnText = (
   some: (all: ReadonlyArray<TextForm>) => ReadonlyArray<TextForm>,
   rarely: <A>(usual: A, ...others: ReadonlyArray<A>) => A
@@ -415,7 +414,7 @@ export const fromSeed = (seed: number): Latitude => {
     // True can be set, but is not drawn.
     countRefused: among<boolean | null>(null, false)
   }
-  // If nothing identifies a post, no client can be correct.
+  // Keeps the text or the time, so that a client can recognise its post.
   return drawn.text.some((form) => rewriting.has(form))
     ? { ...drawn, postCreatedAtInList: "present", createdAtOffsetMillis: 0, dateHeader: "present" }
     : drawn
@@ -457,7 +456,7 @@ const isField = (name: string): boolean => name === "seed" || Object.hasOwn(Lati
  */
 export const decode = (data: unknown): Either.Either<Change, string> => {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
-    return Either.left("it must be a JSON object of fields")
+    return Either.left("it must be a JSON object")
   }
   const unknown = Object.keys(data).find((name) => !isField(name))
   return unknown === undefined

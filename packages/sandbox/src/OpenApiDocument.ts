@@ -10,7 +10,7 @@ import { AssumedApi, StoriesApi } from "./AssumedApi.js"
 import type { Assumptions } from "./Assumptions.js"
 
 const about =
-  "This file is the interface as Plaza's sandbox answers it. Operations marked with `x-plaza-assumed` are Plaza's own guess at what the interface names without showing it: the service itself may do them otherwise, or not at all."
+  "This file describes the interface of Plaza's sandbox. Operations marked with `x-plaza-assumed` are assumed by Plaza: the interface names them but does not show them. The real service may have them in another form, or not at all."
 
 // New fields may appear at any time.
 const options = { additionalPropertiesStrategy: "allow" } as const
@@ -45,7 +45,7 @@ const merge = (
  */
 export const openApi = ({ undocumented }: Pick<Assumptions, "undocumented">): OpenApi.OpenAPISpec => {
   const contract = OpenApi.fromApi(PlazaApi, options)
-  const answered = merge(contract, OpenApi.fromApi(StoriesApi, options))
-  const whole = undocumented ? merge(answered, OpenApi.fromApi(AssumedApi, options)) : answered
+  const documented = merge(contract, OpenApi.fromApi(StoriesApi, options))
+  const whole = undocumented ? merge(documented, OpenApi.fromApi(AssumedApi, options)) : documented
   return { ...whole, info: { ...whole.info, description: `${contract.info.description ?? ""}\n\n${about}` } }
 }

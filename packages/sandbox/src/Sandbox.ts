@@ -1,13 +1,11 @@
 /**
- * The service of the document, local and stateful, with faults on request: in process for tests, on a socket for people
- * and other programs. Composes the layers.
+ * The sandbox: the service of the document, local and stateful, with faults on request. It runs in process for tests, or on a
+ * socket for people and other programs. This module composes its layers.
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import { HttpClient as HttpClientTag } from "@effect/platform/HttpClient"
-import * as HttpServer from "@effect/platform/HttpServer"
 import type { ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -15,10 +13,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as AccessRequests from "./access/AccessRequests.js"
 import * as AccountPolicy from "./access/AccountPolicy.js"
 import * as Keys from "./access/Keys.js"
-import * as KeySecrets from "./access/KeySecrets.js"
 import * as RateWindow from "./access/RateWindow.js"
 import * as AssumedChat from "./areas/chat/AssumedChatHandlers.js"
 import * as Chat from "./areas/chat/ChatHandlers.js"
@@ -26,34 +24,32 @@ import * as MediaFiles from "./areas/media/MediaFiles.js"
 import * as Media from "./areas/media/MediaHandlers.js"
 import * as AssumedPosts from "./areas/posts/AssumedPostsHandlers.js"
 import * as Posts from "./areas/posts/PostsHandlers.js"
-import { PostsPolicy } from "./areas/posts/PostsPolicy.js"
+import * as PostsPolicy from "./areas/posts/PostsPolicy.js"
 import * as Profiles from "./areas/profiles/ProfilesHandlers.js"
 import * as AssumedStore from "./areas/store/AssumedStoreHandlers.js"
 import * as Store from "./areas/store/StoreHandlers.js"
-import { StorePolicy } from "./areas/store/StorePolicy.js"
+import * as StorePolicy from "./areas/store/StorePolicy.js"
 import * as Stories from "./areas/stories/StoriesHandlers.js"
 import type { Assumptions } from "./Assumptions.js"
-import { Assumed, defaults, merge } from "./Assumptions.js"
+import { CurrentAssumptions, defaults, merge } from "./Assumptions.js"
 import * as AssumptionsFile from "./AssumptionsFile.js"
 import * as Control from "./control/Control.js"
-import * as ControlHandlers from "./control/ControlHandlers.js"
-import * as SeedingHandlers from "./control/SeedingHandlers.js"
-import * as ServedControlApi from "./control/ServedControlApi.js"
 import type { StateSnapshot } from "./control/StateSnapshot.js"
 import * as Admission from "./http/Admission.js"
 import type { Commit } from "./http/Commits.js"
 import * as Commits from "./http/Commits.js"
+import * as Endpoints from "./http/Endpoints.js"
 import type { ActiveFault, FaultId } from "./http/Fault.js"
 import { Fault } from "./http/Fault.js"
 import * as Faults from "./http/Faults.js"
-import { apart, makeClient, origin as originInProcess } from "./http/InProcess.js"
-import * as Interface from "./http/Interface.js"
-import * as LocalOnly from "./http/LocalOnly.js"
-import type { Patience } from "./http/NodeServer.js"
+import * as HostPolicy from "./http/HostPolicy.js"
+import { makeClient, origin as originInProcess, withoutCallerContext } from "./http/InProcess.js"
+import * as InterfaceApp from "./http/InterfaceApp.js"
+import type { ServerTimeouts } from "./http/NodeServer.js"
 import type { RequestRecord } from "./http/RequestLog.js"
 import * as RequestLog from "./http/RequestLog.js"
+import * as SandboxApp from "./http/SandboxApp.js"
 import { basePath } from "./http/ServedApi.js"
-import * as Service from "./http/Service.js"
 import * as Latitude from "./Latitude.js"
 import * as CurrentLatitude from "./latitude/CurrentLatitude.js"
 import * as LateCommits from "./latitude/LateCommits.js"
@@ -68,13 +64,13 @@ import * as Seeding from "./seeding/Seeding.js"
 import * as Cursors from "./storage/Cursors.js"
 import * as Database from "./storage/Database.js"
 import * as Pagination from "./storage/Pagination.js"
-import type { Sql } from "./storage/Sql.js"
+import { Sql } from "./storage/Sql.js"
 import type { ClockState } from "./VirtualClock.js"
 import * as VirtualClock from "./VirtualClock.js"
 import * as Web from "./web/Web.js"
 
 /**
- * A running sandbox, seen from the side of whoever runs it.
+ * A running sandbox: its addresses, its key, and the operations that inspect and control it.
  *
  * @since 0.1.0
  * @category services
@@ -82,38 +78,37 @@ import * as Web from "./web/Web.js"
 export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
   Sandbox,
   SeedingOperations & {
-    /** The base address of the interface; ends with `/open/v1`. */
+    /** The base URL of the interface; ends with `/open/v1`. */
     readonly baseUrl: string
-    /** Where the pages are; ends with a slash. */
+    /** The address of the web pages; ends with a slash. */
     readonly webUrl: string
-    /** The base address of the control interface; ends with `/sandbox`. */
+    /** The base URL of the control API; ends with `/sandbox`. */
     readonly controlUrl: string
     /**
-     * A ready key of the seeded shop, with all scopes. It follows from the seed, so it is public: whoever knows the seed can
-     * compute it.
+     * The seeded key of the shop, with all scopes. It is derived from the seed, so it is public.
      */
     readonly apiKey: Redacted.Redacted
     /** The seed of the data. */
     readonly seed: number
-    /** Everything the sandbox holds. */
+    /** A snapshot of the whole state. */
     readonly state: Effect.Effect<StateSnapshot>
-    /** What was asked of the interface lately, oldest first. */
+    /** The request log, oldest first. */
     readonly requests: Effect.Effect<ReadonlyArray<RequestRecord>>
-    /** Back to the seed and to the time outside. Forgets faults, counted requests and the log too. */
+    /** Restores the initial data and the time of the caller's Clock, and clears faults, rate counters and the logs. */
     readonly reset: Effect.Effect<void>
-    /** What time it is in the sandbox, and how far that is ahead of the clock outside. */
+    /** The time of the sandbox, and how far it is ahead of the caller's Clock. */
     readonly clock: Effect.Effect<ClockState>
-    /** Moves the sandbox's time forward, in whole milliseconds: windows open and days pass. On top of `TestClock` in process. */
+    /** Advances the sandbox's clock by whole milliseconds, in addition to the caller's Clock. */
     readonly advanceClock: (by: Duration.DurationInput) => Effect.Effect<ClockState, ValidationError>
-    /** The writes that were carried out, as they were sent, oldest first; bounded as `Commits.capacity` says, and cleared by a reset. */
+    /** The writes that were carried out, as they were sent, oldest first. At most `Commits.capacity`; a reset clears them. */
     readonly commits: Effect.Effect<ReadonlyArray<Commit>>
-    /** How the service uses what the document leaves to it. */
+    /** The current latitude. */
     readonly latitude: Effect.Effect<Latitude.Latitude>
-    /** Changes the fields that are given, or draws a whole latitude from a seed; a reset takes it back. */
+    /** Sets fields of the latitude, or draws a whole latitude from a seed. A reset restores the latitude of the start. */
     readonly setLatitude: (change: Latitude.Change | number) => Effect.Effect<Latitude.Latitude>
-    /** Asks for a fault; it hits the next calls that match. */
+    /** Adds a fault, which hits the next matching calls. */
     readonly addFault: (fault: Fault) => Effect.Effect<FaultId>
-    /** The faults that may still hit something. */
+    /** The active faults. */
     readonly faults: Effect.Effect<ReadonlyArray<ActiveFault>>
     readonly clearFaults: Effect.Effect<void>
   }
@@ -121,30 +116,29 @@ export class Sandbox extends Context.Tag("@plaza/sandbox/Sandbox")<
 
 /** @since 0.1.0 @category models */
 export interface Options {
-  /** The file that keeps the data (default: `:memory:`, which keeps nothing). */
+  /** The data file (default: `:memory:`, without a file). */
   readonly data?: string
-  /** The seed of new data (default: 1). A file with data keeps its own. */
+  /** The seed of new data (default: 1). An existing data file keeps its seed. */
   readonly seed?: number
   /**
-   * What new data holds beside what the seed gives: fixtures, or the path of a JSON or YAML file of them. A file that has
-   * data keeps its own.
+   * Fixtures in addition to the seeded data, or the path of a JSON or YAML file of fixtures. An existing data file keeps its
+   * fixtures.
    */
   readonly fixtures?: string | Fixtures
   /**
-   * What is assumed other than by default. With `false` there is nothing that the document doesn't show: assumed paths
-   * are unknown, and answers have the contract's fields alone.
+   * Assumptions that differ from the defaults. With `false` the sandbox serves only what the document shows: assumed paths are
+   * unknown, and responses have only fields of the contract.
    */
   readonly assumptions?: Partial<Assumptions> | false
   /**
-   * How the service uses what the document leaves to it: fields that differ from the kind and exact service, which is the
-   * default, or the seed of a latitude.
+   * Fields of the latitude that differ from the default, a lenient and exact service, or the seed of a latitude.
    */
   readonly latitude?: Latitude.Change | number
-  /** The path of a JSON file of assumptions, over the defaults and below `assumptions`; see `Assumptions.decode`. */
+  /** The path of a JSON file of assumptions. `assumptions` takes precedence over it. See `Assumptions.decode`. */
   readonly assumptionsFile?: string
   /**
-   * Who may call the control interface and open the pages over a socket: programs and pages of this machine, or anyone
-   * (default: `loopback`). Pages of another origin may not in either case.
+   * Who may call the control API and open the web pages over a socket (default: `loopback`, only this machine). Pages of
+   * another origin are refused in either case.
    */
   readonly control?: "loopback" | "anyone"
 }
@@ -152,19 +146,18 @@ export interface Options {
 /** @since 0.1.0 @category models */
 export interface ServerOptions extends Options {
   /**
-   * The address to listen to (default: `127.0.0.1`). Only requests whose `Host` is this machine (`localhost`, a loopback
-   * address), this address or one of `allowedHosts` are answered.
+   * The address to listen on (default: `127.0.0.1`). A request is refused unless its `Host` is this machine (`localhost`, a
+   * loopback address), this address or one of `allowedHosts`.
    */
   readonly host?: string
   /**
-   * Further hosts that requests may name, without a port, such as the name of a container; `*` allows every host (default:
-   * none).
+   * Further allowed hosts without a port, such as the name of a container. `*` allows every host (default: none).
    */
   readonly allowedHosts?: ReadonlyArray<string>
-  /** Default: 0, which takes one that is free. */
+  /** The port (default: 0, any free port). */
   readonly port?: number
-  /** How long callers are waited for, where other than by default. */
-  readonly patience?: Partial<Patience>
+  /** Timeouts that differ from the defaults. */
+  readonly timeouts?: Partial<ServerTimeouts>
 }
 
 const defaultHost = "127.0.0.1"
@@ -173,7 +166,7 @@ const validFault = Schema.validate(Fault)
 
 const validLatitude = Schema.decodeUnknown(Schema.Union(Schema.Int, Latitude.Change))
 
-/** The latitude to start with. */
+/** The latitude of the start. */
 const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitude.Latitude, SandboxError> =>
   Effect.mapBoth(
     Latitude.decode(typeof wanted === "number" ? { seed: wanted } : wanted),
@@ -185,16 +178,16 @@ const initialLatitude = (wanted: Options["latitude"] = {}): Effect.Effect<Latitu
 
 const validFixtures = Schema.validate(FixturesSchema)
 
-/** Fixtures as they are given, or from the file that is named. */
+/** Returns fixtures, or reads them from a file. */
 const readFixtures = (fixtures: Options["fixtures"]): Effect.Effect<Fixtures | undefined, SandboxError> =>
   typeof fixtures === "string"
-    // Files are read by few, and what reads them takes a while to load.
+    // Imported only for files, because it takes a while to load.
     ? Effect.flatMap(Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
       ({ layer }) => Effect.provide(FixturesFile.read(fixtures), layer))
     : Effect.succeed(fixtures)
 
 type Parts =
-  | Service.Service
+  | SandboxApp.SandboxApp
   | Commits.Commits
   | CurrentLatitude.CurrentLatitude
   | Seeding.Seeding
@@ -202,28 +195,58 @@ type Parts =
   | RequestLog.RequestLog
   | VirtualClock.VirtualClock
 
-/** The assumptions of a file. */
+/** Reads the assumptions of a file, if there is one. */
 const readAssumptions = (path: string | undefined): Effect.Effect<Partial<Assumptions>, SandboxError> =>
   path === undefined ? Effect.succeed({}) : Effect.flatMap(
     Effect.promise(() => import("@effect/platform-node/NodeFileSystem")),
     ({ layer }) => Effect.provide(AssumptionsFile.read(path), layer)
   )
 
-/** A name that can't be one would be a rule that never applies. */
+/** Rejects invalid hosts, which would never match. */
 const checkHosts = (allowed: ReadonlyArray<string>): Effect.Effect<void, SandboxError> => {
-  const wrong = allowed.find((host) => !LocalOnly.isHost(host))
+  const wrong = allowed.find((host) => !HostPolicy.isHost(host))
   return wrong === undefined
     ? Effect.void
-    : new SandboxError({ message: `the allowed host "${wrong}" is no host name or address without a port, and not *` })
+    : new SandboxError({
+      message: `the allowed host "${wrong}" is invalid: give a host name or an address without a port, or * for every host`
+    })
 }
 
-type Policies = AccountPolicy.AccountPolicy | PostsPolicy | StorePolicy
-
-const policies: Layer.Layer<Policies, never, Repos.Repos | Assumed> = Layer.merge(PostsPolicy.Default, StorePolicy.Default).pipe(
-  Layer.provideMerge(AccountPolicy.layer)
+/** The endpoints of the document. */
+const documented = Endpoints.make(
+  Admission.middleware,
+  Profiles.group,
+  Media.group,
+  Posts.group,
+  Stories.group,
+  Store.group,
+  Chat.group
 )
 
-/** Everything behind the two ways in. Not shared: of two sandboxes in one graph of layers, each has its own. */
+/** Those of the document, and those that it names without showing them. */
+const all = Endpoints.make(
+  Admission.middleware,
+  Profiles.group,
+  Media.group,
+  Posts.group,
+  Stories.group,
+  Store.group,
+  Chat.group,
+  AssumedPosts.group,
+  AssumedStore.group,
+  AssumedChat.group
+)
+
+const makeInterface = Effect.gen(function*() {
+  const { undocumented } = yield* CurrentAssumptions
+  const { app, handlers } = undocumented ? all : documented
+  return yield* InterfaceApp.make(app, yield* handlers)
+})
+
+/**
+ * The services of a sandbox, in process and on a socket. They are made from the last line to the first, each with those below
+ * it. A layer for each of them would take most of the time of a start: see docs/decisions/023-sandbox-services.md.
+ */
 const parts = (
   {
     allowedHosts = [],
@@ -236,72 +259,43 @@ const parts = (
     latitude,
     seed
   }: ServerOptions
-) => {
-  const local = LocalOnly.make(host, allowedHosts)
-  const assumed = Layer.effect(
-    Assumed,
-    Effect.map(readAssumptions(assumptionsFile),
-      (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions))
+): Effect.Effect<Context.Context<Parts>, SandboxError, Scope.Scope> => {
+  const local = HostPolicy.make(host, allowedHosts)
+  const assumed = Effect.map(
+    readAssumptions(assumptionsFile),
+    (read) => merge(merge(defaults, read), assumptions === false ? { undocumented: false } : assumptions)
   )
-  const prepared = readFixtures(fixtures).pipe(
-    Effect.flatMap((read) => InitialData.prepare(data, { seed, fixtures: read }))
-  )
-  return Layer.unwrapEffect(
-    Effect.map(Effect.zipRight(checkHosts(allowedHosts), prepared), (
-      recorded
-    ): Layer.Layer<
-      Exclude<Parts, CurrentLatitude.CurrentLatitude>,
-      never,
-      Sql | Repos.Repos | Policies | MediaFiles.MediaFiles | Assumed | CurrentLatitude.CurrentLatitude
-    > => {
-      const basics = Layer.mergeAll(
-        Keys.layer,
-        AccessRequests.layer,
-        Pagination.layer.pipe(Layer.provide(Cursors.layer(recorded))),
-        Faults.layer(recorded),
-        RequestLog.layer,
-        RateWindow.layer({ stored: data !== ":memory:" }),
-        VirtualClock.layer,
-        Commits.layer,
-        LateCommits.layer
-      ).pipe(Layer.provide(KeySecrets.layer))
-      return Service.layer(local).pipe(
-        Layer.provide([
-          Interface.layer,
-          Control.layer(control, local),
-          Web.layer(control, local, { interface: basePath, control: Control.basePath })
-        ]),
-        Layer.provide(routes),
-        Layer.provide(Admission.layer),
-        Layer.provideMerge(Seeding.layer),
-        Layer.provideMerge(basics)
-      )
-    })
-  ).pipe(
-    Layer.provideMerge(Layer.unwrapEffect(Effect.map(initialLatitude(latitude), CurrentLatitude.layer))),
-    Layer.provideMerge(MediaFiles.layer(data)),
-    Layer.provideMerge(policies),
-    Layer.provideMerge(Repos.layer),
-    // The folder is looked at first: where it is refused, no data file is created.
-    Layer.provideMerge(Layer.unwrapEffect(Effect.as(MediaFiles.checkFolder(data), Database.layer(data)))),
-    Layer.provide(assumed)
-  )
+  const prepared = Effect.flatMap(readFixtures(fixtures), (read) => InitialData.prepare(data, { seed, fixtures: read }))
+  return Effect.flatMap(Effect.zipRight(checkHosts(allowedHosts), prepared), (recorded) =>
+    Effect.context<Parts>().pipe(
+      Effect.provideServiceEffect(SandboxApp.SandboxApp, SandboxApp.make(local)),
+      Effect.provideServiceEffect(Web.Web, Web.make(control, local, { interface: basePath, control: Control.basePath })),
+      Effect.provideServiceEffect(Control.Control, Control.make(control, local)),
+      Effect.provideServiceEffect(InterfaceApp.InterfaceApp, makeInterface),
+      Effect.provideServiceEffect(Admission.Admission, Admission.make),
+      Effect.provideServiceEffect(Seeding.Seeding, Seeding.make),
+      Effect.provideServiceEffect(Keys.Keys, Keys.make),
+      Effect.provideServiceEffect(AccessRequests.AccessRequests, AccessRequests.make),
+      Effect.provideServiceEffect(Pagination.Pagination, Pagination.make),
+      Effect.provideServiceEffect(Cursors.Cursors, Cursors.make(recorded)),
+      Effect.provideServiceEffect(Faults.Faults, Faults.make(recorded)),
+      Effect.provideServiceEffect(RequestLog.RequestLog, RequestLog.make),
+      Effect.provideServiceEffect(RateWindow.RateWindow, RateWindow.make({ stored: data !== ":memory:" })),
+      Effect.provideServiceEffect(VirtualClock.VirtualClock, VirtualClock.make),
+      Effect.provideServiceEffect(Commits.Commits, Commits.make),
+      Effect.provideServiceEffect(LateCommits.LateCommits, LateCommits.make)
+    )).pipe(
+      Effect.provideServiceEffect(CurrentLatitude.CurrentLatitude, Effect.flatMap(initialLatitude(latitude), CurrentLatitude.restore)),
+      Effect.provideServiceEffect(MediaFiles.MediaFiles, MediaFiles.make(data)),
+      Effect.provideServiceEffect(StorePolicy.StorePolicy, StorePolicy.make),
+      Effect.provideServiceEffect(PostsPolicy.PostsPolicy, PostsPolicy.make),
+      Effect.provideServiceEffect(AccountPolicy.AccountPolicy, AccountPolicy.make),
+      (effect) => Effect.flatMap(Repos.make, (repos) => Effect.provide(effect, repos)),
+      // The folder is checked first, so that no data file is created if it is refused.
+      Effect.provideServiceEffect(Sql, Effect.zipRight(MediaFiles.checkFolder(data), Database.make(data))),
+      Effect.provideServiceEffect(CurrentAssumptions, assumed)
+    )
 }
-
-const documented = Layer.mergeAll(Profiles.layer, Media.layer, Posts.layer, Stories.layer, Store.layer, Chat.layer)
-
-const assumedOnly = Layer.mergeAll(AssumedPosts.layer, AssumedStore.layer, AssumedChat.layer)
-
-/** The routes of everything that can be asked for. */
-const routes = Layer.unwrapEffect(Effect.map(Assumed, ({ undocumented }) =>
-  Layer.mergeAll(
-    HttpServer.layerContext,
-    HttpApiBuilder.Router.Live,
-    ControlHandlers.layer,
-    SeedingHandlers.layer,
-    documented,
-    undocumented ? assumedOnly : Layer.empty
-  ))).pipe(Layer.provide([Admission.layerMiddleware, ServedControlApi.layerReadsBody]))
 
 const make = (origin: string) =>
   Effect.gen(function*() {
@@ -313,13 +307,13 @@ const make = (origin: string) =>
     const { operations } = seeding
     const latitude = yield* CurrentLatitude.CurrentLatitude
     const commits = yield* Commits.Commits
-    const inside = <A, E>(effect: Effect.Effect<A, E>) => apart(clock.within(effect))
+    const inside = <A, E>(effect: Effect.Effect<A, E>) => withoutCallerContext(clock.within(effect))
     return Sandbox.of({
       baseUrl: `${origin}${basePath}`,
       webUrl: `${origin}${Web.basePath}`,
       controlUrl: `${origin}${Control.basePath}`,
       get apiKey() {
-        return Keys.withPrefix(Keys.ready(seed), latitude.value.keyPrefix)
+        return Keys.withPrefix(Keys.seeded(seed), latitude.value.keyPrefix)
       },
       seed,
       state: inside(seeding.state),
@@ -329,9 +323,9 @@ const make = (origin: string) =>
       advanceClock: (by) => inside(clock.advance(Duration.toMillis(by))),
       commits: commits.all,
       latitude: Effect.sync(() => latitude.value),
-      // As with a fault, a wrong value is a mistake in the test.
+      // An invalid value is a mistake in the test, as for a fault.
       setLatitude: (change) => Effect.flatMap(Effect.orDie(validLatitude(change)), latitude.change),
-      // The type can't tell a share of 2 or a status of 99 from a right one; asking for that is a mistake in the test.
+      // The type allows a rate of 2 or a status of 99; these are mistakes in the test.
       addFault: (fault) => Effect.flatMap(Effect.orDie(validFault(fault)), faults.add),
       faults: faults.list,
       clearFaults: faults.clear,
@@ -339,7 +333,7 @@ const make = (origin: string) =>
       setProfile: (accountId, change) => inside(operations.setProfile(accountId, change)),
       requestAccess: (accountId, form) => inside(operations.requestAccess(accountId, form)),
       decideAccess: (requestId, decision) => inside(operations.decideAccess(requestId, decision)),
-      setAccess: (accountId, move) => inside(operations.setAccess(accountId, move)),
+      setAccess: (accountId, transition) => inside(operations.setAccess(accountId, transition)),
       createKey: (accountId, options) => inside(operations.createKey(accountId, options)),
       revokeKey: (keyId) => inside(operations.revokeKey(keyId)),
       setRelation: (from, to, relation) => inside(operations.setRelation(from, to, relation)),
@@ -352,7 +346,7 @@ const make = (origin: string) =>
   })
 
 /**
- * An HttpClient that the sandbox answers in process, without a port, under the caller's Clock.
+ * An HttpClient of a sandbox in process, without a port, with the caller's Clock.
  *
  * @since 0.1.0
  * @category layers
@@ -360,28 +354,29 @@ const make = (origin: string) =>
 export const layerHttpClient = (
   options: Options = {}
 ): Layer.Layer<HttpClient.HttpClient | Sandbox, SandboxError> =>
-  Layer.merge(
-    Layer.effect(HttpClientTag, Effect.map(Service.Service, makeClient)),
-    Layer.effect(Sandbox, make(originInProcess))
-  ).pipe(Layer.provide(Layer.fresh(parts(options))))
+  Layer.scopedContext(
+    Effect.flatMap(parts(options), (context) =>
+      Effect.map(Effect.provide(make(originInProcess), context), (sandbox) =>
+        Context.make(HttpClientTag, makeClient(Context.get(context, SandboxApp.SandboxApp))).pipe(Context.add(Sandbox, sandbox))))
+  )
 
 /**
- * The sandbox on a socket of Node, until its scope closes.
+ * A sandbox on a socket, until its scope closes.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerServer = (
-  { host = defaultHost, patience, port = 0, ...options }: ServerOptions = {}
+  { host = defaultHost, port = 0, timeouts, ...options }: ServerOptions = {}
 ): Layer.Layer<Sandbox, SandboxError> =>
   Layer.scoped(
     Sandbox,
     Effect.gen(function*() {
-      const service = yield* Service.Service
+      const context = yield* parts({ ...options, host })
       const { listen } = yield* Effect.promise(() => import("./http/NodeServer.js"))
-      const { within } = yield* VirtualClock.VirtualClock
-      // Around all that is answered, so that the clock isn't changed for every request anew.
-      const { origin } = yield* within(listen(service, { host, port, patience }))
-      return yield* make(origin)
+      const { within } = Context.get(context, VirtualClock.VirtualClock)
+      // Sets the clock once and not for each request.
+      const { origin } = yield* within(listen(Context.get(context, SandboxApp.SandboxApp), { host, port, timeouts }))
+      return yield* Effect.provide(make(origin), context)
     })
-  ).pipe(Layer.provide(Layer.fresh(parts({ ...options, host }))))
+  )

@@ -1,6 +1,6 @@
 /**
- * The sandbox's clock: the caller's Clock, advanced on request. Timestamps, rate windows and daily quotas use it;
- * delays last as long as they do by the caller's Clock.
+ * The sandbox's clock: the caller's Clock, advanced on request. Timestamps, rate windows and daily quotas use it. Delays of
+ * faults use the caller's Clock.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,6 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { invalidField } from "./http/Envelope.js"
@@ -30,7 +29,7 @@ export interface ClockState extends Schema.Schema.Type<typeof ClockState> {}
 export class VirtualClock extends Context.Tag("@plaza/sandbox/VirtualClock")<VirtualClock, {
   /** Runs an effect with the sandbox's clock. Nested calls have no further effect. */
   readonly within: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The time. Run it inside `within`, as every effect here. */
+  /** The time. Run it inside `within`, like every effect of this service. */
   readonly read: Effect.Effect<ClockState>
   /** Advances the clock by whole milliseconds. Only a reset sets it back. */
   readonly advance: (millis: number) => Effect.Effect<ClockState, ValidationError>
@@ -54,43 +53,40 @@ const aheadOf = (base: Clock.Clock, ahead: () => number): Clock.Clock => ({
   sleep: (duration) => base.sleep(duration)
 })
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<VirtualClock, never, MetaRepo> = Layer.effect(
-  VirtualClock,
-  Effect.gen(function*() {
-    const meta = yield* MetaRepo
-    let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
-    /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
-    const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
-    const clockFor = (base: Clock.Clock): Clock.Clock => {
-      const clock = clocks.get(base) ?? aheadOf(base, () => ahead)
-      clocks.set(base, clock).set(clock, clock)
-      return clock
-    }
-    const read = Effect.map(
-      Clock.currentTimeMillis,
-      (now): ClockState => ({ now: DateTime.unsafeMake(now), aheadMillis: ahead })
-    )
-    return {
-      within: (effect) =>
-        Effect.clockWith((base) => {
-          const clock = clockFor(base)
-          return clock === base ? effect : Effect.withClock(effect, clock)
-        }),
-      read,
-      advance: (millis) =>
-        Effect.gen(function*() {
-          const now = yield* Clock.currentTimeMillis
-          if (!Number.isInteger(millis) || millis <= 0 || now + millis >= end) {
-            return yield* invalidField("millis", "has to be a whole number above 0 that leads to no year after 9999")
-          }
-          yield* meta.set(key, String(ahead + millis))
-          ahead += millis
-          return yield* read
-        }),
-      reset: Effect.sync(() => {
-        ahead = 0
-      })
-    }
-  })
-)
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<VirtualClock["Type"], never, MetaRepo> = Effect.gen(function*() {
+  const meta = yield* MetaRepo
+  let ahead = Number(Option.getOrElse(yield* meta.find(key), () => "0"))
+  /** The sandbox's clock for each base clock, and for itself, so that it isn't advanced twice. */
+  const clocks = new WeakMap<Clock.Clock, Clock.Clock>()
+  const clockFor = (base: Clock.Clock): Clock.Clock => {
+    const clock = clocks.get(base) ?? aheadOf(base, () => ahead)
+    clocks.set(base, clock).set(clock, clock)
+    return clock
+  }
+  const read = Effect.map(
+    Clock.currentTimeMillis,
+    (now): ClockState => ({ now: DateTime.unsafeMake(now), aheadMillis: ahead })
+  )
+  return {
+    within: (effect) =>
+      Effect.clockWith((base) => {
+        const clock = clockFor(base)
+        return clock === base ? effect : Effect.withClock(effect, clock)
+      }),
+    read,
+    advance: (millis) =>
+      Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        if (!Number.isInteger(millis) || millis <= 0 || now + millis >= end) {
+          return yield* invalidField("millis", "must be a whole number above 0, and the new time must be before the year 10000")
+        }
+        yield* meta.set(key, String(ahead + millis))
+        ahead += millis
+        return yield* read
+      }),
+    reset: Effect.sync(() => {
+      ahead = 0
+    })
+  }
+})

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-export { allScopes, Assumptions, defaults as defaultAssumptions } from "./Assumptions.js"
+export { Assumptions } from "./Assumptions.js"
 export * from "./control/ControlApi.js"
 export { StateSnapshot } from "./control/StateSnapshot.js"
 export { Commit } from "./http/Commits.js"
@@ -12,5 +12,5 @@ export { RequestRecord } from "./http/RequestLog.js"
 export * as Latitude from "./Latitude.js"
 export * as Sandbox from "./Sandbox.js"
 export * from "./SandboxError.js"
-export { Fixtures, Quantities } from "./seeding/Fixtures.js"
+export { Fixtures } from "./seeding/Fixtures.js"
 export { ClockState } from "./VirtualClock.js"

@@ -1,5 +1,5 @@
 /**
- * Access: asking for it, the decision, and what follows from it for keys.
+ * Developer access: requests, decisions and their effect on keys.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -11,7 +11,7 @@ const codeOf = (effect: Effect.Effect<unknown, { readonly code: string }>) => Ef
 const newcomer = Effect.flatMap(Sandbox.Sandbox, (sandbox) => Effect.map(sandbox.createAccount({ access: "none" }), ({ id }) => id))
 
 layer(layerInProcess())("a request for access", (it) => {
-  it.effect("is pending first, and only its approval opens the way to keys", () =>
+  it.effect("is pending first, and keys can be created only after its approval", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const account = yield* newcomer
@@ -26,7 +26,7 @@ layer(layerInProcess())("a request for access", (it) => {
       assert.strictEqual((yield* call("GET", "/me", { key: apiKey })).status, 200)
     }))
 
-  it.effect("leaves no access when it is declined, and may be made again", () =>
+  it.effect("grants no access when it is declined, and can be submitted again", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const account = yield* newcomer
@@ -39,7 +39,7 @@ layer(layerInProcess())("a request for access", (it) => {
       yield* sandbox.createKey(account)
     }))
 
-  it.effect("waits for its decision before the account may ask again", () =>
+  it.effect("must be decided before the account can submit another one", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const account = yield* newcomer
@@ -47,7 +47,7 @@ layer(layerInProcess())("a request for access", (it) => {
       assert.strictEqual(yield* codeOf(sandbox.requestAccess(account, form)), "CONFLICT")
     }))
 
-  it.effect("is of no use to an account that has access, or had it", () =>
+  it.effect("is refused for an account that has or had access", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       for (const access of ["granted", "suspended", "revoked"] as const) {
@@ -67,7 +67,7 @@ layer(layerInProcess())("a request for access", (it) => {
       }
     }))
 
-  it.effect("is approved or declined as ever when access was granted meanwhile, which stays as it is", () =>
+  it.effect("can be approved or declined after access was granted meanwhile, which does not change", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       for (const decision of ["approve", "decline"] as const) {
@@ -80,7 +80,7 @@ layer(layerInProcess())("a request for access", (it) => {
       }
     }))
 
-  it.effect("gives back no access that was suspended or revoked meanwhile: it stays pending until that is settled", () =>
+  it.effect("does not restore access that was suspended or revoked meanwhile: it stays pending until access is restored", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       for (const move of ["suspend", "revoke"] as const) {
@@ -94,7 +94,7 @@ layer(layerInProcess())("a request for access", (it) => {
       }
     }))
 
-  it.effect("needs a use case and a bot name; the website is optional, but an address", () =>
+  it.effect("requires a use case and a bot name; the website is optional, but must be an address", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const account = yield* newcomer
@@ -117,14 +117,14 @@ layer(layerInProcess())("a request for access", (it) => {
       assert.isNull((yield* sandbox.requestAccess(account, { useCase, botName })).website)
     }))
 
-  it.effect("and its decision need an account and a request that are there", () =>
+  it.effect("and its decision require an existing account and an existing request", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.strictEqual(yield* codeOf(sandbox.requestAccess("nobody", form)), "NOT_FOUND")
       assert.strictEqual(yield* codeOf(sandbox.decideAccess("none", "approve")), "NOT_FOUND")
     }))
 
-  it.effect("once approved, access can be suspended, given back and revoked, and its keys follow", () =>
+  it.effect("once approved, access can be suspended, restored and revoked, with effect on its keys", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const account = yield* newcomer
@@ -146,7 +146,7 @@ layer(layerInProcess())("a request for access", (it) => {
 })
 
 layer(layerInProcess())("a key", (it) => {
-  it.effect("is named within bounds and takes scopes that there are", () =>
+  it.effect("has a name of limited length and only known scopes", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       for (
@@ -161,7 +161,7 @@ layer(layerInProcess())("a key", (it) => {
       }
     }))
 
-  it.effect("is kept without its value", () =>
+  it.effect("is stored without its value", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { apiKey } = yield* sandbox.createKey("1001", { name: "integration" })

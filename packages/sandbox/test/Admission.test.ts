@@ -2,12 +2,13 @@
  * Every row of the document's error table, and the order in which a request is refused.
  */
 import { assert, describe, layer } from "@effect/vitest"
-import { allScopes, Sandbox } from "@plaza/sandbox"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
+import { allScopes } from "../src/Assumptions.js"
 import { call, layerInProcess, refusal } from "./support.js"
 
 const unknownKey = `key_${"x".repeat(40)}`
-/** What is assumed beside the document, the scope it needs, and how it ends with that scope alone. */
+/** The assumed operations, their scopes, and the result with that scope alone. */
 const assumed = [
   ["GET", "/posts/9007199254740993", "posts:read", 200],
   ["PATCH", "/posts/9007199254740993", "posts:write", 400],
@@ -38,14 +39,14 @@ describe("admission", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key: null, headers: basic })), "401 INVALID_API_KEY")
       }))
 
-    it.effect("the name of the scheme is read in any case", () =>
+    it.effect("the name of the scheme is accepted in any letter case", () =>
       Effect.gen(function*() {
         const { apiKey } = yield* Sandbox.Sandbox
         const headers = { authorization: `bearer ${Redacted.value(apiKey)}` }
         assert.strictEqual((yield* call("GET", "/me", { key: null, headers })).status, 200)
       }))
 
-    it.effect("a revoked key is refused from then on, and the others stay", () =>
+    it.effect("a revoked key is refused from then on, and the other keys stay valid", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()
@@ -70,7 +71,7 @@ describe("admission", () => {
         assert.strictEqual((yield* call("GET", "/me", { key })).status, 200)
       }))
 
-    it.effect("every operation needs a scope of its own area, and there are 13", () =>
+    it.effect("every operation requires a scope of its own area, and there are 13", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()
@@ -104,7 +105,7 @@ describe("admission", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key: reader })), "403 INSUFFICIENT_SCOPE")
       }))
 
-    it.effect("what is assumed beside the document needs a scope of these, and is done with it", () =>
+    it.effect("an assumed operation requires one of these scopes and succeeds with it", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         for (const [method, path, scope, status] of assumed) {
@@ -151,7 +152,7 @@ describe("admission", () => {
         assert.strictEqual(refusal(yield* call("POST", "/posts", { bytes })), "400 INVALID_JSON")
       }))
 
-    it.effect("a body under another content type than JSON is refused by that header's name", () =>
+    it.effect("a body with another content type than JSON is refused with the header's name", () =>
       Effect.gen(function*() {
         for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonp"]) {
           const reply = yield* call("POST", "/posts", { json: { text: "a" }, headers: { "content-type": type } })
@@ -161,7 +162,7 @@ describe("admission", () => {
         assert.strictEqual((yield* call("POST", "/posts", { json: { text: "a" }, headers })).status, 200)
       }))
 
-    it.effect("a missing or invalid field is refused by its name", () =>
+    it.effect("a missing or invalid field is refused with its name", () =>
       Effect.gen(function*() {
         const cases = [
           ["POST", "/posts", {}, "text"],
@@ -210,7 +211,7 @@ describe("admission", () => {
         assert.strictEqual(refusal(yield* post("aaaa")), "400 VALIDATION_ERROR text")
       }))
 
-    it.effect("what exists nowhere, or can't be seen, is not found; the envelope repeats the id", () =>
+    it.effect("an id that is unknown or not visible is not found; the envelope repeats the id", () =>
       Effect.gen(function*() {
         const json = { text: "a", stock: 1, carrier: "a", trackingNumber: "b" }
         for (
@@ -231,7 +232,7 @@ describe("admission", () => {
         }
       }))
 
-    it.effect("the earlier refusal goes before the later one, all along the gate", () =>
+    it.effect("an earlier check takes precedence over a later one, for all checks of admission", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount({ photo: false })
@@ -260,7 +261,7 @@ describe("admission", () => {
   })
 
   layer(layerInProcess({ assumptions: { requestsPerWindow: 1 } }))("the rate", (it) => {
-    it.effect("stands between developer access and the scope", () =>
+    it.effect("is checked between developer access and the scope", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()
@@ -271,7 +272,7 @@ describe("admission", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "403 DEVELOPER_ACCESS_REVOKED")
       }))
 
-    it.effect("and developer access stand before what is assumed too", () =>
+    it.effect("and developer access are also checked for assumed operations", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()

@@ -1,9 +1,13 @@
 /**
- * What each area of the interface does to the state, and the conditional errors of the document.
+ * The effect of each area on the state, and the conditional errors of the document.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { defaultAssumptions, Sandbox } from "@plaza/sandbox"
+import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
+import { Sandbox } from "@plaza/sandbox"
 import { Effect, Schema, TestClock } from "effect"
+import { AssumedApi } from "../src/AssumedApi.js"
+import { defaults } from "../src/Assumptions.js"
+import { operationsOf } from "../src/http/Operation.js"
 import { openApi } from "../src/OpenApiDocument.js"
 import { call, field, layerInProcess, refusal, someone } from "./support.js"
 
@@ -12,9 +16,9 @@ const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 const shop = "1001"
 
 describe("the contract", () => {
-  it.effect("every operation of it and of what is assumed beside it is answered: none is missing", () =>
+  it.effect("every operation of the document and every assumed one has a handler", () =>
     Effect.gen(function*() {
-      const paths = Object.entries(openApi(defaultAssumptions).paths)
+      const paths = Object.entries(openApi(defaults).paths)
       let operations = 0
       for (const [path, methods] of paths) {
         for (const method of Object.keys(methods)) {
@@ -25,10 +29,10 @@ describe("the contract", () => {
           assert.strictEqual(refusal(reply), "401 INVALID_API_KEY", `${name} ${path}`)
         }
       }
-      assert.strictEqual(operations, 23)
+      assert.strictEqual(operations, operationsOf(PlazaApiWithStories).length + operationsOf(AssumedApi).length)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("every answer carries an id of its own", () =>
+  it.effect("every response has its own request id", () =>
     Effect.gen(function*() {
       const ids = [
         (yield* call("GET", "/me")).headers["x-request-id"],
@@ -84,7 +88,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("profiles"
       assert.strictEqual((yield* call("GET", `/users/${id}`)).status, 200)
     }))
 
-  it.effect("a private account stays visible to those who follow it, and to itself", () =>
+  it.effect("a private account stays visible to its followers and to itself", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id, key } = yield* someone
@@ -108,7 +112,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("profiles"
 })
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("posts", (it) => {
-  it.effect("a post is created with text, media and the moment, and a body on like is ignored", () =>
+  it.effect("a post is created with text, media and the time, and a body of a like is ignored", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust("1234 millis")
       const json = { text: "Ünï 😀\n\"x\"", mediaIds: ["media-000001"] }
@@ -122,14 +126,14 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("posts", (
       assert.strictEqual((yield* call("POST", `/posts/${id}/like`, { text: "{" })).status, 204)
     }))
 
-  it.effect("ids of posts are strings that no double holds", () =>
+  it.effect("ids of posts are strings beyond the precision of a double", () =>
     Effect.gen(function*() {
       const reply = yield* call("POST", "/posts", { json: { text: "a" } })
       const id = String(field(reply, "id"))
       assert.isTrue(BigInt(id) > BigInt(Number.MAX_SAFE_INTEGER))
     }))
 
-  it.effect("media may be left out or null; media of another account are refused", () =>
+  it.effect("media may be omitted or null; media of another account are refused", () =>
     Effect.gen(function*() {
       const { key } = yield* someone
       assert.deepInclude((yield* call("POST", "/posts", { json: { text: "a" } })).json, { mediaIds: [] })
@@ -138,7 +142,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("posts", (
       assert.strictEqual(refusal(reply), "400 VALIDATION_ERROR mediaIds.0")
     }))
 
-  it.effect("a refused post leaves nothing behind", () =>
+  it.effect("a refused post stores nothing", () =>
     Effect.gen(function*() {
       const before = yield* state
       yield* call("POST", "/posts", { json: { text: "a", mediaIds: ["media-000001", "none"] } })
@@ -175,7 +179,7 @@ layer(layerInProcess())("the store", (it) => {
   const stockOf = (id: string) => Effect.map(state, ({ products }) => products.find((product) => product.id === id)?.stock)
   const setStock = (id: string, stock: number) => call("PATCH", `/store/products/${encodeURIComponent(id)}/stock`, { json: { stock } })
 
-  it.effect("stock is set, to zero and to the greatest as well, and the updated product comes back", () =>
+  it.effect("stock is set, also to zero and to the maximum, and the response is the updated product", () =>
     Effect.gen(function*() {
       for (const stock of [7, 0, 1_000_000_000, 0]) {
         assert.deepInclude((yield* setStock("MUG-BLUE-350", stock)).json, { id: "MUG-BLUE-350", stock })
@@ -192,7 +196,7 @@ layer(layerInProcess())("the store", (it) => {
       assert.deepStrictEqual(order?.shipment, { carrier: "DHL", trackingNumber: "00340" })
     }))
 
-  it.effect("what belongs to another's store may not be touched; a store that blocked the caller says so", () =>
+  it.effect("products and orders of another store can't be changed; a store that blocked the caller is reported as such", () =>
     Effect.gen(function*() {
       const shipment = { json: { carrier: "DHL", trackingNumber: "1" } }
       assert.strictEqual(refusal(yield* setStock("TIDE-TIN-01", 1)), "403 FORBIDDEN")
@@ -206,7 +210,7 @@ layer(layerInProcess())("the store", (it) => {
 layer(layerInProcess())("chat", (it) => {
   const send = (conversation: string) => call("POST", `/conversations/${conversation}/messages`, { json: { text: "hello" } })
 
-  it.effect("who has written or follows may be written to; every message is kept", () =>
+  it.effect("an account that has written or follows can receive messages; every message is stored", () =>
     Effect.gen(function*() {
       for (const conversation of ["conv_301", "conv_302", "conv_303"]) {
         const reply = yield* send(conversation)
@@ -216,7 +220,7 @@ layer(layerInProcess())("chat", (it) => {
       assert.strictEqual((yield* state).messages.filter(({ conversationId }) => conversationId === "conv_301").length, 2)
     }))
 
-  it.effect("who has neither written nor follows may not, until either changes", () =>
+  it.effect("an account that has neither written nor follows can't receive messages, until either changes", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.strictEqual(refusal(yield* send("conv_306")), "403 CHAT_NOT_ALLOWED")
@@ -225,7 +229,7 @@ layer(layerInProcess())("chat", (it) => {
       assert.strictEqual((yield* send("conv_306")).status, 200)
     }))
 
-  it.effect("nobody writes across a block, whichever side it is on", () =>
+  it.effect("a block on either side refuses messages", () =>
     Effect.gen(function*() {
       assert.strictEqual(refusal(yield* send("conv_307")), "403 CHAT_BLOCKED")
       assert.strictEqual(refusal(yield* send("conv_308")), "403 CHAT_BLOCKED")
@@ -247,7 +251,7 @@ layer(layerInProcess())("chat", (it) => {
       assert.notInclude((yield* call("GET", "/conversations?limit=100")).text, conversation)
     }))
 
-  it.effect("whoever was written to may answer", () =>
+  it.effect("an account that received a message may reply", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id, key } = yield* someone
@@ -262,14 +266,14 @@ layer(layerInProcess())("chat", (it) => {
 })
 
 layer(layerInProcess())("stories", (it) => {
-  it.effect("any JSON object is taken and kept as it is", () =>
+  it.effect("any JSON object is accepted and stored unchanged", () =>
     Effect.gen(function*() {
       const story = { media: ["a"], nested: { "__proto__x": null, n: 1.5 }, "": "empty" }
       assert.strictEqual((yield* call("POST", "/stories", { json: story })).status, 200)
       assert.deepStrictEqual((yield* state).stories.at(-1)?.payload, story)
     }))
 
-  it.effect("an object nested deeper than can be written again is refused, not failed on", () =>
+  it.effect("an object that is nested too deeply to serialize is refused and causes no failure", () =>
     Effect.gen(function*() {
       const text = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
       assert.strictEqual(refusal(yield* call("POST", "/stories", { text })), "400 VALIDATION_ERROR body")

@@ -1,5 +1,5 @@
 /**
- * Single posts: reading, editing and deleting them, by both ways in.
+ * Single posts: reading, editing and deleting them, in process and on a socket.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -10,7 +10,7 @@ const shop = "1001"
 const options = { assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_000 } }
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
 
-/** A new post of the shop's. */
+/** A new post of the shop. */
 const published = Effect.map(
   call("POST", "/posts", { json: { text: "first", mediaIds: ["media-000001"] } }),
   (reply) => ({ created: reply.json, id: String(field(reply, "id")), path: `/posts/${String(field(reply, "id"))}` })
@@ -29,7 +29,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.deepStrictEqual((yield* call("GET", path, { key })).json, created)
       }))
 
-    it.effect("is changed in what an edit names, and in nothing else", () =>
+    it.effect("is changed only in the fields of an edit", () =>
       Effect.gen(function*() {
         const { created, id, path } = yield* published
         assert(typeof created === "object")
@@ -42,7 +42,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.strictEqual(pageOf(yield* call("GET", "/me/posts?limit=1")).ids[0], id)
       }))
 
-    it.effect("refuses an edit that can't be, by the name of the field, and stays as it was", () =>
+    it.effect("refuses an invalid edit with the name of the field, and stays unchanged", () =>
       Effect.gen(function*() {
         const { created, path } = yield* published
         const { key } = yield* someone
@@ -68,7 +68,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.deepStrictEqual((yield* call("GET", path)).json, created)
       }))
 
-    it.effect("is changed and deleted by its author alone", () =>
+    it.effect("can be changed and deleted only by its author", () =>
       Effect.gen(function*() {
         const { created, path } = yield* published
         const { key } = yield* someone
@@ -77,7 +77,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.deepStrictEqual((yield* call("GET", path)).json, created)
       }))
 
-    it.effect("is gone when it is deleted, with its comments and likes, and a second time it isn't there", () =>
+    it.effect("is deleted with its comments and likes; a second deletion is not found", () =>
       Effect.gen(function*() {
         const { id, path } = yield* published
         const { key } = yield* someone
@@ -98,14 +98,14 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         ], [[], [], []])
       }))
 
-    it.effect("leaves its id to no other", () =>
+    it.effect("has an id that is never reused", () =>
       Effect.gen(function*() {
         const { id, path } = yield* published
         yield* call("DELETE", path)
         assert.notStrictEqual((yield* published).id, id)
       }))
 
-    it.effect("has the id that it would have had at first, after a reset", () =>
+    it.effect("has the first id again after a reset", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         yield* sandbox.reset
@@ -115,7 +115,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.strictEqual((yield* published).id, id)
       }))
 
-    it.effect("of a user who is suspended, private or blocked either way is not available, whatever is asked of it", () =>
+    it.effect("of a user who is suspended, private or blocked either way is not available to any operation", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id, key } = yield* someone
@@ -140,7 +140,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.strictEqual((yield* call("GET", path)).status, 200)
       }))
 
-    it.effect("that exists nowhere is not found, and the envelope repeats its id", () =>
+    it.effect("of an unknown id is not found, and the envelope repeats the id", () =>
       Effect.gen(function*() {
         for (const [method, json] of operations) {
           const reply = yield* call(method, "/posts/a%2Fb", { json })
@@ -149,7 +149,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         }
       }))
 
-    it.effect("is neither changed nor deleted by an account without photo or cover, but read", () =>
+    it.effect("can be read, but not changed or deleted, by an account without photo or cover", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id, key } = yield* someone

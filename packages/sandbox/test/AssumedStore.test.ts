@@ -1,5 +1,5 @@
 /**
- * Reading the store and the messages of a conversation, by both ways in.
+ * Reading the store and the messages of a conversation, in process and on a socket.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -15,14 +15,14 @@ const items = (path: string, request: Parameters<typeof call>[2] = {}) =>
 
 for (const [way, world] of [["in process", layerInProcess(options)], ["over a socket", layerSocket(options)]] as const) {
   layer(world, { excludeTestServices: true })(`the store, ${way}`, (it) => {
-    it.effect("tells whose it is", () =>
+    it.effect("has the id of its owner", () =>
       Effect.gen(function*() {
         const { id, key, username } = yield* someone
         assert.deepStrictEqual((yield* call("GET", "/store")).json, { ownerId: shop, name: "The Corner Shop" })
         assert.deepStrictEqual((yield* call("GET", "/store", { key })).json, { ownerId: id, name: username })
       }))
 
-    it.effect("lists its own products and orders alone, the newest first", () =>
+    it.effect("lists only its own products and orders, newest first", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id: accountId, key } = yield* someone
@@ -38,7 +38,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.notInclude(pageOf(yield* call("GET", "/store/products?limit=100")).ids, name)
       }))
 
-    it.effect("tells a product with the stock that was set, whatever its id", () =>
+    it.effect("returns a product with the stock that was set, whatever its id", () =>
       Effect.gen(function*() {
         for (const id of ["CAP/RED L", "50%-OFF-BOX", "0042"]) {
           const path = `/store/products/${encodeURIComponent(id)}`
@@ -48,7 +48,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         }
       }))
 
-    it.effect("shows its products to others, unless it blocked them or they can't reach its owner", () =>
+    it.effect("shows its products to others, unless it blocked them or its owner is not available to them", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id, key } = yield* someone
@@ -68,7 +68,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         }
       }))
 
-    it.effect("tells an order to its owner alone, with the shipment once there is one", () =>
+    it.effect("returns an order only to its owner, with the shipment once it is shipped", () =>
       Effect.gen(function*() {
         const order = call("GET", "/store/orders/000021")
         const { key } = yield* someone
@@ -81,7 +81,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.strictEqual(refusal(yield* call("GET", "/store/orders/K-1")), "403 STORE_BLOCKED")
       }))
 
-    it.effect("has no product, order or conversation of an unknown id, and the envelope repeats it", () =>
+    it.effect("returns not found for an unknown product, order or conversation, and the envelope repeats the id", () =>
       Effect.gen(function*() {
         for (const path of ["/store/products/no%2Fne", "/store/orders/no%2Fne", "/conversations/no%2Fne/messages"]) {
           const reply = yield* call("GET", path)
@@ -102,7 +102,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
   })
 
   layer(world, { excludeTestServices: true })(`a conversation, ${way}`, (it) => {
-    it.effect("tells what both sides wrote, the newest first, each under the conversation that is theirs", () =>
+    it.effect("has the messages of both sides, newest first, each side in its own conversation", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id, key } = yield* someone
@@ -126,7 +126,7 @@ for (const [way, world] of [["in process", layerInProcess(options)], ["over a so
         assert.strictEqual(refusal(yield* call("GET", `/conversations/${theirs}/messages`)), "404 NOT_FOUND")
       }))
 
-    it.effect("can be read by its owner after a block, while nobody writes across it", () =>
+    it.effect("can be read by its owner after a block, which refuses new messages", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* someone

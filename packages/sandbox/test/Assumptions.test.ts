@@ -1,5 +1,5 @@
 /**
- * What is assumed: where it stands, how it is changed, and that the documentation has all of it.
+ * Assumptions: their defaults, how they are changed, and their tables in the documentation.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -7,11 +7,11 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { allScopes, decode, defaults, fixedAssumptions, meanings, merge, tables } from "../src/Assumptions.js"
+import { path, render } from "../scripts/assumptions.js"
+import { allScopes, decode, defaults, fixedAssumptions, meanings, merge } from "../src/Assumptions.js"
 import { openApi } from "../src/OpenApiDocument.js"
 import { call, field, layerInProcess, layerSocket, refusal, someone } from "./support.js"
 
-const documentation = readFileSync(new URL("../../../docs/sandbox.md", import.meta.url), "utf8")
 const document = [
   "What the service does",
   "Resources and their fields",
@@ -23,13 +23,19 @@ const document = [
 ]
 
 describe("the documentation", () => {
-  it("has the table of every value with its default", () => {
-    assert.include(documentation, tables().values)
+  it("has the current tables of values, scopes and built-in assumptions", () => {
+    const documentation = readFileSync(path, "utf8")
+    for (const name of ["values", "scopes", "fixed"]) {
+      assert.match(documentation, new RegExp(`<!-- ${name} -->[^]*<!-- end of ${name} -->`))
+    }
+    assert.strictEqual(documentation, render(documentation), "run `pnpm --filter @plaza/sandbox assumptions`")
+  })
+
+  it("explains every value", () => {
     assert.deepStrictEqual(Object.keys(meanings), Object.keys(defaults))
   })
 
-  it("has the table of everything that is built in", () => {
-    assert.include(documentation, tables().fixed)
+  it("names the section of the document for every built-in assumption, and each id once", () => {
     assert.strictEqual(new Set(fixedAssumptions.map(({ id }) => id)).size, fixedAssumptions.length)
     for (const { id, section } of fixedAssumptions) {
       assert.include(document, section, id)
@@ -38,7 +44,7 @@ describe("the documentation", () => {
 })
 
 describe("the default scopes", () => {
-  it("name one for every operation: without an entry any key may call it", () => {
+  it("have an entry for every operation: without one any key may call it", () => {
     const operations = Object.values(openApi(defaults).paths).flatMap((methods) => Object.values(methods)).map(({ operationId }) =>
       operationId
     )
@@ -60,16 +66,16 @@ describe("assumptions in JSON", () => {
     assert.strictEqual(allScopes.length, 13)
   })
 
-  it("that are wrong are refused in one sentence that names the field", () => {
+  it("are refused with one sentence that names the invalid field", () => {
     for (
       const [data, problem] of [
-        [{ maxStok: 5 }, /^"maxStok" is no assumption that the sandbox knows$/],
-        [{ maxStock: "many" }, /^"maxStock" has a wrong value: /],
-        [{ maxStock: -1 }, /^"maxStock" has a wrong value: /],
-        [{ countRefused: 1 }, /^"countRefused" has a wrong value: /],
-        [{ defaultPageSize: 101 }, /^"defaultPageSize" has a wrong value: /],
-        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is no assumption/],
-        [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has a wrong value: /],
+        [{ maxStok: 5 }, /^"maxStok" is not a known assumption$/],
+        [{ maxStock: "many" }, /^"maxStock" has an invalid value: /],
+        [{ maxStock: -1 }, /^"maxStock" has an invalid value: /],
+        [{ countRefused: 1 }, /^"countRefused" has an invalid value: /],
+        [{ defaultPageSize: 101 }, /^"defaultPageSize" has an invalid value: /],
+        [{ scopes: { getMee: "a:b" } }, /^"scopes\.getMee" is not a known assumption/],
+        [{ scopes: { getMe: 1 } }, /^"scopes\.getMe" has an invalid value: /],
         [[], /./],
         [null, /./],
         ["text", /./]
@@ -92,15 +98,15 @@ describe("a file of assumptions", () => {
       return yield* use(path)
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer))
 
-  it.effect("changes what a sandbox assumes, below what a program says", () =>
+  it.effect("changes the assumptions of a sandbox; options of the program take precedence", () =>
     withFile(`\uFEFF{ "maxTextLength": 3, "maxStock": 7 }`, (assumptionsFile) =>
       Effect.gen(function*() {
         assert.strictEqual(refusal(yield* call("POST", "/posts", { json: { text: "four" } })), "400 VALIDATION_ERROR text")
         assert.strictEqual((yield* call("PATCH", "/store/products/0042/stock", { json: { stock: 8 } })).status, 200)
       }).pipe(Effect.provide(layerInProcess({ assumptionsFile, assumptions: { maxStock: 9 } })))))
 
-  for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is no assumption`]] as const) {
-    it.effect(`keeps the sandbox from starting when it is wrong: ${text}`, () =>
+  for (const [text, problem] of [["{", "is not valid JSON"], [`{ "maxStok": 1 }`, `"maxStok" is not a known assumption`]] as const) {
+    it.effect(`prevents the sandbox from starting when it is invalid: ${text}`, () =>
       withFile(text, (assumptionsFile) =>
         Effect.gen(function*() {
           const { message } = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ assumptionsFile }))))
@@ -115,9 +121,9 @@ layer(
     assumptions: { maxBotNameLength: 3, maxKeyNameLength: 4, maxFileNameLength: 5, maxJsonDepth: 2, privateVisibleToFollowers: false }
   })
 )(
-  "a value that is assumed otherwise",
+  "a changed assumption",
   (it) => {
-    it.effect("holds: bounds of names, the depth of JSON, and whom a private account is available to", () =>
+    it.effect("takes effect: limits of names, the depth of JSON, and the visibility of a private account", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const newcomer = yield* sandbox.createAccount({ access: "none" })
@@ -137,9 +143,9 @@ layer(
 )
 
 layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippingFieldLength: 3, maxTextLength: 4 } }))(
-  "a bound that is assumed otherwise",
+  "a changed limit",
   (it) => {
-    it.effect("holds wherever it is met: stock, pages, shipments and texts", () =>
+    it.effect("takes effect for stock, pages, shipments and texts", () =>
       Effect.gen(function*() {
         const refused = (method: "POST" | "PATCH", path: string, json: object) => Effect.map(call(method, path, { json }), refusal)
         assert.strictEqual(yield* refused("PATCH", "/store/products/0042/stock", { stock: 6 }), "400 VALIDATION_ERROR stock")
@@ -156,9 +162,9 @@ layer(layerInProcess({ assumptions: { maxStock: 5, defaultPageSize: 2, maxShippi
 )
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 2, rateWindow: defaults.rateWindow, countRefused: true } }))(
-  "a rate that counts what it refuses",
+  "a rate that counts refused requests",
   (it) => {
-    it.effect("opens a window after the last of them", () =>
+    it.effect("is free again one window after the last of them", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         yield* Effect.replicateEffect(call("GET", "/me"), 2)
@@ -177,8 +183,8 @@ for (
     ["over a socket", layerSocket({ assumptions: { maxBodyBytes: 500 } })]
   ] as const
 ) {
-  layer(world, { excludeTestServices: true })(`a body that nothing asks for, ${way}`, (it) => {
-    it.effect("is ignored up to the size of any other, and refused beyond it", () =>
+  layer(world, { excludeTestServices: true })(`a body that the endpoint does not take, ${way}`, (it) => {
+    it.effect("is ignored up to the size limit of bodies, and refused beyond it", () =>
       Effect.gen(function*() {
         const { id } = yield* someone
         for (const [path, status] of [[`/users/${id}/follow`, 204], ["/posts/9007199254740993/like", 204]] as const) {
@@ -191,7 +197,7 @@ for (
         assert.strictEqual(refusal(yield* call("DELETE", "/posts/9007199254740993", { text: "x".repeat(501) })), "413 PAYLOAD_TOO_LARGE")
       }))
 
-    it.effect("keeps a property called __proto__ in a story, and pollutes nothing", () =>
+    it.effect("keeps a property named __proto__ in a story, and pollutes no prototype", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const text = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"a":[{"__proto__":1}]}`

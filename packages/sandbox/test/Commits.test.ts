@@ -1,5 +1,5 @@
 /**
- * The record of commits is bounded in bytes, and is read in pages over the control interface.
+ * The record of commits is bounded in bytes, and is read in pages over the control API.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
@@ -50,7 +50,7 @@ describe("the record of commits", () => {
         assert.strictEqual(all.at(-1)?.id, "commit_4000")
       }).pipe(Effect.provide(commitsLayer)))
 
-    it.effect(`gives no more than 4 MiB at once where the ${what} are large, and the rest page by page`, () =>
+    it.effect(`has pages of at most 4 MiB if the ${what} are large`, () =>
       Effect.gen(function*() {
         const commits = yield* filled(700, payload, param)
         const ids: Array<string> = []
@@ -65,7 +65,7 @@ describe("the record of commits", () => {
       }).pipe(Effect.provide(commitsLayer)))
   }
 
-  it.effect("gives at most 1,000 at once, the newest by default", () =>
+  it.effect("has pages of at most 1,000, by default the newest", () =>
     Effect.gen(function*() {
       const commits = yield* filled(2_500, "a", "b")
       assert.deepStrictEqual(idsOf(yield* commits.read({})), numbered(1_501, 2_500))
@@ -74,8 +74,8 @@ describe("the record of commits", () => {
     }).pipe(Effect.provide(commitsLayer)))
 })
 
-layer(layerInProcess())("the record of commits, over the control interface", (it) => {
-  it.effect("lists the newest by default, pages from any commit on, and selects by operation", () =>
+layer(layerInProcess())("the record of commits, over the control API", (it) => {
+  it.effect("lists the newest by default, pages after any commit, and filters by operation", () =>
     Effect.gen(function*() {
       yield* Effect.replicateEffect(call("PATCH", "/store/products/0042/stock", { json: { stock: 1 } }), 5, { discard: true })
       yield* call("POST", "/posts", { json: { text: "a" } })

@@ -1,5 +1,5 @@
 /**
- * The control interface: what it shows and does, and whom it answers.
+ * The control API: its operations, and the callers that it accepts.
  */
 import { HttpApiClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -8,8 +8,8 @@ import { Effect } from "effect"
 import { request } from "node:http"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
 
-layer(layerInProcess())("the control interface", (it) => {
-  it.effect("is a contract that a client is derived from", () =>
+layer(layerInProcess())("the control API", (it) => {
+  it.effect("is a contract from which a client can be derived", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const client = yield* HttpApiClient.make(ControlApi, { baseUrl: new URL(sandbox.controlUrl).origin })
@@ -24,7 +24,7 @@ layer(layerInProcess())("the control interface", (it) => {
       assert.deepStrictEqual(yield* sandbox.requests, [])
     }))
 
-  it.effect("refuses in the same envelope as the interface", () =>
+  it.effect("has the error envelope of the interface", () =>
     Effect.gen(function*() {
       assert.strictEqual(refusal(yield* control("GET", "")), "404 NOT_FOUND")
       assert.strictEqual(refusal(yield* control("GET", "/nowhere")), "404 NOT_FOUND")
@@ -33,7 +33,7 @@ layer(layerInProcess())("the control interface", (it) => {
       assert.strictEqual(refusal(yield* control("POST", "/faults", { text: "{" })), "400 INVALID_JSON")
     }))
 
-  it.effect("a reset takes everything back to the seed, faults and log included", () =>
+  it.effect("a reset restores the seeded data and clears faults and log", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -52,7 +52,7 @@ layer(layerInProcess())("the control interface", (it) => {
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }))
 
-  it.effect("the log tells what was asked, decided and delivered, and never a key", () =>
+  it.effect("the log has request, decision and response, and never a key", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -69,7 +69,7 @@ layer(layerInProcess())("the control interface", (it) => {
         status: 200,
         rule: "store.setStock",
         reason: "accepted",
-        delivered: "answered",
+        delivered: "complete",
         deliveredStatus: 200,
         faults: [],
         truncated: false
@@ -80,8 +80,8 @@ layer(layerInProcess())("the control interface", (it) => {
     }))
 })
 
-describe("over a socket, the control interface", () => {
-  /** A status under headers that fetch wouldn't send. */
+describe("over a socket, the control API", () => {
+  /** The status of a request with headers that fetch wouldn't send. */
   const statusUnder = (headers: Readonly<Record<string, string>>) =>
     Effect.flatMap(Sandbox.Sandbox, ({ controlUrl }) =>
       Effect.async<number | undefined>((resume) => {
@@ -104,14 +104,14 @@ describe("over a socket, the control interface", () => {
   ]
 
   layer(layerSocket(), { excludeTestServices: true })((it) => {
-    it.effect("answers this machine, under whatever name it has for itself", () =>
+    it.effect("accepts requests from this machine under any of its own names", () =>
       Effect.gen(function*() {
         for (const headers of [{}, { host: "localhost:1" }, { host: "[::1]:1" }, { host: "127.8.9.1" }, { "sec-fetch-site": "none" }]) {
           assert.strictEqual(yield* statusUnder(headers), 200, JSON.stringify(headers))
         }
       }))
 
-    it.effect("refuses who comes by another name or from another page", () =>
+    it.effect("refuses another host name and a page of another origin", () =>
       Effect.gen(function*() {
         for (const headers of foreign) {
           assert.strictEqual(yield* statusUnder(headers), 403, JSON.stringify(headers))
@@ -120,7 +120,7 @@ describe("over a socket, the control interface", () => {
       }))
   })
 
-  it.live("answers anyone when told to, but no page of another origin", () =>
+  it.live("accepts requests from anyone with control set to anyone, but not from a page of another origin", () =>
     Effect.gen(function*() {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder(headers), "host" in headers && !("origin" in headers) ? 200 : 403, JSON.stringify(headers))

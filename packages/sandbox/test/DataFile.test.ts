@@ -1,5 +1,5 @@
 /**
- * Where a sandbox keeps its data: what a restart and a kill leave, and files that can't be used.
+ * Data files: data after a restart and after a kill, and files that can't be used.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -18,7 +18,7 @@ const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.Fi
 const refused = (options: Sandbox.Options) => Effect.flip(Layer.build(Sandbox.layerHttpClient(options)).pipe(Effect.scoped))
 
 describe("a data file", () => {
-  it.effect("keeps everything over a restart: state, keys and cursors", () =>
+  it.effect("keeps state, keys and cursors over a restart", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const first = yield* Effect.gen(function*() {
@@ -41,7 +41,7 @@ describe("a data file", () => {
       })
     ))
 
-  it.effect("of another seed is refused, without a seed it keeps its own", () =>
+  it.effect("is refused with another seed, and keeps its own seed without one", () =>
     withFile((data) =>
       Effect.gen(function*() {
         yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data, seed: 5 }))
@@ -59,7 +59,7 @@ describe("a data file", () => {
       })
     ))
 
-  it.effect("that can't be created, is a folder, isn't SQLite or holds something else is refused in one sentence", () =>
+  it.effect("that can't be created, is a folder, isn't SQLite or has other tables is refused with one sentence", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -75,7 +75,7 @@ describe("a data file", () => {
             [`${data}/none/x.db`, /can't be opened or created there/],
             [data.slice(0, data.lastIndexOf("/")), /can't be opened or created there/],
             [`${data}.txt`, /not a SQLite file, or a damaged one/],
-            [`${data}.other`, /holds something else than a sandbox/]
+            [`${data}.other`, /is not a data file of a sandbox/]
           ] as const
         ) {
           const error = yield* refused({ data: path })
@@ -89,13 +89,13 @@ describe("a data file", () => {
       })
     ))
 
-  it.live("loses nothing that was answered when the process is killed", () =>
+  it.live("loses no acknowledged write when the process is killed", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const answered = yield* Killed.whileWriting(data, 20)
         const { posts } = yield* Effect.provide(Effect.flatMap(Sandbox.Sandbox, ({ state }) => state), layerInProcess({ data }))
         const kept = posts.filter(({ text }) => text.startsWith("written ")).length
-        // The last one may have been kept before its answer could be told.
+        // The last write may be stored without its response having arrived.
         assert.isTrue(answered >= 20 && kept >= answered && kept <= answered + 1, `${answered} answered, ${kept} kept`)
       })
     ))
@@ -106,7 +106,7 @@ describe("the seed", () => {
     Effect.flatMap(Sandbox.Sandbox, ({ apiKey, state }) => Effect.map(state, (all) => ({ apiKey: Redacted.value(apiKey), all })))
       .pipe(Effect.provide(layerInProcess({ seed })))
 
-  it.effect("decides everything: the same gives the same, another gives another", () =>
+  it.effect("determines all data: the same seed gives the same data, another seed gives other data", () =>
     Effect.gen(function*() {
       const [one, again, two] = yield* Effect.all([held(1), held(1), held(2)])
       assert.deepStrictEqual(again, one)
@@ -114,7 +114,7 @@ describe("the seed", () => {
       assert.notDeepEqual(two.all.products, one.all.products)
     }))
 
-  it.effect("holds a shop that has something of everything", () =>
+  it.effect("contains a shop with data of every kind", () =>
     Effect.gen(function*() {
       const { all, apiKey } = yield* held(1)
       assert.match(apiKey, /^key_[A-Za-z0-9]{40}$/)
@@ -129,7 +129,7 @@ describe("the seed", () => {
       assert.strictEqual(all.keys[0]?.scopes.length, 13)
     }))
 
-  it.effect("lies in the past of the clock, so that what is created is newer", () =>
+  it.effect("has times in the past of the clock, so that new data is newer", () =>
     Effect.gen(function*() {
       const { id } = { id: field(yield* call("POST", "/posts", { json: { text: "new" } }), "id") }
       assert.strictEqual(pageOf(yield* call("GET", "/me/posts?limit=1")).ids[0], id)

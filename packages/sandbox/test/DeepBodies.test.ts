@@ -1,6 +1,6 @@
 /**
- * Bodies that are nested deeper than anybody means them: a parser reads them, and whatever walks through them by calling
- * itself runs out of stack.
+ * Bodies that are nested extremely deeply: a parser reads them, and recursive code that walks through them
+ * overflows the stack.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,7 +9,7 @@ import { call, layerInProcess, refusal } from "./support.js"
 const nested = (depth: number) => `{"text":${"[".repeat(depth)}${"]".repeat(depth)}}`
 
 layer(layerInProcess())("a deep body", (it) => {
-  it.effect("is refused like any other that is invalid, and is no fault of the service", () =>
+  it.effect("is refused like any other invalid body and causes no failure", () =>
     Effect.gen(function*() {
       for (const depth of [200, 2_000, 50_000]) {
         for (const path of ["/posts", "/stories", "/posts/9007199254740993/comments"]) {
@@ -18,9 +18,9 @@ layer(layerInProcess())("a deep body", (it) => {
       }
     }))
 
-  it.effect("is taken where it is as deep as allowed and anything may stand", () =>
+  it.effect("is accepted up to the allowed depth where any JSON is allowed", () =>
     Effect.gen(function*() {
-      // The object around it is a level, too.
+      // The object around it is a level too.
       assert.strictEqual((yield* call("POST", "/stories", { text: nested(199) })).status, 200)
     }))
 })

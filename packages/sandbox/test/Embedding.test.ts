@@ -1,5 +1,5 @@
 /**
- * The sandbox inside another program: what it must not do to its surroundings, and they to it.
+ * The sandbox inside another program: neither may affect the other.
  */
 import { HttpClient } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
@@ -32,7 +32,7 @@ import { responseBody } from "../src/http/ServedApi.js"
 import { call, layerInProcess, layerSocket, refusal } from "./support.js"
 
 describe("in process", () => {
-  it.effect("a caller's own transaction, rolled back, doesn't take the sandbox's writes with it", () =>
+  it.effect("a rollback of the caller's own transaction does not undo writes of the sandbox", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const sql = yield* SqlClient.SqlClient
@@ -49,7 +49,7 @@ describe("in process", () => {
       assert.strictEqual(products.filter(({ id }) => id === "STAYS").length, 1)
     }).pipe(Effect.provide(Layer.merge(layerInProcess(), SqliteClient.layer({ filename: ":memory:" })))))
 
-  it.effect("requests made at once are answered each on its own, writes one after another", () =>
+  it.effect("concurrent requests each get their own response, and writes run one after the other", () =>
     Effect.gen(function*() {
       const replies = yield* Effect.all(
         Array.from({ length: 50 }, (_, index) => call("POST", "/posts", { json: { text: `p${index}` } })),
@@ -61,7 +61,7 @@ describe("in process", () => {
       assert.strictEqual(posts.length, 37 + 50)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("nothing of the sandbox's own shows in the caller's spans and logs, the key least of all", () =>
+  it.effect("the caller's spans and logs contain nothing of the sandbox, and no key", () =>
     Effect.gen(function*() {
       const seen: Array<string> = []
       const logger = Logger.make(({ annotations, cause, message }) => {
@@ -105,7 +105,7 @@ describe("in process", () => {
       assert.notInclude(seen.join("\n"), Redacted.value(sandbox.apiKey))
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("two sandboxes know nothing of each other", () =>
+  it.effect("two sandboxes are independent of each other", () =>
     Effect.gen(function*() {
       const inner = Effect.map(call("POST", "/posts", { json: { text: "only here" } }), ({ status }) => status)
       assert.strictEqual(yield* Effect.provide(inner, layerInProcess({ seed: 2 })), 200)
@@ -122,7 +122,7 @@ describe("in one graph of layers", () => {
     Layer.provide(Layer.effect(Second, Sandbox.Sandbox), Sandbox.layerHttpClient({ seed: 2 }))
   )
 
-  it.effect("two sandboxes know nothing of each other either", () =>
+  it.effect("two sandboxes are independent of each other too", () =>
     Effect.gen(function*() {
       const first = yield* First
       const second = yield* Second
@@ -134,7 +134,7 @@ describe("in one graph of layers", () => {
 })
 
 describe("a defect", () => {
-  it.effect("leaves as 500 in the envelope, tells nothing of the inside, and is logged for who runs the sandbox", () =>
+  it.effect("is 500 in the envelope without internal details, and is logged", () =>
     Effect.gen(function*() {
       const logged: Array<string> = []
       const logger = Logger.make(({ cause }) => {
@@ -150,7 +150,7 @@ describe("a defect", () => {
       assert.include(logged.join(), "secret inside")
     }))
 
-  it.effect("is what a handler that breaks the contract ends in", () =>
+  it.effect("is the result of a handler that breaks the contract", () =>
     Effect.gen(function*() {
       const write = Schema.encode(responseBody(Schema.encodedSchema(Page(Post)), "preserve"))
       const exit = yield* Effect.exit(Effect.suspend(() => write({ data: [{ id: "1", createdAt: 5 }], next_cursor: null })))
@@ -159,7 +159,7 @@ describe("a defect", () => {
 })
 
 describe("on a socket", () => {
-  it.live("a port that is in use, or a host that isn't ours, fails with one sentence", () =>
+  it.live("a port that is in use, or a host of another machine, fails with one sentence", () =>
     Effect.gen(function*() {
       const port = yield* Effect.acquireRelease(
         Effect.async<{ readonly close: () => void; readonly port: number }>((resume) => {
@@ -173,11 +173,11 @@ describe("on a socket", () => {
       )
       const refused = (options: Sandbox.ServerOptions) => Effect.flip(Effect.scoped(Layer.build(Sandbox.layerServer(options))))
       assert.strictEqual((yield* refused({ port: port.port })).message,
-        `port ${port.port} is in use: name another one, or 0 for any that is free`)
-      assert.match((yield* refused({ host: "203.0.113.1" })).message, /203\.0\.113\.1 is no address of this machine/)
+        `port ${port.port} is in use: choose another port, or 0 for any free port`)
+      assert.match((yield* refused({ host: "203.0.113.1" })).message, /203\.0\.113\.1 is not an address of this machine/)
     }).pipe(Effect.scoped))
 
-  it.live("its end doesn't wait for callers who hold their connections", () =>
+  it.live("a stop does not wait for open connections", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(layerSocket(), scope)
@@ -203,7 +203,7 @@ describe("on a socket", () => {
       assert.isUndefined(yield* Fiber.join(idle))
     }))
 
-  it.live("the client in process and the one by socket see the same", () =>
+  it.live("a client in process and one on a socket get the same responses", () =>
     Effect.gen(function*() {
       const sample = Effect.gen(function*() {
         const replies = [
@@ -219,7 +219,7 @@ describe("on a socket", () => {
       assert.deepStrictEqual(yield* Effect.provide(sample, layerSocket()), yield* Effect.provide(sample, layerInProcess()))
     }))
 
-  it.live("no HttpClient comes with it", () =>
+  it.live("its layer provides no HttpClient", () =>
     Effect.gen(function*() {
       assert.isTrue(Option.isNone(yield* Effect.serviceOption(HttpClient.HttpClient)))
     }).pipe(Effect.provide(layerSocket())))

@@ -1,5 +1,5 @@
 /**
- * Every kind of fault, in process and over a socket: what the caller sees, and what has happened all the same.
+ * Every kind of fault, in process and over a socket: the response that the caller gets, and the state of the sandbox.
  */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -13,17 +13,17 @@ const count = (text: string) =>
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
 const last = Effect.flatMap(Sandbox.Sandbox, ({ requests }) => Effect.map(requests, (all) => all.at(-1)))
 
-/** The last request, as soon as it is as awaited. */
+/** The last request, once it has the expected fields. */
 const eventually = (isAwaited: (record: RequestRecord) => boolean) =>
   last.pipe(
     Effect.flatMap((record) => record !== undefined && isAwaited(record) ? Effect.succeed(record) : Effect.fail("not yet")),
     Effect.retry(Schedule.spaced("1 millis"))
   )
 
-/** In a sandbox that others have used before. */
+/** For a sandbox that other tests have used. */
 const afresh = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset), test)
 
-/** Sends a post and takes head and body apart. */
+/** Sends a post and returns head and body separately. */
 const headAndBody = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
   const client = yield* Effect.serviceOption(HttpClient.HttpClient)
@@ -53,7 +53,7 @@ const headAndBody = Effect.gen(function*() {
 })
 
 describe("a delay", () => {
-  it.effect("before the handler: a caller who goes away meanwhile has sent nothing", () =>
+  it.effect("before the handler: a caller that closes the connection meanwhile causes no write", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "before", millis: 5_000 })
       const outcome = yield* Effect.fork(Effect.timeoutOption(post("a"), "1 second"))
@@ -64,7 +64,7 @@ describe("a delay", () => {
       assert.deepInclude(yield* last, { status: null, delivered: "abandoned", deliveredStatus: null })
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("after the handler: a caller who goes away meanwhile has sent it all the same", () =>
+  it.effect("after the handler: a caller that closes the connection meanwhile has caused the write", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "after", millis: 5_000 })
       const outcome = yield* Effect.fork(Effect.timeoutOption(post("a"), "1 second"))
@@ -74,7 +74,7 @@ describe("a delay", () => {
       assert.deepInclude(yield* last, { status: 200, delivered: "abandoned", deliveredStatus: null })
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("lasts as long as told by the caller's clock, then the answer comes", () =>
+  it.effect("lasts for its duration by the caller's clock, then the response arrives", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "before", millis: 300 })
       const reply = yield* Effect.fork(post("a"))
@@ -84,7 +84,7 @@ describe("a delay", () => {
       assert.strictEqual((yield* Fiber.join(reply)).status, 200)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("goes together with a fault of another kind", () =>
+  it.effect("combines with a fault of another kind", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "after", millis: 300 })
       yield* add({ kind: "status", when: "after", status: 502 })
@@ -93,7 +93,7 @@ describe("a delay", () => {
       assert.strictEqual((yield* Fiber.join(reply)).status, 502)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.live("over a socket: a caller who goes away before the handler has sent nothing, after it everything", () =>
+  it.live("over a socket: a connection closed before the handler causes no write, one closed after it does", () =>
     Effect.gen(function*() {
       for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
         yield* add({ kind: "delay", when, millis: 60_000 })
@@ -110,7 +110,7 @@ describe("a delay", () => {
 })
 
 describe("a slow body", () => {
-  it.effect("comes piece by piece by the caller's clock, and is whole in the end", () =>
+  it.effect("arrives in pieces by the caller's clock, and is complete in the end", () =>
     Effect.gen(function*() {
       yield* add({ kind: "slow", when: "after", millis: 1_000 })
       const reply = yield* Effect.fork(post("a"))
@@ -124,7 +124,7 @@ describe("a slow body", () => {
       assert.strictEqual(headers["content-length"], String(text.length))
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("can be of any answer, an empty one included", () =>
+  it.effect("applies to any response, an empty one included", () =>
     Effect.gen(function*() {
       yield* add({ kind: "slow", when: "before", millis: 50, status: 503, body: "<h1>Bad</h1>" })
       const refused = yield* Effect.fork(post("a"))
@@ -135,10 +135,10 @@ describe("a slow body", () => {
       assert.deepInclude(yield* last, { status: null, delivered: "replaced", deliveredStatus: 503 })
       yield* add({ kind: "slow", when: "after", millis: 50 })
       assert.strictEqual((yield* call("POST", "/users/1002/follow")).status, 204)
-      assert.deepInclude(yield* last, { status: 204, delivered: "answered", deliveredStatus: 204 })
+      assert.deepInclude(yield* last, { status: 204, delivered: "complete", deliveredStatus: 204 })
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.live("over a socket: begins before it ends, and leaves the service well when the caller goes away", () =>
+  it.live("over a socket: arrives incrementally, and a closed connection does not harm the service", () =>
     Effect.gen(function*() {
       const { addFault, apiKey, baseUrl } = yield* Sandbox.Sandbox
       const get = Effect.promise(() => fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(apiKey)}` } }))
@@ -161,7 +161,7 @@ describe("a slow body", () => {
 })
 
 describe("faults", () => {
-  it.effect("hit the next calls as often as told, then no more", () =>
+  it.effect("hit as many calls as they have times, then no more", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* add({ kind: "status", when: "before", status: 500, times: 2 })
@@ -226,7 +226,7 @@ describe("faults", () => {
       ])
     }))
 
-  it.effect("can stand in for an endpoint that the document doesn't show", () =>
+  it.effect("can respond for an endpoint that the document doesn't show", () =>
     Effect.gen(function*() {
       yield* add({
         kind: "status",
@@ -239,14 +239,25 @@ describe("faults", () => {
       assert.deepStrictEqual((yield* call("GET", "/store/products")).json, { data: [] })
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("don't excuse from the rate: what they hit was counted", () =>
+  it.effect("send the content type as it is set, an empty one as well", () =>
+    Effect.gen(function*() {
+      for (const contentType of ["", "text/x; y", "application/json"]) {
+        yield* add({ kind: "status", when: "before", status: 500, body: "{}", contentType })
+        yield* add({ kind: "garbage", body: "{", contentType })
+        yield* add({ kind: "slow", when: "after", millis: 0, body: "{}", contentType })
+        const sent = yield* Effect.replicateEffect(Effect.map(call("GET", "/me"), ({ headers }) => headers["content-type"]), 3)
+        assert.deepStrictEqual(sent, [contentType, contentType, contentType])
+      }
+    }).pipe(Effect.provide(layerInProcess())))
+
+  it.effect("do not change the rate: the calls they hit are counted", () =>
     Effect.gen(function*() {
       yield* add({ kind: "status", when: "before", status: 500, times: 2 })
       const statuses = yield* Effect.replicateEffect(Effect.map(call("GET", "/me"), ({ status }) => status), 4)
       assert.deepStrictEqual(statuses, [500, 500, 200, 429])
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
 
-  it.effect("are asked for, listed and cleared over HTTP as well", () =>
+  it.effect("can be added, listed and cleared over HTTP as well", () =>
     Effect.gen(function*() {
       const fault = { kind: "status", when: "before", status: 500, times: 3 }
       assert.deepStrictEqual((yield* control("POST", "/faults", { json: fault })).json, { id: "fault_1" })
@@ -256,7 +267,7 @@ describe("faults", () => {
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("that make no sense are refused", () =>
+  it.effect("that are invalid are refused", () =>
     Effect.gen(function*() {
       for (
         const [fault, name] of [
@@ -279,10 +290,10 @@ describe("faults", () => {
     }).pipe(Effect.provide(layerInProcess())))
 })
 
-// Last, because it gives every test after it the same surroundings.
+// Last, because it provides the same layer to every test after it.
 for (const [way, provide] of [["in process", layerInProcess()], ["over a socket", layerSocket()]] as const) {
   layer(provide, { excludeTestServices: true })(`a fault ${way}`, (it) => {
-    it.effect("of a status before the handler: the caller sees it, and nothing has happened", () =>
+    it.effect("of a status before the handler: the caller gets it, and nothing is written", () =>
       afresh(Effect.gen(function*() {
         yield* add({ kind: "status", when: "before", status: 503 })
         assert.strictEqual(refusal(yield* post("a")), "503 INTERNAL_ERROR")
@@ -292,7 +303,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.strictEqual((yield* post("b")).status, 200)
       })))
 
-    it.effect("of a status after the handler: the caller sees it, and it has happened", () =>
+    it.effect("of a status after the handler: the caller gets it, and the write is done", () =>
       afresh(Effect.gen(function*() {
         yield* add({ kind: "status", when: "after", status: 500 })
         assert.strictEqual(refusal(yield* post("a")), "500 INTERNAL_ERROR")
@@ -300,7 +311,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.deepInclude(yield* last, { status: 200, delivered: "replaced", deliveredStatus: 500 })
       })))
 
-    it.effect("of a connection dropped before the handler: the call fails, and nothing has happened", () =>
+    it.effect("of a connection dropped before the handler: the call fails, and nothing is written", () =>
       afresh(Effect.gen(function*() {
         yield* add({ kind: "drop", when: "before" })
         assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
@@ -309,7 +320,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.strictEqual((yield* post("b")).status, 200)
       })))
 
-    it.effect("of a connection dropped after the handler: the call fails, and it has happened", () =>
+    it.effect("of a connection dropped after the handler: the call fails, and the write is done", () =>
       afresh(Effect.gen(function*() {
         yield* add({ kind: "drop", when: "after" })
         assert.isTrue(Exit.isFailure(yield* Effect.exit(post("a"))))
@@ -317,7 +328,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.deepInclude(yield* last, { status: 200, delivered: "dropped", deliveredStatus: null })
       })))
 
-    it.effect("of a body cut short: the head arrives, the body fails, and what was decided stands", () =>
+    it.effect("of a cut body: the head arrives, the body fails, and the write is done", () =>
       afresh(Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         for (const [when, happened] of [["before", 0], ["after", 1]] as const) {
@@ -336,7 +347,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.isTrue(Exit.isFailure(body))
       })))
 
-    it.effect("of garbage: a 200 that isn't JSON, and it has happened", () =>
+    it.effect("of garbage: a 200 that isn't JSON, and the write is done", () =>
       afresh(Effect.gen(function*() {
         yield* add({ kind: "garbage", body: "<html>" })
         const reply = yield* post("a")
@@ -344,7 +355,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         assert.strictEqual(yield* count("a"), 1)
       })))
 
-    it.effect("of a proxy's own answer: any status, any body, with Retry-After as it was asked for", () =>
+    it.effect("of a proxy's own response: any status, any body, and Retry-After unchanged", () =>
       afresh(Effect.gen(function*() {
         for (const status of [400, 403, 404, 409, 418, 500, 502, 520]) {
           yield* add({ kind: "status", when: "before", status, body: "<h1>Bad</h1>" })
@@ -366,7 +377,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         }
       })))
 
-    it.effect("gives its answer an id like any other", () =>
+    it.effect("has a response with a request id", () =>
       afresh(Effect.gen(function*() {
         yield* add({ kind: "status", when: "after", status: 500 })
         assert.strictEqual((yield* post("a")).headers["x-request-id"], (yield* last)?.id)

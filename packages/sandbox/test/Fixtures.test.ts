@@ -11,7 +11,7 @@ const quantities = { people: 40, follows: 300, posts: 500, products: 60, orders:
 
 const follows = ({ relations }: StateSnapshot): number => relations.filter((relation) => relation.follows).length
 
-/** What stands in the later state beyond the earlier. */
+/** The items of the later state that the earlier one does not have. */
 const added = (before: StateSnapshot, after: StateSnapshot) => ({
   accounts: after.accounts.slice(before.accounts.length),
   posts: after.posts.slice(before.posts.length),
@@ -25,7 +25,7 @@ const added = (before: StateSnapshot, after: StateSnapshot) => ({
 describe("generated fixtures", () => {
   const grown = (options: Sandbox.Options) => Effect.provide(state, layerInProcess(options))
 
-  it.effect("are as many as was asked for, beside the seed's own", () =>
+  it.effect("have the requested quantities, in addition to the seeded data", () =>
     Effect.gen(function*() {
       const seeded = yield* grown({})
       const all = yield* grown({ fixtures: { generate: quantities } })
@@ -45,7 +45,7 @@ describe("generated fixtures", () => {
       assert.isTrue(all.relations.every(({ from, to }) => from !== to))
     }))
 
-  it.effect("are the same for the same seed, and others for another", () =>
+  it.effect("are the same for the same seed, and differ for another seed", () =>
     Effect.gen(function*() {
       const one = yield* grown({ fixtures: { generate: quantities } })
       assert.deepStrictEqual(yield* grown({ fixtures: { generate: quantities } }), one)
@@ -53,7 +53,7 @@ describe("generated fixtures", () => {
       assert.notDeepEqual(two.accounts, one.accounts)
     }))
 
-  it.effect("are as many as was asked for, however few or many", () =>
+  it.effect("have the requested quantities, however few or many", () =>
     Effect.gen(function*() {
       const { addFixtures } = yield* Sandbox.Sandbox
       for (let round = 0; round < 25; round++) {
@@ -85,7 +85,7 @@ describe("generated fixtures", () => {
       }
     }).pipe(Effect.provide(layerInProcess()), Effect.withRandom(Random.make("quantities"))))
 
-  it.effect("let everyone follow everyone, and no more", () =>
+  it.effect("let every account follow every other, and no more", () =>
     Effect.gen(function*() {
       const all = yield* grown({ fixtures: { generate: { people: 5, follows: 25 } } })
       const ids = new Set(all.accounts.slice(-5).map(({ id }) => id))
@@ -96,7 +96,7 @@ describe("generated fixtures", () => {
       assert.include(error.message, "generate.follows: ")
     }))
 
-  it.effect("are listed by the interface like any other, older than the seed's", () =>
+  it.effect("are listed by the interface, older than the seeded data", () =>
     Effect.gen(function*() {
       const newest = pageOf(yield* call("GET", "/me/posts?limit=25"))
       const seeded = yield* Effect.provide(state, layerInProcess())
@@ -117,7 +117,7 @@ describe("generated fixtures", () => {
       assert.deepStrictEqual([yield* send(0), yield* send(4)], [200, 403])
     }).pipe(Effect.provide(layerInProcess({ fixtures: { generate: { people: 10, posts: 2_000, conversations: 5 } } }))))
 
-  it.effect("can be added again, with people whose numbers are free", () =>
+  it.effect("can be added again, with accounts of unused numbers", () =>
     Effect.gen(function*() {
       const { addFixtures, createAccount } = yield* Sandbox.Sandbox
       yield* createAccount({ id: "5000" })
@@ -132,7 +132,7 @@ describe("generated fixtures", () => {
     }).pipe(Effect.provide(layerInProcess())))
 })
 
-layer(layerInProcess())("fixtures over the control interface", (it) => {
+layer(layerInProcess())("fixtures over the control API", (it) => {
   it.effect("are added all or not at all", () =>
     Effect.gen(function*() {
       const before = yield* state

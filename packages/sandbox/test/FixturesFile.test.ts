@@ -57,7 +57,7 @@ conversations:
       assert.strictEqual(messages[0]?.text, "stirred?")
     }).pipe(Effect.provide(layerInProcess({ fixtures })))
 
-  it.effect("is YAML by its ending, or JSON", () =>
+  it.effect("is YAML or JSON, by its extension", () =>
     Effect.gen(function*() {
       yield* withFile("shop.yaml", yaml)(check)
       yield* withFile("shop.json", "\uFEFF" + JSON.stringify({
@@ -70,7 +70,7 @@ conversations:
       }))(check)
     }))
 
-  it.effect("that the guide shows is valid as it stands", () =>
+  it.effect("of the documentation is valid", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const [, shown = ""] =
@@ -82,7 +82,7 @@ conversations:
       assert.isTrue(all.accounts.length > 1_000)
     }).pipe(Effect.provide(NodeContext.layer)))
 
-  it.effect("that is wrong keeps the sandbox from starting, with the way to the field in one sentence", () =>
+  it.effect("that is invalid prevents the sandbox from starting, with the path of the field in one sentence", () =>
     Effect.gen(function*() {
       for (
         const [name, text, problem] of [
@@ -100,8 +100,8 @@ conversations:
           ["a.yaml", "generate: { poeple: 1 }", /generate\.poeple: /],
           ["a.yaml", "a: [", /can't be used: /],
           ["a.json", "{", /can't be used: /],
-          ["a.json", "[]", /the whole: /],
-          ["a.yaml", "", /the whole: /]
+          ["a.json", "[]", /the file: /],
+          ["a.yaml", "", /the file: /]
         ] as const
       ) {
         const error = yield* withFile(name, text)((fixtures) =>
@@ -115,7 +115,7 @@ conversations:
       assert.match(missing.message, /\/none\/x\.json can't be used: the file can't be read/)
     }))
 
-  it.effect("that is wrong leaves a data file as new as it was", () =>
+  it.effect("that is invalid leaves a data file empty", () =>
     withFile("x.json", "{}")((beside) =>
       Effect.gen(function*() {
         const data = `${beside}.db`
@@ -126,7 +126,7 @@ conversations:
       })
     ))
 
-  it.effect("is seeded once into a data file, which keeps it, resets included", () =>
+  it.effect("is seeded once into a data file, and a reset restores it", () =>
     withFile("x.json", "{}")((beside) =>
       Effect.gen(function*() {
         const data = `${beside}.db`

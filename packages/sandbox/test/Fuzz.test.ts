@@ -1,6 +1,6 @@
 /**
- * Requests of every kind, most of them wrong, over raw sockets: what comes back is what the document knows, and the
- * sandbox is none the worse for it. `PLAZA_FUZZ_REQUESTS` says how many (2,000), `PLAZA_FUZZ_SEED` which; the same seed
+ * Requests of every kind, most of them invalid, over raw sockets: every response is one of the document, and the
+ * sandbox keeps working. `PLAZA_FUZZ_REQUESTS` is their number (default: 2,000), `PLAZA_FUZZ_SEED` the seed; the same seed
  * sends the same requests.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -21,7 +21,7 @@ const told = Config.all({
 const batch = 250
 const atATime = 16
 const mebibyte = 1024 * 1024
-/** How much more memory may be held at the end than after the first quarter, with nothing stored. */
+/** Maximum growth of memory from the first quarter to the end, with nothing stored. */
 const mostGrowth = { heapUsed: 8 * mebibyte, rss: 64 * mebibyte }
 
 const Address = Schema.Struct({ baseUrl: Schema.String })
@@ -41,7 +41,7 @@ const hear = <A, I>(child: ChildProcess, schema: Schema.Schema<A, I>) =>
     ([message]: ReadonlyArray<unknown>) => Schema.decodeUnknown(schema)(message)
   )
 
-/** Everything that came back. Of who hangs up at once nothing is waited for. */
+/** Everything that was received. A caller that closes the connection at once does not wait. */
 const send = (port: number, { bytes, end }: Fuzzed): Promise<string> =>
   new Promise((tell) => {
     let received = ""
@@ -52,7 +52,7 @@ const send = (port: number, { bytes, end }: Fuzzed): Promise<string> =>
         socket.write(bytes, () => end === "cut" && socket.destroy())
       }
     })
-    // A refusal may come, and the connection go, before all that is sent was taken.
+    // The refusal may arrive, and the connection close, before the whole request was read.
     socket.on("data", (chunk) => {
       received += chunk.toString("latin1")
     }).on("error", () => {}).on("close", () => {
@@ -64,7 +64,7 @@ const Envelope = Schema.parseJson(Schema.Struct({ error: Schema.Struct({ code: S
 const readEnvelope = Schema.decodeUnknownSync(Envelope)
 const isKnown = (code: string): code is keyof typeof byCode => Object.hasOwn(byCode, code)
 
-/** The statuses of what came back, each held to the document. */
+/** The statuses of the responses, each checked against the document. */
 const judge = (received: string, isHead: boolean): ReadonlyArray<number> => {
   const statuses: Array<number> = []
   let rest = received
@@ -81,7 +81,7 @@ const judge = (received: string, isHead: boolean): ReadonlyArray<number> => {
     assert.strictEqual(body.length, length)
     rest = rest.slice(length)
     statuses.push(status)
-    // The answer to an expectation, before the answer.
+    // The interim response to an expectation.
     if (status === 100) {
       continue
     }
@@ -100,15 +100,15 @@ const judge = (received: string, isHead: boolean): ReadonlyArray<number> => {
   return statuses
 }
 
-describe("whatever is sent", () => {
-  it.scopedLive("comes back as the document tells, and the sandbox stays as it was", () =>
+describe("any request", () => {
+  it.scopedLive("gets a response of the document, and the sandbox keeps working", () =>
     Effect.gen(function*() {
       const { seed, total } = yield* told
       yield* Effect.logInfo(`${total} requests of PLAZA_FUZZ_SEED=${seed}`)
       const child = yield* start
       const { baseUrl } = yield* hear(child, Address)
       const port = Number(new URL(baseUrl).port)
-      const arbitrary = requests(Redacted.value(Keys.ready(1)))
+      const arbitrary = requests(Redacted.value(Keys.seeded(1)))
       const seen = new Map<number, number>()
 
       const ask = (fuzzed: Fuzzed) =>
@@ -124,7 +124,7 @@ describe("whatever is sent", () => {
             })
           }
         })
-      /** With what was stored thrown away: that is meant to be held. */
+      /** After a reset, because stored data may take memory. */
       const memory = Effect.gen(function*() {
         yield* Effect.promise(() => fetch(new URL("/sandbox/reset", baseUrl), { method: "POST" }))
         yield* Effect.sync(() => child.send("memory"))
@@ -149,7 +149,7 @@ describe("whatever is sent", () => {
       assert.isBelow(late.rss - early.rss, mostGrowth.rss)
       assert.isNull(child.exitCode)
       const { status } = yield* Effect.promise(() =>
-        fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(Keys.ready(1))}` } })
+        fetch(`${baseUrl}/me`, { headers: { authorization: `Bearer ${Redacted.value(Keys.seeded(1))}` } })
       )
       assert.strictEqual(status, 200)
     }), { timeout: 1_200_000 })

@@ -1,5 +1,5 @@
 /**
- * Which host names a sandbox on a socket answers for, so that no page elsewhere reaches it by a name of its own that leads
+ * The host names that a sandbox on a socket accepts, so that no foreign page reaches it by its own name that resolves
  * to this machine.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -40,7 +40,7 @@ const foreign = [
 ]
 
 describe("bound to this machine, a sandbox", () => {
-  it.live("answers for this machine's own names, whatever the port: the interface, the control interface and the pages", () =>
+  it.live("accepts this machine's own names with any port: for the interface, the control API and the pages", () =>
     Effect.gen(function*() {
       for (const host of own) {
         for (const path of paths) {
@@ -49,14 +49,14 @@ describe("bound to this machine, a sandbox", () => {
       }
     }).pipe(Effect.provide(layerSocket())))
 
-  it.live("refuses every other name, in the envelope and with a sentence that says why", () =>
+  it.live("refuses every other name, in the envelope and with the reason", () =>
     Effect.gen(function*() {
       for (const host of foreign) {
         for (const path of paths) {
           const received = yield* statusOf(path, host)
           assert.strictEqual(Sockets.statusOf(received), "403", `${path} for ${host}`)
           assert.strictEqual(Sockets.errorOf(received)?.[0], "FORBIDDEN")
-          assert.match(received, /answers for its own names, such as localhost and 127\.0\.0\.1/)
+          assert.match(received, /the Host of this request is not allowed: use localhost or 127\.0\.0\.1/)
         }
       }
       const proxied = yield* statusOf("/open/v1/me", "localhost", "http://evil.example/open/v1/me")
@@ -77,7 +77,7 @@ describe("bound to another address, a sandbox", () => {
       }
     }).pipe(Effect.provide(layerSocket({ host: "0.0.0.0" }))))
 
-  it.live("answers for the hosts that are allowed, whatever the port and the letter case", () =>
+  it.live("accepts the allowed hosts, with any port and in any letter case", () =>
     Effect.gen(function*() {
       for (const host of ["sandbox", "Sandbox:4010", "192.168.0.7:80", "[fd00::7]:4010", "localhost"]) {
         for (const path of paths) {
@@ -87,12 +87,12 @@ describe("bound to another address, a sandbox", () => {
       assert.strictEqual(Sockets.statusOf(yield* statusOf("/open/v1/me", "sandbox.example")), "403")
     }).pipe(Effect.provide(layerSocket({ host: "0.0.0.0", allowedHosts: ["sandbox", "192.168.0.7", "fd00::7"] }))))
 
-  it.live("answers for every host when that is asked for", () =>
+  it.live("accepts every host if * is allowed", () =>
     Effect.gen(function*() {
       assert.strictEqual(Sockets.statusOf(yield* statusOf("/open/v1/me", "anything.example:1")), "200")
     }).pipe(Effect.provide(layerSocket({ host: "0.0.0.0", allowedHosts: ["*"] }))))
 
-  it.effect("does not start with an allowed host that is none", () =>
+  it.effect("does not start with an invalid allowed host", () =>
     Effect.gen(function*() {
       for (const host of ["", "a b", "http://sandbox", "sandbox:4010", "user@sandbox", "*.example"]) {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerServer({ allowedHosts: [host] }))))

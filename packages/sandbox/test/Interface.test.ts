@@ -1,17 +1,17 @@
 /**
- * The interface with stubs for what it runs on: a defect outside of the decision of the service.
+ * The interface with stubs for its dependencies: a defect outside of the decision of the service.
  */
-import { HttpApiBuilder, HttpServer } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Latitude } from "@plaza/sandbox"
-import { Cause, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
-import { Assumed, defaults } from "../src/Assumptions.js"
+import { Cause, Context, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
+import { CurrentAssumptions, defaults } from "../src/Assumptions.js"
 import { Admission } from "../src/http/Admission.js"
 import * as Commits from "../src/http/Commits.js"
 import * as Envelope from "../src/http/Envelope.js"
 import { Faults, noFault } from "../src/http/Faults.js"
-import * as Interface from "../src/http/Interface.js"
+import * as InterfaceApp from "../src/http/InterfaceApp.js"
 import * as RequestLog from "../src/http/RequestLog.js"
+import * as Router from "../src/http/Router.js"
 import { ServerRequest } from "../src/http/ServerRequest.js"
 import * as CurrentLatitude from "../src/latitude/CurrentLatitude.js"
 
@@ -26,13 +26,13 @@ const request = () =>
     stream: Stream.empty
   })
 
+const noRoutes = Router.make(Context.empty(), [])
+
 const latitude = CurrentLatitude.make(Latitude.defaults)
 
 const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latitude?: CurrentLatitude.CurrentLatitude["Type"] }) =>
-  Interface.layer.pipe(
+  Layer.effect(InterfaceApp.InterfaceApp, InterfaceApp.make(() => noRoutes, new Map())).pipe(
     Layer.provide([
-      HttpServer.layerContext,
-      HttpApiBuilder.Router.Live,
       Commits.layer,
       Layer.succeed(Admission, {
         admit: () => Effect.dieMessage("no route admits"),
@@ -47,13 +47,13 @@ const stubbed = (stubs: { readonly take?: Faults["Type"]["take"]; readonly latit
     ]),
     Layer.provideMerge(RequestLog.layer),
     Layer.provide([
-      Layer.succeed(Assumed, defaults),
+      Layer.succeed(CurrentAssumptions, defaults),
       Layer.succeed(CurrentLatitude.CurrentLatitude, stubs.latitude ?? latitude)
     ])
   )
 
 const respond = Effect.gen(function*() {
-  const service = yield* Interface.Interface
+  const service = yield* InterfaceApp.InterfaceApp
   const logged: Array<string> = []
   const logger = Logger.make(({ cause, message }) => {
     logged.push(`${String(message)}: ${Cause.pretty(cause)}`)
@@ -80,7 +80,7 @@ describe("a defect", () => {
     Effect.gen(function*() {
       const result = yield* respond
       assertInternalError(result, "take failed")
-      assert.deepInclude(result.entry, { status: 500, rule: "defect", delivered: "answered", deliveredStatus: 500 })
+      assert.deepInclude(result.entry, { status: 500, rule: "defect", delivered: "complete", deliveredStatus: 500 })
     }).pipe(Effect.provide(stubbed({ take: () => Effect.dieMessage("take failed") }))))
 
   it.effect("after the service has decided is logged too, and leaves the decision in the request log", () =>
@@ -99,12 +99,12 @@ describe("a defect", () => {
       }
     }))))
 
-  it.effect("is none of a known failure: its response is as ever", () =>
+  it.effect("is not logged for a known failure, whose response is unchanged", () =>
     Effect.gen(function*() {
       const { entry, logged, response } = yield* respond
       assert.strictEqual(response.status, 404)
       assert.deepStrictEqual(logged, [])
-      assert.deepInclude(entry, { status: 404, delivered: "answered", deliveredStatus: 404 })
+      assert.deepInclude(entry, { status: 404, delivered: "complete", deliveredStatus: 404 })
     }).pipe(Effect.provide(stubbed({}))))
 })
 

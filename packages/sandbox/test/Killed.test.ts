@@ -1,6 +1,6 @@
 /**
- * A sandbox that is killed while it is written to, again and again, in the midst of everything that it keeps: what was
- * answered is there, and nothing is there by half. `PLAZA_KILLS` says how often.
+ * A sandbox that is killed repeatedly during writes of every kind: acknowledged writes
+ * are kept, and no write is half done. `PLAZA_KILLS` is the number of kills.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -22,7 +22,7 @@ interface Server {
   readonly ended: Promise<void>
 }
 
-/** One file of the whole server, which starts in a fraction of the time that the sources take. */
+/** The server as one bundle, which starts much faster than the sources. */
 const bundle = (file: string) =>
   Effect.promise(async () => {
     const database = pathToFileURL(createRequire(import.meta.url).resolve("better-sqlite3")).href
@@ -49,7 +49,7 @@ const start = (program: string, data: string): Effect.Effect<Server> =>
     })
   })
 
-/** What was sent, and what of it was answered, by what it is about. */
+/** The writes that were sent and those that were acknowledged, by their resource. */
 class Writes<Value> {
   readonly sent = new Map<string, Value>()
   readonly answered = new Map<string, Value>()
@@ -67,7 +67,7 @@ const json = JSON.stringify
 
 const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-/** Everything that was written, over all lives of the sandbox. */
+/** All writes over all runs of the sandbox. */
 const makeStory = () => {
   const posts = new Writes<null>()
   const stocks = new Writes<number>()
@@ -112,7 +112,7 @@ const makeStory = () => {
 }
 type Story = ReturnType<typeof makeStory>
 
-/** Sends one request after the other until the connection is gone. An order ships once, so 409 is an answer as well. */
+/** Sends one request after the other until the connection closes. An order ships once, so 409 acknowledges it too. */
 const writeOn = async (next: () => Write, baseUrl: string, key: string, onAnswer: () => void): Promise<void> => {
   for (;;) {
     const { answered, body, method, path, sent } = next()
@@ -131,7 +131,7 @@ const writeOn = async (next: () => Write, baseUrl: string, key: string, onAnswer
   }
 }
 
-/** What stands after a kill is what was answered, and of the rest each as a whole or not at all. */
+/** After a kill, acknowledged writes are kept, and every other write is complete or absent. */
 const compare = (story: Story, state: StateSnapshot, files: ReadonlyArray<Uint8Array>) => {
   const texts = state.posts.map(({ text }) => text).filter((text) => text.startsWith("post "))
   assert.strictEqual(new Set(texts).size, texts.length)
@@ -168,14 +168,14 @@ const compare = (story: Story, state: StateSnapshot, files: ReadonlyArray<Uint8A
 const readState = Schema.decodeUnknownSync(StateSnapshot)
 
 describe("a sandbox that is killed", () => {
-  it.live(`${kills} times amid writes keeps what it answered, and nothing by half`, () =>
+  it.live(`${kills} times amid writes keeps every acknowledged write, and none half done`, () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       const data = `${folder}/sandbox.db`
       const program = `${folder}/server.mjs`
       yield* bundle(program)
-      const key = Redacted.value(Keys.ready(1))
+      const key = Redacted.value(Keys.seeded(1))
       const story = makeStory()
       let number = 0
       for (let life = 0; life <= kills; life++) {
@@ -183,7 +183,7 @@ describe("a sandbox that is killed", () => {
         const state = yield* Effect.promise(async () => readState(await (await fetch(new URL("/sandbox/state", server.baseUrl))).json()))
         const names = yield* fs.readDirectory(`${data}-media`)
         compare(story, state, yield* Effect.forEach(names, (name) => fs.readFile(`${data}-media/${name}`)))
-        // From the first answers on, so that the seed's own work is hit as well as a long run.
+        // From the first responses on, so that kills hit the seeding as well as a long run.
         const enough = yield* Random.nextIntBetween(1, 60)
         let answers = 0
         yield* Effect.promise(() =>
@@ -198,7 +198,7 @@ describe("a sandbox that is killed", () => {
         )
         yield* Effect.promise(() => server.ended)
       }
-      // Each life had its own, so the story is a long one.
+      // Each run adds its own part.
       assert.isAbove(story.posts.answered.size, kills)
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)), 60_000 + kills * 20_000)
 })

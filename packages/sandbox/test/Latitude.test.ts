@@ -1,12 +1,12 @@
 /**
- * Every field of a latitude by what it does, in process and in virtual time; and that whatever is drawn is a service that the
+ * The effect of every field of a latitude, in process and in virtual time; and every drawn latitude is a service that the
  * document permits.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Errors from "@plaza/domain/Errors"
 import { type Fault, Latitude, Sandbox } from "@plaza/sandbox"
 import { Array as Arr, Clock, Duration, Effect, Exit, FastCheck, Fiber, Predicate, Redacted, Schedule, Schema, TestClock } from "effect"
-import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Reply, someone } from "./support.js"
+import { call, control, field, layerInProcess, layerSocket, messageOf, refusal, type Response, someone } from "./support.js"
 
 const add = (fault: Fault) => Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.addFault(fault))
 const set = (change: Latitude.Change | number) => Effect.flatMap(Sandbox.Sandbox, ({ setLatitude }) => setLatitude(change))
@@ -25,8 +25,8 @@ const Items = Schema.Struct({
   data: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
   next_cursor: Schema.optional(Schema.NullOr(Schema.String))
 })
-const pageOf = (reply: Reply) => Schema.decodeUnknownSync(Items)(reply.json)
-const ids = (reply: Reply): ReadonlyArray<string> => pageOf(reply).data.map(({ id }) => String(id))
+const pageOf = (reply: Response) => Schema.decodeUnknownSync(Items)(reply.json)
+const ids = (reply: Response): ReadonlyArray<string> => pageOf(reply).data.map(({ id }) => String(id))
 const newest = Effect.map(list("?limit=1"), (reply) => pageOf(reply).data[0])
 const stored = Effect.map(state, ({ posts }) => posts.at(-1)?.text)
 const orders = Effect.map(state, ({ orders }) => orders.filter(({ shipment }) => shipment === null).map(({ id }) => id))
@@ -47,7 +47,7 @@ const walk = (
     let cursor: string | null | undefined = undefined
     do {
       const query: string = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`
-      const reply: Reply = yield* call("GET", `${path}?limit=${limit}${query}`)
+      const reply: Response = yield* call("GET", `${path}?limit=${limit}${query}`)
       assert.strictEqual(reply.status, 200, reply.text)
       const page = pageOf(reply)
       pages.push(ids(reply))
@@ -59,7 +59,7 @@ const inSandbox = (options: Sandbox.Options = {}) => <A, E>(test: Effect.Effect<
   Effect.provide(test, layerInProcess({ ...options, assumptions: { requestsPerWindow: 100_000, ...options.assumptions } }))
 
 describe("fields of resources", () => {
-  it.effect("are present, null or omitted, each by itself, in lists apart from responses", () =>
+  it.effect("are present, null or omitted, each independently, in lists and in single responses", () =>
     Effect.gen(function*() {
       const cases: ReadonlyArray<
         readonly [keyof Latitude.Latitude, string, Effect.Effect<unknown, unknown, Effect.Effect.Context<ReturnType<typeof call>>>]
@@ -104,7 +104,7 @@ describe("fields of resources", () => {
 })
 
 describe("what is stored", () => {
-  it.effect("differs from what was sent by the forms that are on, in posts, comments and messages; commits keep what was sent", () =>
+  it.effect("differs from the sent text by the active forms, in posts, comments and messages; commits keep the sent text", () =>
     Effect.gen(function*() {
       const sent = " <b>\r\n Cafe\u0301 \"x\"  & 'y' "
       for (
@@ -133,7 +133,7 @@ describe("what is stored", () => {
       assert.lengthOf(payloads, 33)
     }).pipe(inSandbox()))
 
-  it.effect("has short links, names of emoji and typographic punctuation where those forms are on", () =>
+  it.effect("has short links, names of emoji and typographic punctuation if those forms are active", () =>
     Effect.gen(function*() {
       for (
         const [text, sent, expected] of [
@@ -150,7 +150,7 @@ describe("what is stored", () => {
       }
     }).pipe(inSandbox()))
 
-  it.effect("is cut off after so many characters, with an ellipsis or without one", () =>
+  it.effect("is cut at the length limit, with or without an ellipsis", () =>
     Effect.gen(function*() {
       yield* set({ storedTextLength: 3 })
       assert.strictEqual(field(yield* post("a😀bc"), "text"), "a😀b")
@@ -159,7 +159,7 @@ describe("what is stored", () => {
       assert.strictEqual(field(yield* post("a😀bc"), "text"), "a😀…")
     }).pipe(inSandbox()))
 
-  it.effect("holds media as sent, reversed or sorted", () =>
+  it.effect("has media as sent, reversed or sorted", () =>
     Effect.gen(function*() {
       const uploaded = yield* Effect.replicateEffect(upload, 3)
       const [a = "", b = "", c = ""] = uploaded.map((reply) => String(field(reply, "mediaId")))
@@ -189,7 +189,7 @@ describe("what is stored", () => {
       assert.match(yield* createConversation({ peerId: "1002" }), /^conversation_/)
     }).pipe(inSandbox()))
 
-  it.effect("has accounts, products and orders with ids of that form where the sandbox makes them; what is set up keeps its own", () =>
+  it.effect("has accounts, products and orders with ids of that form if the sandbox generates them; given ids stay unchanged", () =>
     Effect.gen(function*() {
       const { createAccount, setProduct } = yield* Sandbox.Sandbox
       const { id } = yield* createAccount()
@@ -270,7 +270,7 @@ describe("lists", () => {
       assert.notInclude([whole.join(), [...whole].reverse().join()], shuffled[0])
     }).pipe(inSandbox()))
 
-  it.effect("give out cursors of the form, and refuse one that has expired", () =>
+  it.effect("have cursors of the form, and refuse an expired one", () =>
     Effect.gen(function*() {
       for (
         const [cursorForm, form] of [
@@ -293,7 +293,7 @@ describe("lists", () => {
       assert.strictEqual(refusal(yield* list(`?cursor=${cursor}`)), "400 VALIDATION_ERROR cursor")
     }).pipe(inSandbox()))
 
-  it.effect("end with null, with nothing or with an empty string, and have a page size of their own", () =>
+  it.effect("end with null, an omitted field or an empty string, and have their own page size", () =>
     Effect.gen(function*() {
       for (const [lastCursor, expected] of [["null", null], ["omitted", undefined], ["emptyString", ""]] as const) {
         yield* set({ lastCursor })
@@ -306,7 +306,7 @@ describe("lists", () => {
 })
 
 describe("success", () => {
-  it.effect("has the status and the body of its kind of endpoint", () =>
+  it.effect("has the status and the body of the endpoint's action", () =>
     Effect.gen(function*() {
       const creates = [post("a"), comment("a"), send("a")]
       const updates = [setStock(), Effect.flatMap(orders, ([id = ""]) => ship(id))]
@@ -342,7 +342,7 @@ describe("success", () => {
       assert.isString(field(uploaded, "mediaId"))
     }).pipe(inSandbox()))
 
-  it.effect("and failures are written as JSON of any form, under any JSON content type, with x-request-id or without", () =>
+  it.effect("and failures are JSON in any form, with any JSON content type, with or without x-request-id", () =>
     Effect.gen(function*() {
       yield* set({ json: "escaped", contentType: "application/json", requestId: false })
       const reply = yield* post("a/ü+😀")
@@ -357,7 +357,7 @@ describe("success", () => {
       assert.isUndefined(refused.headers["x-request-id"])
     }).pipe(inSandbox()))
 
-  it.effect("and leave a response without a body as it is, whatever the form of JSON", () =>
+  it.effect("has no body if the response has none, whatever the form of JSON", () =>
     Effect.gen(function*() {
       for (const contentType of ["application/json; charset=utf-8", "application/problem+json"]) {
         for (const json of ["plain", "escaped", "indented"] as const) {
@@ -378,7 +378,7 @@ describe("success", () => {
 })
 
 describe("failures", () => {
-  it.effect("have a new code for the codes that are named, the service's own as well as a fault's", () =>
+  it.effect("have new codes in place of the given ones, of the service and of faults", () =>
     Effect.gen(function*() {
       assert.strictEqual(refusal(yield* call("GET", "/users/nobody")), "404 NEW_NOT_FOUND")
       yield* add({ kind: "status", when: "before", status: 500 })
@@ -386,7 +386,7 @@ describe("failures", () => {
       assert.strictEqual(refusal(yield* post("")), "400 VALIDATION_ERROR text")
     }).pipe(inSandbox({ latitude: { newCodes: ["NOT_FOUND", "INTERNAL_ERROR"] } })))
 
-  it.effect("have a new code under each status of the document", () =>
+  it.effect("have a new code for each status of the document", () =>
     Effect.gen(function*() {
       const codes = Object.keys(Errors.byCode)
       yield* set({ newCodes: codes })
@@ -400,7 +400,7 @@ describe("failures", () => {
       assert.sameMembers([...drawn], codes)
     }).pipe(inSandbox()))
 
-  it.effect("say how long to wait in seconds or by a date of the service's own clock; a fault's own words stay", () =>
+  it.effect("have Retry-After in seconds or as a date of the service's clock; that of a fault stays unchanged", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.parse("2026-10-01T12:00:00.300Z"))
       yield* post("a")
@@ -439,7 +439,7 @@ describe("failures", () => {
       }
     }).pipe(inSandbox()))
 
-  it.effect("count the rate in any window, from minute to minute, or by a bucket of tokens", () =>
+  it.effect("count the rate in a sliding window, in fixed minutes, or by a token bucket", () =>
     Effect.gen(function*() {
       const accepted = (count: number) =>
         Effect.map(Effect.replicateEffect(call("GET", "/me"), count), (replies) => replies.filter(({ status }) => status === 200).length)
@@ -470,7 +470,7 @@ describe("failures", () => {
       }
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 10 } }))))
 
-  it.effect("count refused requests against the rate where the latitude says so", () =>
+  it.effect("count refused requests against the rate if the latitude says so", () =>
     Effect.gen(function*() {
       for (const [countRefused, expected] of [[null, 200], [false, 200], [true, 429]] as const) {
         yield* set({ countRefused })
@@ -483,7 +483,7 @@ describe("failures", () => {
       }
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 2 } }))))
 
-  it.effect("include a redirect or 408 for each so-manyth request, before the service sees it or after it was carried out", () =>
+  it.effect("include a redirect or 408 for every nth request, before the service receives it or after it was carried out", () =>
     Effect.gen(function*() {
       for (const gatewayStatus of [301, 302, 303, 307, 308, 408] as const) {
         for (const gatewayStatusWhen of ["before", "after"] as const) {
@@ -508,7 +508,7 @@ describe("failures", () => {
       assert.strictEqual((yield* post("a")).status, 503)
     }).pipe(inSandbox()))
 
-  it.effect("include redirects, which a fault sends with a place to go to", () =>
+  it.effect("include redirects, which a fault sends with a location", () =>
     Effect.gen(function*() {
       yield* add({ kind: "status", when: "before", status: 307, location: "https://example.org/elsewhere" })
       const reply = yield* post("a")
@@ -517,7 +517,7 @@ describe("failures", () => {
 })
 
 describe("keys", () => {
-  it.effect("begin with any prefix, and those with an earlier one go on", () =>
+  it.effect("have any prefix, and keys with an earlier prefix stay valid", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.match(Redacted.value(sandbox.apiKey), /^sk-live\.[A-Za-z0-9]{40}$/)
@@ -565,7 +565,7 @@ describe("late commits", () => {
       assert.deepInclude((yield* requests)[0], { status: 200, rule: "posts.createPost", delivered: "dropped" })
     }).pipe(inSandbox({ latitude: { lateCommitMillis: 3_000 } })))
 
-  it.effect("happen after the statuses that are named", () =>
+  it.effect("happen after the given statuses", () =>
     Effect.gen(function*() {
       for (const status of [500, 502, 503, 504] as const) {
         for (const lateCommitStatuses of [[], [status], [500, 502, 503, 504]] as const) {
@@ -584,7 +584,7 @@ describe("late commits", () => {
       assert.strictEqual(yield* count("dropped"), 1)
     }).pipe(inSandbox({ latitude: { lateCommitMillis: 300 } })))
 
-  it.effect("happen after a caller goes away while the request is on its way; a caller who waits is answered as usual", () =>
+  it.effect("happen after a caller closes the connection during a delay; a caller that waits gets its response", () =>
     Effect.gen(function*() {
       yield* add({ kind: "delay", when: "before", millis: 5_000, times: 2 })
       const left = yield* Effect.fork(Effect.timeoutOption(post("left"), "1 second"))
@@ -601,7 +601,7 @@ describe("late commits", () => {
       assert.deepStrictEqual([yield* count("left"), yield* count("waits")], [1, 1])
     }).pipe(inSandbox({ latitude: { lateCommitMillis: 300 } })))
 
-  it.effect("are forgotten by a reset, and a refused request commits nothing", () =>
+  it.effect("are cancelled by a reset, and a refused request commits nothing", () =>
     Effect.gen(function*() {
       const { reset } = yield* Sandbox.Sandbox
       yield* add({ kind: "drop", when: "before", times: 2 })
@@ -615,7 +615,7 @@ describe("late commits", () => {
 })
 
 describe("over a socket", () => {
-  it.live("there is no Date where the latitude has none, and a write is carried out after its caller has left", () =>
+  it.live("there is no Date if the latitude has none, and a write is carried out after its connection was closed", () =>
     Effect.gen(function*() {
       const { requests } = yield* Sandbox.Sandbox
       assert.isUndefined((yield* post("a")).headers["date"])
@@ -639,7 +639,7 @@ describe("over a socket", () => {
 })
 
 describe("commits", () => {
-  it.effect("tell every write that was carried out, with what it was sent and made, and nothing that was refused or read", () =>
+  it.effect("list every write that was carried out, with its payload and created id, and no refused request and no read", () =>
     Effect.gen(function*() {
       yield* upload
       const id = field(yield* post("a"), "id")
@@ -669,7 +669,7 @@ describe("commits", () => {
 })
 
 describe("a latitude", () => {
-  it.effect("is read and changed over the control interface, and a reset leads back to the first", () =>
+  it.effect("is read and changed over the control API, and a reset restores the first one", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.deepStrictEqual((yield* control("GET", "/latitude")).json, { ...Latitude.defaults, listLagMillis: 5 })
@@ -688,7 +688,7 @@ describe("a latitude", () => {
       assert.deepStrictEqual(yield* sandbox.latitude, { ...Latitude.defaults, listLagMillis: 5 })
     }).pipe(inSandbox({ latitude: { listLagMillis: 5 } })))
 
-  it.effect("of a wrong value keeps the sandbox from starting, and its field is named", () =>
+  it.effect("with an invalid value prevents the sandbox from starting, and the error names the field", () =>
     Effect.gen(function*() {
       for (
         const [latitude, problem] of [
@@ -709,14 +709,14 @@ describe("a latitude", () => {
       assert.deepStrictEqual(Latitude.decode({ lag: 1 }), Latitude.decode({ lag: 2 }))
     }))
 
-  it("draws clocks that are wrong by minutes, hours and a day now and then", () => {
+  it("sometimes draws clocks that are wrong by minutes, hours and a day", () => {
     const offsets = Arr.makeBy(600, (seed) => Math.abs(Latitude.fromSeed(seed).createdAtOffsetMillis))
     assert.isTrue(offsets.some((offset) => offset >= 60_000 && offset < 3_600_000))
     assert.isTrue(offsets.some((offset) => offset > 24 * 3_600_000))
     assert.isBelow(offsets.filter((offset) => offset > 2_000).length, 120)
   })
 
-  it("is the same for the same number, draws every field, and reads back from JSON", () => {
+  it("is the same for the same number, draws every field, and can be decoded from JSON", () => {
     const drawn = Arr.makeBy(400, (index) => Latitude.fromSeed(index * 7_919 - 1_000_000))
     for (const [index, latitude] of drawn.entries()) {
       assert.deepStrictEqual(latitude, Latitude.fromSeed(index * 7_919 - 1_000_000))
@@ -752,21 +752,21 @@ const anyOrder = Schema.decodeUnknownSync(
 const anyText = Schema.decodeUnknownSync(Schema.Struct({ text: optional(Schema.String) }))
 const anyError = Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.NonEmptyString, message: Schema.String }) }))
 
-/** Asks every endpoint of a service, and looks at each response. */
+/** Calls every endpoint of a service, and checks each response. */
 const permitted = (seed: number) =>
   Effect.gen(function*() {
-    const isConfirmed = (reply: Reply, read: (json: unknown) => unknown) => {
+    const isConfirmed = (reply: Response, read: (json: unknown) => unknown) => {
       assert.include([200, 201, 204], reply.status, reply.text)
       if (reply.text !== "") {
         assert.notStrictEqual(reply.status, 204)
         read(reply.json)
       }
     }
-    const isRead = (reply: Reply, read: (json: unknown) => unknown) => {
+    const isRead = (reply: Response, read: (json: unknown) => unknown) => {
       assert.strictEqual(reply.status, 200, reply.text)
       read(reply.json)
     }
-    const isRefused = (reply: Reply, status: number) => {
+    const isRefused = (reply: Response, status: number) => {
       assert.strictEqual(reply.status, status)
       anyError(reply.json)
     }

@@ -1,5 +1,5 @@
 /**
- * Lists: pages, cursors, and what becomes of them while the list grows.
+ * Lists: pages and cursors, also while the list changes.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -29,7 +29,7 @@ const all = (path: string, limit: number) =>
 const lists = ["/me/posts", "/conversations", "/store/products", "/store/orders", "/conversations/conv_301/messages"]
 
 describe("lists", () => {
-  it.effect("stay stable while items are added: nothing comes twice, nothing is left out", () =>
+  it.effect("stay stable while items are added: no item is repeated or missing", () =>
     Effect.gen(function*() {
       const before = yield* all("/me/posts", 100)
       const first = yield* page("/me/posts", { limit: "10" })
@@ -41,11 +41,11 @@ describe("lists", () => {
       assert.strictEqual((yield* all("/me/posts", 7)).ids.length, 28)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("stay stable while items go: the place of a cursor outlives the item it was taken at", () =>
+  it.effect("stay stable while items are deleted: a cursor stays valid without the item at its position", () =>
     Effect.gen(function*() {
       const before = yield* all("/me/posts", 100)
       const first = yield* page("/me/posts", { limit: "10" })
-      // One of those read, the one the cursor was taken at, and the one that comes next.
+      // One that was read, the one at the cursor's position, and the next one.
       const gone = [before.ids[3], before.ids[9], before.ids[10]].map(String)
       for (const id of gone) {
         assert.strictEqual((yield* call("DELETE", `/posts/${id}`)).status, 204)
@@ -61,13 +61,13 @@ describe("lists", () => {
       ["/store/orders", (sandbox: Sandbox.Sandbox["Type"], id: string, accountId: string) => sandbox.setOrder({ id, accountId })]
     ] as const
   ) {
-    it.effect(`stay stable while items come and go in ${path}, and while they change`, () =>
+    it.effect(`stay stable while items of ${path} are added, deleted and changed`, () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const before = (yield* all(path, 100)).ids
         const first = yield* page(path, { limit: "10" })
         yield* add(sandbox, "new", "1001")
-        // To another's store, where they can't be seen.
+        // To another store, where they are not visible.
         yield* add(sandbox, String(before[9]), "1002")
         yield* add(sandbox, String(before[10]), "1002")
         yield* add(sandbox, String(before[12]), "1001")
@@ -77,7 +77,7 @@ describe("lists", () => {
       }).pipe(Effect.provide(layerInProcess())))
   }
 
-  it.effect("have the newest post first, by the clock and then by the order of creation", () =>
+  it.effect("have the newest post first, by time and then by order of creation", () =>
     Effect.gen(function*() {
       const create = (text: string) => Effect.map(call("POST", "/posts", { json: { text } }), (reply) => String(field(reply, "id")))
       const first = yield* create("one")
@@ -88,7 +88,7 @@ describe("lists", () => {
       assert.deepStrictEqual((yield* all("/me/posts", 1)).ids.slice(0, 3), [third, second, first])
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("have a post that is dated back in its place, and part a page amid posts of one moment", () =>
+  it.effect("sort a backdated post by its time, and split pages between posts of the same time", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id: accountId } = yield* sandbox.createAccount()
@@ -106,7 +106,7 @@ describe("lists", () => {
     }).pipe(Effect.provide(layerInProcess())))
 
   layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))((it) => {
-    it.effect("hold 20 items a page by default, and 1 to 100 with a limit", () =>
+    it.effect("have 20 items a page by default, and 1 to 100 with a limit", () =>
       Effect.gen(function*() {
         assert.strictEqual((yield* page("/me/posts")).ids.length, 20)
         assert.strictEqual((yield* page("/me/posts", { limit: "1" })).ids.length, 1)
@@ -115,7 +115,7 @@ describe("lists", () => {
         assert.isNull(whole.next)
       }))
 
-    it.effect("give every item once, whatever the size of the page", () =>
+    it.effect("have every item once, whatever the page size", () =>
       Effect.gen(function*() {
         const { ids } = yield* page("/me/posts", { limit: "100" })
         for (
@@ -135,7 +135,7 @@ describe("lists", () => {
         }
       }))
 
-    it.effect("of messages give every one once too, the newest first", () =>
+    it.effect("of messages have every message once, newest first", () =>
       Effect.gen(function*() {
         const path = "/conversations/conv_301/messages"
         const sent: Array<string> = []
@@ -150,7 +150,7 @@ describe("lists", () => {
         assert.strictEqual(refusal(elsewhere), "400 VALIDATION_ERROR cursor")
       }))
 
-    it.effect("take a limit from 1 to 100 in digits, each of them", () =>
+    it.effect("accept every limit from 1 to 100 in digits", () =>
       Effect.gen(function*() {
         for (const path of lists) {
           for (const limit of ["0", "101", "1e1", "+5", "-1", "2.5", "", "ten"]) {
@@ -161,7 +161,7 @@ describe("lists", () => {
         }
       }))
 
-    it.effect("say that they are at their end with next_cursor null, an empty list too", () =>
+    it.effect("end with next_cursor null, also if empty", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()
@@ -169,7 +169,7 @@ describe("lists", () => {
         assert.strictEqual((yield* call("GET", "/conversations", { key })).text, "{\"data\":[],\"next_cursor\":null}")
       }))
 
-    it.effect("refuse a cursor that was altered, invented, of another list or of another account", () =>
+    it.effect("refuse a cursor that is altered, forged, of another list or of another account", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()

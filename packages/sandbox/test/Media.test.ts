@@ -1,5 +1,5 @@
 /**
- * Uploads: one file part named `file`, whatever its name and its bytes; every other shape is refused.
+ * Uploads: one file part named `file` with any file name and bytes; every other body is refused.
  */
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
@@ -41,7 +41,7 @@ const names = [
 
 for (const [way, provide] of [["in process", layerInProcess()], ["over a socket", layerSocket()]] as const) {
   layer(provide, { excludeTestServices: true })(`an upload ${way}`, (it) => {
-    it.effect("keeps name, content type and bytes, whatever the name is made of", () =>
+    it.effect("keeps name, content type and bytes, whatever characters the name has", () =>
       Effect.gen(function*() {
         for (const name of names) {
           const bytes = Uint8Array.from({ length: 1_000 }, (_, index) => index * 7 % 256)
@@ -57,13 +57,13 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
         }
       }))
 
-    it.effect("can be named in a post", () =>
+    it.effect("can be used in a post", () =>
       Effect.gen(function*() {
         const mediaId = field(yield* upload(new File(["x"], "a.txt", { type: "text/plain" })), "mediaId")
         assert.deepInclude((yield* call("POST", "/posts", { json: { text: "a", mediaIds: [mediaId] } })).json, { mediaIds: [mediaId] })
       }))
 
-    it.effect("of a large file is taken in one piece, and an empty one is taken too", () =>
+    it.effect("of a large file is accepted, and of an empty one too", () =>
       Effect.gen(function*() {
         for (const size of [0, 3_000_000]) {
           const bytes = new Uint8Array(size).fill(13)
@@ -75,7 +75,7 @@ for (const [way, provide] of [["in process", layerInProcess()], ["over a socket"
 }
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload", (it) => {
-  // Pieces side by side can spell the delimiter itself, which a sender never lets stand in a part (RFC 2046, 5.1.1).
+  // Adjacent chunks can form the delimiter itself, which a sender never has in a part (RFC 2046, 5.1.1).
   const delimiter = `\r\n--${boundary}`
   const contents = FastCheck.array(
     FastCheck.oneof(FastCheck.uint8Array({ maxLength: 20 }),
@@ -94,7 +94,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
       assert.deepInclude(yield* held(field(reply, "mediaId")), { size: content.length, sha256: sha256(content) })
     }), { fastCheck: { numRuns: 50 } })
 
-  it.effect("of any other shape is refused by the name of its part", () =>
+  it.effect("with any other body is refused with the name of its part", () =>
     Effect.gen(function*() {
       const good = part(disposition, "content-type: text/plain")
       assert.strictEqual((yield* multipart([...good, ...end])).status, 200)
@@ -124,7 +124,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
       assert.strictEqual(refusal(yield* upload(new File(["x"], "a.txt", { type: "a/b" }), "photo")), "400 VALIDATION_ERROR file")
     }))
 
-  it.effect("takes every kind of body that a client has", () =>
+  it.effect("accepts every kind of body that a client has", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const client = yield* HttpClient.HttpClient
@@ -151,7 +151,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
       }
     }))
 
-  it.effect("whose stream fails is the caller's own failure, and nothing has happened", () =>
+  it.effect("with a failing stream fails for the caller, and nothing is stored", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const client = yield* HttpClient.HttpClient
@@ -176,13 +176,13 @@ describe("an upload that is too large", () => {
     Buffer.alloc(20_000_000),
     Buffer.from(`\r\n--${boundary}--\r\n`)
   ])
-  // Not by fetch: that of Node 24 goes on writing a body whose answer is there, and throws beside every promise.
+  // Not with fetch: Node 24's fetch keeps writing the body after the response arrived, and throws outside of every promise.
   const ways = [
     ["in process", Sandbox.layerHttpClient(limits)],
     ["over a socket", Layer.merge(Sandbox.layerServer(limits), NodeHttpClient.layerUndici)]
   ] as const
   layer(layerInProcess(limits))((it) => {
-    it.effect("is refused for its size, whatever else is wrong with it", () =>
+    it.effect("is refused for its size before any other error", () =>
       Effect.gen(function*() {
         const text = "x".repeat(200_000)
         const unnamed = [`--${boundary}`, "content-disposition: form-data; name=\"photo\"", "", text, ...end].join("\r\n")
@@ -200,7 +200,7 @@ describe("an upload that is too large", () => {
 
   for (const [way, provide] of ways) {
     layer(provide, { excludeTestServices: true })(way, (it) => {
-      it.effect("is refused while it arrives, and the caller gets to read so", () =>
+      it.effect("is refused while it arrives, and the caller receives the response", () =>
         Effect.gen(function*() {
           const sandbox = yield* Sandbox.Sandbox
           const client = yield* HttpClient.HttpClient

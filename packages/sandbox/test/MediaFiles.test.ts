@@ -1,6 +1,6 @@
 /**
- * What becomes of the bytes of an upload: where they lie, that nothing is left of those that came to nothing, and that
- * their number costs no memory.
+ * The files of uploads: their place, the deletion of files of failed uploads, and the
+ * constant use of memory.
  */
 import { Command, FileSystem, HttpClient, HttpClientRequest } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -32,7 +32,7 @@ const send = (bytes: Stream.Stream<Uint8Array>) =>
     return { status: response.status, json }
   })
 
-/** A file in a folder of its own, and what lies in the folder of its uploads. */
+/** A data file in its own folder, and the content of its folder of uploads. */
 const withFolder = <A, E>(use: (data: string, files: Effect.Effect<ReadonlyArray<string>>) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.scoped(Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.flatMap(fs.makeTempDirectoryScoped(), (folder) => {
@@ -45,7 +45,7 @@ const eventually = <A, E>(effect: Effect.Effect<A, E>, right: (value: A) => bool
 
 layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload in pieces", (it) => {
   const alike = FastCheck.constantFrom("\r", "\n", "-", "--", "\r\n", "\r\n--", `\r\n--${boundary.slice(0, -1)}`, "\r\n\r\n", "x")
-  it.effect.prop("is the same wherever it is parted", [
+  it.effect.prop("is the same wherever it is split", [
     FastCheck.array(alike, { maxLength: 12 }),
     FastCheck.oneof(FastCheck.constant([1]), FastCheck.array(FastCheck.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 10 }))
   ], ([content, sizes]) =>
@@ -72,7 +72,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 10_000 } }))("an upload
 })
 
 describe("an upload in process", () => {
-  it.effect("is answered without leaving the calling fiber, so no clock of the caller's runs ahead of it", () =>
+  it.effect("runs on the calling fiber, so that the caller's clock can't overtake it", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl } = yield* Sandbox.Sandbox
       const client = yield* HttpClient.HttpClient
@@ -87,7 +87,7 @@ describe("an upload in process", () => {
 })
 
 describe("the files of uploads", () => {
-  it.effect("lie beside the data file, as they came", () =>
+  it.effect("are beside the data file, unchanged", () =>
     withFolder((data, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -100,7 +100,7 @@ describe("the files of uploads", () => {
       }).pipe(Effect.provide(layerInProcess({ data })))
     ))
 
-  it.live("are not there when the upload was refused or given up", () =>
+  it.live("are deleted when the upload is refused or interrupted", () =>
     withFolder((data, files) =>
       Effect.gen(function*() {
         const seeded = yield* files
@@ -121,7 +121,7 @@ describe("the files of uploads", () => {
       }).pipe(Effect.provide(layerInProcess({ data, assumptions: { maxFileBytes: 100_000 } })))
     ))
 
-  it.live("are not there when the connection was lost", () =>
+  it.live("are deleted when the connection is lost", () =>
     withFolder((data, files) =>
       Effect.gen(function*() {
         const { apiKey, baseUrl } = yield* Sandbox.Sandbox
@@ -145,7 +145,7 @@ describe("the files of uploads", () => {
       }).pipe(Effect.provide(layerSocket({ data })))
     ))
 
-  it.effect("go with a reset while their upload waits to be carried out late, and stay when it was carried out", () =>
+  it.effect("are deleted by a reset while a late commit is pending, and kept once it is carried out", () =>
     withFolder((data, files) =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
@@ -167,7 +167,7 @@ describe("the files of uploads", () => {
       }).pipe(Effect.provide(layerInProcess({ data, latitude: { lateCommitMillis: 300 } })))
     ))
 
-  it.effect("go with a reset, and those that no row names with the next start", () =>
+  it.effect("are deleted by a reset, and files without a row by the next start", () =>
     withFolder((data, files) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -189,7 +189,7 @@ describe("the files of uploads", () => {
       })
     ))
 
-  it.effect("of a sandbox in memory lie in a temporary folder that goes with it", () =>
+  it.effect("of a sandbox in memory are in a temporary folder that is deleted with it", () =>
     withFolder((data) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -215,7 +215,7 @@ describe("the files of uploads", () => {
       })
     ))
 
-  it.effect("need a folder that can be made: where there is a file instead, the start is refused in one sentence", () =>
+  it.effect("require a folder: if there is a file instead, the start fails with one sentence", () =>
     withFolder((data) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
@@ -223,13 +223,13 @@ describe("the files of uploads", () => {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(Sandbox.layerHttpClient({ data }))))
         assert.strictEqual(
           error.message,
-          `${data}-media is not a folder, and uploads are kept in one beside the data file: move it away or name another data file`
+          `${data}-media is not a folder, and uploads are stored in a folder beside the data file: move it away or name another data file`
         )
       })
     ))
 
   for (const [way, name] of [["process", "in process"], ["socket", "over a socket"]] as const) {
-    it.live(`of 200 MB take no memory for it, ${name}`, () =>
+    it.live(`of 200 MB take constant memory, ${name}`, () =>
       Effect.gen(function*() {
         const grown = yield* Command.make(
           process.execPath,

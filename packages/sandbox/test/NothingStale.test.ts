@@ -1,19 +1,19 @@
 /**
- * What the sandbox keeps in memory for speed, callers and answers, is never older than what was written: a change counts
- * from the very next request on, by whichever way it came.
+ * A change takes effect with the next request, however it was made, although
+ * callers are cached.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, FastCheck, Redacted, Schema } from "effect"
-import { as, submit } from "./asking.js"
-import { call, control, layerInProcess, type Reply, someone } from "./support.js"
+import { call, control, layerInProcess, type Response, someone } from "./support.js"
+import { as, submit } from "./WebPages.js"
 
-const codeOf = ({ json, status }: Reply): string =>
+const codeOf = ({ json, status }: Response): string =>
   status < 400
     ? String(status)
     : `${status} ${Schema.decodeUnknownSync(Schema.Struct({ error: Schema.Struct({ code: Schema.String }) }))(json).error.code}`
 
-/** Another account that has just been answered, so that it is known. */
+/** Another account that has just made a request, so that it is cached. */
 const knownOne = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
   const { id } = yield* sandbox.createAccount()
@@ -28,8 +28,8 @@ const knownOne = Effect.gen(function*() {
 const requestsPerWindow = 1_000_000
 const assumptions = { requestsPerWindow, dailyQuota: requestsPerWindow }
 
-layer(layerInProcess({ assumptions }))("a change counts from the next request on", (it) => {
-  it.effect("when a key is revoked, by a program, the control interface or the page", () =>
+layer(layerInProcess({ assumptions }))("a change takes effect with the next request", (it) => {
+  it.effect("when a key is revoked by a program, the control API or the page", () =>
     Effect.gen(function*() {
       const { revokeKey } = yield* Sandbox.Sandbox
       for (
@@ -45,14 +45,14 @@ layer(layerInProcess({ assumptions }))("a change counts from the next request on
       }
     }))
 
-  it.effect("when access is suspended and given back, by each of the same ways", () =>
+  it.effect("when access is suspended and restored by each of these", () =>
     Effect.gen(function*() {
       const { setAccess } = yield* Sandbox.Sandbox
       for (
         const move of [
           (id: string, to: "suspend" | "restore") => setAccess(id, to),
           (id: string, to: "suspend" | "restore") => control("POST", `/accounts/${id}/access`, { json: { move: to } }),
-          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "move", account: id, move: to })
+          (id: string, to: "suspend" | "restore") => submit("/operator", { do: "transition", account: id, transition: to })
         ]
       ) {
         const { id, read } = yield* knownOne
@@ -63,7 +63,7 @@ layer(layerInProcess({ assumptions }))("a change counts from the next request on
       }
     }))
 
-  it.effect("when a photo or a cover is taken away and given back", () =>
+  it.effect("when a photo or a cover is removed and added", () =>
     Effect.gen(function*() {
       const { setProfile } = yield* Sandbox.Sandbox
       for (const missing of ["photo", "cover"]) {
@@ -75,7 +75,7 @@ layer(layerInProcess({ assumptions }))("a change counts from the next request on
       }
     }))
 
-  it.effect("when everything goes back to the seed", () =>
+  it.effect("after a reset", () =>
     Effect.gen(function*() {
       const { reset } = yield* Sandbox.Sandbox
       const { read } = yield* knownOne
@@ -121,9 +121,10 @@ const writes = {
   reset: () => control("POST", "/reset")
 }
 
-layer(layerInProcess({ assumptions }))("an answer that is kept", (it) => {
-  it.effect("is what would be read anew, after any writes, for every read there is", () =>
+layer(layerInProcess({ assumptions }))("a repeated read", (it) => {
+  it.effect("has the current state after any writes, for every read", () =>
     Effect.gen(function*() {
+      // True because `Object.keys` returns the names of these properties.
       const names = FastCheck.constantFrom(...Object.keys(writes) as Array<keyof typeof writes>)
       let other = 0
       for (const steps of FastCheck.sample(FastCheck.array(names, { minLength: 1, maxLength: 8 }), { numRuns: 8, seed: 7 })) {
@@ -131,10 +132,10 @@ layer(layerInProcess({ assumptions }))("an answer that is kept", (it) => {
           yield* writes[step]()
           for (const path of reads) {
             yield* call("GET", path)
-            const kept = yield* call("GET", path)
-            // What isn't known in a query is ignored, and no answer is kept for it yet.
-            const anew = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
-            assert.deepStrictEqual([kept.status, kept.text], [anew.status, anew.text], `${steps.join()}, ${path}`)
+            const repeated = yield* call("GET", path)
+            // Unknown query parameters are ignored, so this query has the same response, but is new.
+            const fresh = yield* call("GET", `${path}${path.includes("?") ? "&" : "?"}other=${++other}`)
+            assert.deepStrictEqual([repeated.status, repeated.text], [fresh.status, fresh.text], `${steps.join()}, ${path}`)
           }
         }
       }

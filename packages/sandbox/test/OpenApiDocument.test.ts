@@ -1,5 +1,5 @@
 /**
- * The OpenAPI file of the sandbox: what it answers, with the document's own told from what is assumed.
+ * The OpenAPI document of the sandbox, which marks assumed operations.
  */
 import { OpenApi } from "@effect/platform"
 import { PlazaApi } from "@plaza/domain"
@@ -21,19 +21,19 @@ const operationsOf = (file: OpenApi.OpenAPISpec) =>
 
 const isAssumed = (operation: unknown) => Predicate.isReadonlyRecord(operation) && operation["x-plaza-assumed"] === true
 
-describe("the OpenAPI file of the sandbox", () => {
+describe("the OpenAPI document of the sandbox", () => {
   const whole = operationsOf(openApi({ undocumented: true }))
   const contract = operationsOf(documented)
 
-  it("is what the contract and the assumptions generate", () => {
+  it("is generated from the contract and the assumptions", () => {
     expect(text, "openapi.json is out of date: run `pnpm --filter @plaza/sandbox openapi` and commit it").toBe(render())
   })
 
-  it("holds every operation of the contract as it stands there", () => {
+  it("contains every operation of the contract unchanged", () => {
     expect([...whole].filter(([route]) => contract.has(route))).toEqual([...contract])
   })
 
-  it("marks every operation beside the contract, says so, and marks no other", () => {
+  it("marks and describes every assumed operation, and marks no other", () => {
     expect([...whole].filter(([, operation]) => isAssumed(operation)).map(([route]) => route).sort()).toEqual([
       "DELETE /posts/{id}",
       "GET /conversations/{id}/messages",
@@ -50,17 +50,17 @@ describe("the OpenAPI file of the sandbox", () => {
     expect(saysSo.map(([route]) => route)).toEqual([...whole.keys()].filter((route) => !contract.has(route)))
   })
 
-  it("has a name of its own for each operation", () => {
-    expect(new Set([...whole.values()].map(({ operationId }) => operationId)).size).toBe(23)
+  it("has a unique name for each operation", () => {
+    expect(new Set([...whole.values()].map(({ operationId }) => operationId)).size).toBe(whole.size)
   })
 
-  it("is the contract and POST /stories alone where nothing undocumented is answered", () => {
+  it("is the contract and POST /stories without undocumented operations", () => {
     const bare = operationsOf(openApi({ undocumented: false }))
     expect([...bare.keys()].filter((route) => !contract.has(route))).toEqual(["POST /stories"])
     expect(JSON.stringify(openApi({ undocumented: false }))).not.toContain("StoreDetails")
   })
 
-  it("refers only to schemas that it has, has none that nothing refers to, and names each tag once", () => {
+  it("has every schema it refers to, no unused schema, and each tag once", () => {
     const { components, tags } = openApi({ undocumented: true })
     const referred = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map((match) => match[1]))
     expect(referred).toEqual(new Set(Object.keys(components.schemas)))
@@ -70,7 +70,7 @@ describe("the OpenAPI file of the sandbox", () => {
     }
   })
 
-  it("shows nothing of the framework that made it", () => {
+  it("contains no trace of the framework", () => {
     expect(text).not.toMatch(/HttpApi|"Issue"|PropertyKey|effect|\/schemas\/unknown|@plaza/i)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The pages without a browser: whom they answer, under which headers, what they refuse, and that a key's value stands in one
- * answer and nowhere else.
+ * The pages without a browser: accepted callers, headers and refusals; and the value of a key appears in one
+ * response and nowhere else.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Fault, Sandbox } from "@plaza/sandbox"
@@ -8,8 +8,8 @@ import { Effect, FastCheck, Redacted } from "effect"
 import { request as open } from "node:http"
 import { openApi } from "../src/OpenApiDocument.js"
 import { html } from "../src/web/Html.js"
-import { as, ask, submit } from "./asking.js"
 import { call, control, layerInProcess, layerSocket, refusal } from "./support.js"
+import { as, request, submit } from "./WebPages.js"
 
 const pages = [
   "/",
@@ -28,10 +28,10 @@ const form = { do: "request", useCase: "Keeps stock.", website: "", botName: "Bo
 const developers = "/settings/developers"
 
 layer(layerInProcess())("every page", (it) => {
-  it.effect("is kept by no cache, framed by nobody and runs nothing foreign", () =>
+  it.effect("is not cached, can't be framed and runs no foreign script", () =>
     Effect.gen(function*() {
       for (const path of pages) {
-        const { headers, status } = yield* ask("GET", path, as("1001"))
+        const { headers, status } = yield* request("GET", path, as("1001"))
         assert.strictEqual(status, 200, path)
         assert.strictEqual(headers["cache-control"], "no-store", path)
         assert.strictEqual(headers["x-content-type-options"], "nosniff", path)
@@ -42,33 +42,33 @@ layer(layerInProcess())("every page", (it) => {
       }
     }))
 
-  it.effect("answers HEAD, and refuses the methods that it hasn't", () =>
+  it.effect("responds to HEAD, and refuses other methods", () =>
     Effect.gen(function*() {
-      assert.strictEqual((yield* ask("HEAD", "/operator")).status, 200)
-      const put = yield* ask("PUT", "/operator")
+      assert.strictEqual((yield* request("HEAD", "/operator")).status, 200)
+      const put = yield* request("PUT", "/operator")
       assert.deepStrictEqual([put.status, put.headers["allow"]], [405, "GET, POST"])
       const post = yield* submit("/reference", {})
       assert.deepStrictEqual([post.status, post.headers["allow"]], [405, "GET"])
     }))
 
-  it.effect("leaves every other path to the interface's envelope", () =>
+  it.effect("leaves every other path to the interface", () =>
     Effect.gen(function*() {
       for (const path of ["/nowhere", "/operator/", "/settings", "/assets/"]) {
-        assert.strictEqual(refusal(yield* ask("GET", path)), "404 NOT_FOUND", path)
+        assert.strictEqual(refusal(yield* request("GET", path)), "404 NOT_FOUND", path)
       }
     }))
 
-  it.effect("is no request of the interface: nothing of it is logged or counted", () =>
+  it.effect("is not logged or counted as a request of the interface", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      yield* ask("GET", "/console")
+      yield* request("GET", "/console")
       assert.deepStrictEqual((yield* sandbox.requests).filter(({ path }) => path === "/console"), [])
     }))
 
-  it.effect("tells only of what it knows to be done", () =>
+  it.effect("shows only known success messages", () =>
     Effect.gen(function*() {
       for (const [word, told] of [["approve", true], ["constructor", false], ["<b>", false]] as const) {
-        const { text } = yield* ask("GET", `/operator?done=${encodeURIComponent(word)}`)
+        const { text } = yield* request("GET", `/operator?done=${encodeURIComponent(word)}`)
         assert.strictEqual(text.includes(`role="status"`), told, word)
         assert.notInclude(text, "<b>")
       }
@@ -76,7 +76,7 @@ layer(layerInProcess())("every page", (it) => {
 })
 
 layer(layerInProcess())("a form", (it) => {
-  it.effect("is taken from the sandbox's own pages and from programs, and from no other page", () =>
+  it.effect("is accepted from the sandbox's own pages and from programs, and from no other page", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const host = new URL(sandbox.webUrl).host
@@ -101,9 +101,9 @@ layer(layerInProcess())("a form", (it) => {
       assert.strictEqual((yield* submit(developers, form, as(other.id))).status, 303)
     }))
 
-  it.effect("has to be a form, say what to do and stay small", () =>
+  it.effect("must be a form, have an action and be small", () =>
     Effect.gen(function*() {
-      const json = yield* ask("POST", "/operator", { "content-type": "application/json" }, "{}")
+      const json = yield* request("POST", "/operator", { "content-type": "application/json" }, "{}")
       assert.strictEqual(json.status, 400)
       for (const action of ["", "constructor", "burn"]) {
         assert.strictEqual((yield* submit("/operator", { do: action })).status, 400, action)
@@ -113,15 +113,15 @@ layer(layerInProcess())("a form", (it) => {
 })
 
 layer(layerInProcess())("signing in", (it) => {
-  it.effect("comes before the Developers page, again when the account is gone", () =>
+  it.effect("is required for the Developers page, also after the account was deleted", () =>
     Effect.gen(function*() {
       for (const headers of [{}, as("nobody"), { cookie: "plaza_account=%zz" }]) {
-        const reply = yield* ask("GET", developers, headers)
+        const reply = yield* request("GET", developers, headers)
         assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, "/sign-in"])
       }
     }))
 
-  it.effect("is remembered in a cookie that no script and no other site sees, whatever the id", () =>
+  it.effect("is stored in a cookie that is hidden from scripts and other sites, whatever the id", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const id = "a;b=c %/é"
@@ -130,10 +130,10 @@ layer(layerInProcess())("signing in", (it) => {
       assert.deepStrictEqual([reply.status, reply.headers["location"]], [303, developers])
       const [pair = "", ...attributes] = (reply.headers["set-cookie"] ?? "").split("; ")
       assert.sameMembers(attributes, ["Path=/", "HttpOnly", "SameSite=Strict"])
-      assert.include((yield* ask("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
+      assert.include((yield* request("GET", developers, { cookie: pair })).text, "<strong>awkward</strong>")
     }))
 
-  it.effect("makes an account that has no access yet, and refuses one that there is", () =>
+  it.effect("creates an account without access, and refuses an existing one", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.strictEqual((yield* submit("/sign-in", { do: "create", username: "newcomer", profile: "photo" })).status, 303)
@@ -148,7 +148,7 @@ layer(layerInProcess())("signing in", (it) => {
 })
 
 layer(layerInProcess())("the Developers page", (it) => {
-  it.effect("shows what was refused, by the field's name, and keeps what was put in", () =>
+  it.effect("shows the refused field by its name, and keeps the input", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none" })
@@ -156,7 +156,7 @@ layer(layerInProcess())("the Developers page", (it) => {
         const [change, said] of [
           [{ useCase: " " }, "Use case must not be empty"],
           [{ botName: "" }, "Bot name must not be empty"],
-          [{ website: "ftp://shop.example" }, "Website has to be an address that begins with http:// or https://"]
+          [{ website: "ftp://shop.example" }, "Website must start with http:// or https://"]
         ] as const
       ) {
         const reply = yield* submit(developers, { ...form, useCase: "Kept input", ...change }, as(id))
@@ -165,7 +165,7 @@ layer(layerInProcess())("the Developers page", (it) => {
         assert.include(reply.text, `aria-invalid="true"`)
         assert.include(reply.text, "useCase" in change ? "Bot" : "Kept input")
       }
-      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=asked`)
+      assert.strictEqual((yield* submit(developers, form, as(id))).headers["location"], `${developers}?done=requested`)
       assert.strictEqual((yield* submit(developers, form, as(id))).status, 409)
     }))
 
@@ -174,15 +174,15 @@ layer(layerInProcess())("the Developers page", (it) => {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none" })
       const key = { do: "create", name: "k", scopes: "posts:write" }
-      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, key, as(id))).status, 409)
       yield* sandbox.setAccess(id, "grant")
-      assert.include((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.include((yield* request("GET", developers, as(id))).text, "Create a key")
       assert.strictEqual((yield* submit(developers, { ...key, scopes: "posts:burn" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k" }, as(id))).status, 400)
       assert.strictEqual((yield* submit(developers, key, as(id))).status, 200)
       yield* sandbox.setAccess(id, "suspend")
-      assert.notInclude((yield* ask("GET", developers, as(id))).text, "Make a key")
+      assert.notInclude((yield* request("GET", developers, as(id))).text, "Create a key")
       const made = (yield* sandbox.state).keys.find(({ accountId }) => accountId === id)
       assert.deepInclude(made, { name: "k", scopes: ["posts:write"] })
       const revoked = yield* submit(developers, { do: "revoke", key: made?.id ?? "" }, as(id))
@@ -190,27 +190,27 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.deepInclude((yield* sandbox.state).keys.find(({ accountId }) => accountId === id), { state: "revoked" })
     }))
 
-  it.effect("tells which calls each scope opens", () =>
+  it.effect("shows the calls that each scope allows", () =>
     Effect.gen(function*() {
-      const { text } = yield* ask("GET", developers, as("1001"))
+      const { text } = yield* request("GET", developers, as("1001"))
       assert.include(text, `posts:read <span class="soft">GET /me/posts, GET /posts/{id}</span>`)
-      const documented = yield* Effect.provide(ask("GET", developers, as("1001")), layerInProcess({ assumptions: false }))
+      const documented = yield* Effect.provide(request("GET", developers, as("1001")), layerInProcess({ assumptions: false }))
       assert.include(documented.text, `posts:read <span class="soft">GET /me/posts</span>`)
       assert.strictEqual(documented.text.split(`name="scopes"`).length - 1, 13)
     }))
 
-  it.effect("lets five keys be active, and no account revoke another's", () =>
+  it.effect("allows five active keys, and no account can revoke another's key", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
       yield* Effect.replicateEffect(sandbox.createKey(id), 5)
-      assert.include((yield* ask("GET", developers, as(id))).text, "5 of at most 5 active")
+      assert.include((yield* request("GET", developers, as(id))).text, "5 of at most 5 keys are active")
       assert.strictEqual((yield* submit(developers, { do: "create", name: "k", scopes: "posts:write" }, as(id))).status, 409)
       assert.strictEqual((yield* submit(developers, { do: "revoke", key: "k1" }, as(id))).status, 404)
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }))
 
-  it.effect("shows the value of a key in one answer, and nothing else ever does", () =>
+  it.effect("shows the value of a key in one response and nowhere else", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
@@ -221,34 +221,34 @@ layer(layerInProcess())("the Developers page", (it) => {
       assert.notInclude(JSON.stringify(made.headers), value)
       const secret = value.slice(4, -4)
       for (const path of pages) {
-        assert.notInclude((yield* ask("GET", path, as(id))).text, secret, path)
+        assert.notInclude((yield* request("GET", path, as(id))).text, secret, path)
       }
       assert.notInclude((yield* control("GET", "/state")).text + (yield* control("GET", "/requests")).text, secret)
       const ready = Redacted.value(sandbox.apiKey)
-      assert.notInclude((yield* ask("GET", developers, as("1001"))).text, ready.slice(4, -4))
+      assert.notInclude((yield* request("GET", developers, as("1001"))).text, ready.slice(4, -4))
     }))
 })
 
 layer(layerInProcess())("the operator's page", (it) => {
-  it.effect("decides once, and moves access as the interface says", () =>
+  it.effect("decides once, and changes access as the interface says", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount({ access: "none", username: "applicant" })
-      const { id: request } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
-      assert.include((yield* ask("GET", "/operator")).text, "The applicant&#39;s bot")
-      const decide = (decision: string) => submit("/operator", { do: "decide", request, decision })
+      const { id: requestId } = yield* sandbox.requestAccess(id, { useCase: "u", botName: "The applicant's bot" })
+      assert.include((yield* request("GET", "/operator")).text, "The applicant&#39;s bot")
+      const decide = (decision: string) => submit("/operator", { do: "decide", request: requestId, decision })
       assert.strictEqual((yield* decide("burn")).status, 400)
       assert.strictEqual((yield* decide("approve")).headers["location"], "/operator?done=approve")
       assert.strictEqual((yield* decide("decline")).status, 409)
-      const move = (move: string) => submit("/operator", { do: "move", account: id, move })
+      const transition = (name: string) => submit("/operator", { do: "transition", account: id, transition: name })
       for (const [name, status] of [["suspend", 303], ["suspend", 409], ["restore", 303], ["revoke", 303], ["burn", 400]] as const) {
-        assert.strictEqual((yield* move(name)).status, status, name)
+        assert.strictEqual((yield* transition(name)).status, status, name)
       }
-      assert.strictEqual((yield* submit("/operator", { do: "move", account: "nobody", move: "grant" })).status, 404)
+      assert.strictEqual((yield* submit("/operator", { do: "transition", account: "nobody", transition: "grant" })).status, 404)
       assert.deepInclude((yield* sandbox.state).accounts.find((account) => account.id === id), { access: "revoked" })
     }))
 
-  it.effect("shows all that wait, and of what is decided the last", () =>
+  it.effect("shows all pending requests, and the latest decisions", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -258,33 +258,33 @@ layer(layerInProcess())("the operator's page", (it) => {
         yield* sandbox.decideAccess(request.id, "decline")
       }
       yield* sandbox.requestAccess(id, { useCase: "u", botName: "bot 22" })
-      const { text } = yield* ask("GET", "/operator")
+      const { text } = yield* request("GET", "/operator")
       assert.include(text, `aria-label="Approve bot 22"`)
       assert.include(text, "bot 21 <")
       assert.include(text, "bot 2 <")
       assert.notInclude(text, "bot 1 <")
     }))
 
-  it.effect("finds accounts by how their username begins", () =>
+  it.effect("finds accounts by the start of their username", () =>
     Effect.gen(function*() {
-      const { text } = yield* ask("GET", "/operator?start=corner-")
+      const { text } = yield* request("GET", "/operator?start=corner-")
       assert.include(text, `aria-label="Suspend corner-shop"`)
       assert.notInclude(text, `aria-label="Suspend tea-and-tide"`)
     }))
 })
 
 layer(layerInProcess())("the console", (it) => {
-  it.effect("shows what was decided and by which rule", () =>
+  it.effect("shows each decision with its rule", () =>
     Effect.gen(function*() {
       yield* call("GET", "/users/nobody")
       yield* call("GET", "/me", { key: null })
-      const { text } = yield* ask("GET", "/console")
-      for (const shown of ["/users/nobody", "profiles.unknown", "404", "gate.key", "401"]) {
+      const { text } = yield* request("GET", "/console")
+      for (const shown of ["/users/nobody", "profiles.unknown", "404", "admission.key", "401"]) {
         assert.include(text, shown)
       }
     }))
 
-  it.effect("takes every kind of fault, clears them, and names what is missing", () =>
+  it.effect("adds every kind of fault, clears them, and names missing fields", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const fault = (inputs: Readonly<Record<string, string>>) => submit("/console", { do: "fault", when: "before", ...inputs })
@@ -310,7 +310,7 @@ layer(layerInProcess())("the console", (it) => {
         { kind: "slow", when: "before", millis: 20 },
         { kind: "garbage", body: "<html>", contentType: "text/html" }
       ])
-      const { text } = yield* ask("GET", "/console")
+      const { text } = yield* request("GET", "/console")
       for (const name of new Set(Fault.members.flatMap(({ fields }) => Object.keys(fields)))) {
         assert.include(text, ` name="${name}"`)
       }
@@ -319,7 +319,7 @@ layer(layerInProcess())("the console", (it) => {
       }
       for (
         const [inputs, said] of [
-          [{ kind: "delay" }, "Milliseconds is missing or invalid"],
+          [{ kind: "delay" }, "Duration is missing or invalid"],
           [{ kind: "status", status: "99" }, "Status is missing or invalid"],
           [{ kind: "drop", times: "x" }, "Times is missing or invalid"],
           [{ kind: "toString" }, "Kind is unknown"]
@@ -333,7 +333,7 @@ layer(layerInProcess())("the console", (it) => {
       assert.deepStrictEqual(yield* sandbox.faults, [])
     }))
 
-  it.effect("moves the clock forward and never back, and resets", () =>
+  it.effect("advances the clock, never sets it back, and resets", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const advance = (forward: string, unit: string) => submit("/console", { do: "advance", forward, unit })
@@ -351,12 +351,12 @@ layer(layerInProcess())("the console", (it) => {
 
 describe("the reference", () => {
   for (const undocumented of [true, false]) {
-    layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with what is assumed" : "of the document alone", (it) => {
-      it.effect("holds every operation, code and schema of the OpenAPI document, which is served beside it", () =>
+    layer(layerInProcess({ assumptions: { undocumented } }))(undocumented ? "with assumed operations" : "of the document alone", (it) => {
+      it.effect("contains every operation, code and schema of the OpenAPI document, which is served too", () =>
         Effect.gen(function*() {
           const document = openApi({ undocumented })
-          assert.deepStrictEqual((yield* ask("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
-          const { text } = yield* ask("GET", "/reference")
+          assert.deepStrictEqual((yield* request("GET", "/openapi.json")).json, JSON.parse(JSON.stringify(document)))
+          const { text } = yield* request("GET", "/reference")
           for (const { operationId, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
             assert.include(text, `id="${operationId}"`)
             for (const [, { description }] of Object.entries(responses).filter(([status]) => Number(status) >= 400)) {
@@ -387,7 +387,7 @@ describe("over a socket, the pages", () => {
   const foreign = [{ host: "evil.example" }, { host: "localhost.evil.example:80" }, { origin: "http://evil.example" }, { origin: "null" }]
 
   layer(layerSocket(), { excludeTestServices: true })((it) => {
-    it.effect("answer this machine, under whatever name it has for itself, and nobody else", () =>
+    it.effect("accept requests from this machine under any of its own names, and no others", () =>
       Effect.gen(function*() {
         for (const path of pages) {
           for (const headers of [{ host: "localhost:1" }, { host: "127.0.0.1" }, { host: "[::1]:1" }]) {
@@ -400,7 +400,7 @@ describe("over a socket, the pages", () => {
       }))
   })
 
-  it.live("answer anyone with control set to anyone", () =>
+  it.live("accept requests from anyone with control set to anyone", () =>
     Effect.gen(function*() {
       for (const headers of foreign) {
         assert.strictEqual(yield* statusUnder("/operator", headers), 200, JSON.stringify(headers))
@@ -411,7 +411,7 @@ describe("over a socket, the pages", () => {
 const characters: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&#39;": "'", "&amp;": "&" }
 
 describe("a template", () => {
-  it.prop("says what it was given, and nothing in it can begin or end a tag or an attribute", [
+  it.prop("contains its values, which can't start or end a tag or an attribute", [
     FastCheck.string({ unit: "grapheme" }),
     FastCheck.integer()
   ], ([text, number]) => {

@@ -1,6 +1,6 @@
 /**
- * The pages in a real Chromium: from asking for access to a revoked key, by mouse, by keyboard and without scripts, and
- * whether everybody can use them.
+ * The pages in a real Chromium: from the request for access to a revoked key, by mouse, by keyboard and without scripts, and
+ * their accessibility.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -15,8 +15,8 @@ const asked = {
   botName: "Stock keeper"
 }
 
-/** The checker reads every element of a page several times, which a busy machine takes its time for. */
-const patience = 180_000
+/** The accessibility check reads every element several times, which is slow on a busy machine. */
+const timeoutMillis = 180_000
 
 /** Runs steps in the browser. */
 const steps = <A>(run: (webUrl: string) => Promise<A>) =>
@@ -33,41 +33,41 @@ const asks = async (page: Page) => {
   await page.getByLabel("Use case").fill(asked.useCase)
   await page.getByLabel("Website").fill(asked.website)
   await page.getByLabel("Bot name").fill(asked.botName)
-  await page.getByRole("button", { name: "Ask for access" }).click()
-  await page.getByRole("status").getByText("Your request was sent").waitFor()
+  await page.getByRole("button", { name: "Request access" }).click()
+  await page.getByRole("status").getByText("Request sent").waitFor()
 }
 
 const approves = async (page: Page, url: string, username: string) => {
   await page.goto(`${url}/operator`)
   const request = page.getByRole("article").filter({ hasText: username })
   await request.getByRole("button", { name: "Approve" }).click()
-  await page.getByRole("status").getByText("The request is approved").waitFor()
+  await page.getByRole("status").getByText("Request approved").waitFor()
 }
 
-/** Makes a key and gives its value, as it is shown. */
+/** Creates a key and returns the value that the page shows. */
 const makes = async (page: Page, url: string) => {
   await page.goto(`${url}/settings/developers`)
   await page.getByLabel("Name", { exact: true }).fill("Stock integration")
   await page.getByLabel("profile:read").check()
-  await page.getByRole("button", { name: "Make the key" }).click()
+  await page.getByRole("button", { name: "Create key" }).click()
   return page.getByLabel("Value of the new key").inputValue()
 }
 
 const revokes = async (page: Page) => {
   await page.locator("summary", { hasText: "Revoke" }).click()
-  await page.getByRole("button", { name: "Revoke Stock integration for good" }).click()
-  await page.getByRole("status").getByText("The key is revoked").waitFor()
+  await page.getByRole("button", { name: "Revoke Stock integration permanently" }).click()
+  await page.getByRole("status").getByText("Key revoked").waitFor()
 }
 
 describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
   layer(Layer.merge(layerSocket(), Browser.layer), { excludeTestServices: true })((it) => {
-    it.scoped("a person asks for access, is approved, makes a key, copies it, uses it and revokes it", () =>
+    it.scoped("a person requests access, is approved, and creates, copies, uses and revokes a key", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit({ permissions: ["clipboard-read", "clipboard-write"] })
         const key = yield* steps(async (url) => {
           await becomes(page, url, "whole-story")
           await asks(page)
-          assert.isFalse(await page.getByRole("button", { name: "Make the key" }).isVisible())
+          assert.isFalse(await page.getByRole("button", { name: "Create key" }).isVisible())
           await approves(page, url, "whole-story")
           const value = await makes(page, url)
           assert.match(value, /^key_[A-Za-z0-9]{40}$/)
@@ -89,7 +89,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
       }))
 
-    it.scoped("all of it works without scripts", () =>
+    it.scoped("everything works without scripts", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit({ javaScriptEnabled: false })
         const key = yield* steps(async (url) => {
@@ -110,7 +110,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         assert.strictEqual(refusal(yield* call("GET", "/me", { key })), "401 INVALID_API_KEY")
       }))
 
-    it.scoped("access is asked for by keyboard alone, and the focus can be seen all the way", () =>
+    it.scoped("access can be requested by keyboard alone, with a visible focus", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
         yield* steps(async (url) => {
@@ -126,11 +126,11 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           assert.strictEqual(await focused(), "content")
           for (
             const [stop, text] of [
-              ["Act for another account", ""],
+              ["Switch account", ""],
               ["useCase", asked.useCase.split("\n")[0] ?? ""],
               ["website", asked.website],
               ["botName", asked.botName],
-              ["Ask for access", ""]
+              ["Request access", ""]
             ] as const
           ) {
             await page.keyboard.press("Tab")
@@ -139,7 +139,7 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
             await page.keyboard.type(text)
           }
           await page.keyboard.press("Enter")
-          await page.getByRole("status").getByText("Your request was sent").waitFor()
+          await page.getByRole("status").getByText("Request sent").waitFor()
           assert.isTrue(await page.getByText(asked.website).isVisible())
         })
       }))
@@ -147,22 +147,22 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
     it.scoped("the console shows new requests, and stops on request", () =>
       Effect.gen(function*() {
         const page = yield* Browser.visit()
-        // Its time stands still but for what the test lets pass.
+        // The test controls the time of the page.
         yield* steps(async (url) => {
           await page.clock.install()
           await page.goto(`${url}/console`)
         })
-        const follow = page.getByRole("button", { name: "Follow" })
+        const follow = page.getByRole("button", { name: "Live" })
         yield* call("GET", "/users/nobody-followed")
         yield* steps(async () => {
           assert.strictEqual(await follow.getAttribute("aria-pressed"), "true")
           await page.route("**/console", (route) => route.abort())
           await page.clock.runFor(2_000)
-          await page.getByRole("status").getByText("The sandbox doesn't respond.").waitFor()
+          await page.getByRole("status").getByText("The sandbox does not respond.").waitFor()
           await page.unroute("**/console")
           await page.clock.runFor(2_000)
           await page.getByText("/users/nobody-followed").waitFor()
-          assert.strictEqual(await page.getByText("The sandbox doesn't respond.").count(), 0)
+          assert.strictEqual(await page.getByText("The sandbox does not respond.").count(), 0)
           await follow.click()
           assert.strictEqual(await follow.getAttribute("aria-pressed"), "false")
         })
@@ -170,12 +170,12 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
         yield* steps(async () => {
           await page.clock.runFor(10_000)
           assert.strictEqual(await page.getByText("/users/nobody-unfollowed").count(), 0)
-          await page.getByRole("link", { name: "Reload" }).click()
+          await page.getByRole("link", { name: "Refresh" }).click()
           await page.getByText("/users/nobody-unfollowed").waitFor()
         })
       }))
 
-    it.scoped("a fault that is added there hits the next call, and the clock moves", () =>
+    it.scoped("an added fault hits the next call, and the clock advances", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const page = yield* Browser.visit()
@@ -184,25 +184,25 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
           await page.goto(`${url}/console`)
           await page.getByLabel("Kind").selectOption("status")
           await page.getByLabel("Path").fill("/me")
-          await page.getByRole("button", { name: "Add the fault" }).click()
+          await page.getByRole("button", { name: "Add fault" }).click()
           const refused = page.getByRole("alert")
           await refused.waitFor()
           assert.include(await refused.innerText(), "Status")
-          assert.strictEqual(await page.title(), "Refused: Console · Plaza sandbox")
+          assert.strictEqual(await page.title(), "Error: Console · Plaza sandbox")
           assert.strictEqual(await page.getByLabel("Path").inputValue(), "/me")
           await page.getByLabel("Status").fill("418")
-          await page.getByRole("button", { name: "Add the fault" }).click()
-          await page.getByRole("status").getByText("The fault is added").waitFor()
-          await page.getByLabel("Forward by").fill("90")
+          await page.getByRole("button", { name: "Add fault" }).click()
+          await page.getByRole("status").getByText("Fault added").waitFor()
+          await page.getByLabel("Advance by").fill("90")
           await page.getByLabel("Unit").selectOption("minutes")
-          await page.getByRole("button", { name: "Advance the clock" }).click()
+          await page.getByRole("button", { name: "Advance clock" }).click()
           await page.getByText("1h 30m ahead").waitFor()
         })
         assert.strictEqual((yield* call("GET", "/me")).status, 418)
         assert.strictEqual((yield* sandbox.clock).aheadMillis - before.aheadMillis, 90 * 60_000)
       }))
 
-    it.scoped("what people put in stays text", () =>
+    it.scoped("user input is never HTML", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const hostile = `"><img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
@@ -224,10 +224,10 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
       }))
 
     for (const [colorScheme, width] of [["light", 1280], ["dark", 390]] as const) {
-      // The pages let no foreign script in, the checker neither.
+      // The pages forbid foreign scripts, such as the accessibility check.
       const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }
 
-      it.scoped(`everybody can use the pages that only tell, ${colorScheme} and ${width} pixels wide`, () =>
+      it.scoped(`the read-only pages are accessible, ${colorScheme} and ${width} pixels wide`, () =>
         Effect.gen(function*() {
           const page = yield* Browser.visit(options)
           yield* steps(async (url) => {
@@ -236,9 +236,9 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
               await Browser.check(page, path)
             }
           })
-        }), patience)
+        }), timeoutMillis)
 
-      it.scoped(`everybody can ask for access, decide and make keys, ${colorScheme} and ${width} pixels wide`, () =>
+      it.scoped(`the forms for access, decisions and keys are accessible, ${colorScheme} and ${width} pixels wide`, () =>
         Effect.gen(function*() {
           const page = yield* Browser.visit(options)
           yield* steps(async (url) => {
@@ -252,13 +252,13 @@ describe.skipIf(Browser.missing !== undefined)("in a browser", () => {
             await approves(page, url, username)
             await page.goto(`${url}/settings/developers`)
             await page.getByLabel("Name", { exact: true }).fill("Stock integration")
-            await page.getByRole("button", { name: "Make the key" }).click()
+            await page.getByRole("button", { name: "Create key" }).click()
             await page.getByRole("alert").waitFor()
             await Browser.check(page, "refused")
             await makes(page, url)
             await Browser.check(page, "made")
           })
-        }), patience)
+        }), timeoutMillis)
     }
   })
 })

@@ -1,5 +1,5 @@
 /**
- * The pages of a sandbox that keeps its data: what they show after a restart, and when the data can't be read.
+ * The pages of a sandbox with a data file: after a restart, and when the data can't be read.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -8,8 +8,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Layer, Logger, LogLevel } from "effect"
-import { as, ask } from "./asking.js"
 import { layerInProcess } from "./support.js"
+import { as, request } from "./WebPages.js"
 
 const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.FileSystem>) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
@@ -21,7 +21,7 @@ const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.Fi
 const developers = "/settings/developers"
 
 describe("the pages of a data file", () => {
-  it.effect("show requests, decisions and keys after a restart as before", () =>
+  it.effect("show the same requests, decisions and keys after a restart", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const [id, before] = yield* Effect.gen(function*() {
@@ -34,34 +34,34 @@ describe("the pages of a data file", () => {
           const { id: key } = yield* sandbox.createKey(id, { name: "revoked", scopes: ["posts:read"] })
           yield* sandbox.revokeKey(key)
           yield* sandbox.createKey(id, { name: "kept", scopes: ["posts:write"] })
-          return [id, (yield* ask("GET", developers, as(id))).text] as const
+          return [id, (yield* request("GET", developers, as(id))).text] as const
         }).pipe(Effect.provide(layerInProcess({ data })))
         for (const shown of ["first", "declined", "https://two.example/", "approved", "revoked", "kept", "posts:write"]) {
           assert.include(before, shown)
         }
-        const { text } = yield* Effect.provide(ask("GET", developers, as(id)), layerInProcess({ data }))
+        const { text } = yield* Effect.provide(request("GET", developers, as(id)), layerInProcess({ data }))
         assert.strictEqual(text, before)
       })
     ))
 
-  it.effect("tell a visitor that the sandbox failed and no more, and whoever runs it why", () =>
+  it.effect("show a visitor only that the sandbox failed, and log the cause", () =>
     withFile((data) =>
       Effect.gen(function*() {
         yield* Effect.provide(Sandbox.Sandbox, layerInProcess({ data }))
         yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE keys SET scopes = 'no longer a list'`).pipe(
-          // A log of its own would hold on to the file.
+          // A second write-ahead log would keep the file open.
           Effect.provide(SqliteClient.layer({ filename: data, disableWAL: true }))
         )
         const logged: Array<string> = []
         const logger = Logger.make(({ cause, logLevel, message }) => {
           logged.push(`${logLevel.label} ${String(message)} ${JSON.stringify(cause)}`)
         })
-        const reply = yield* ask("GET", developers, as("1001")).pipe(
+        const reply = yield* request("GET", developers, as("1001")).pipe(
           Effect.provide(Layer.provideMerge(layerInProcess({ data }), Logger.replace(Logger.defaultLogger, logger))),
           Logger.withMinimumLogLevel(LogLevel.All)
         )
         assert.strictEqual(reply.status, 500)
-        assert.include(reply.text, "The sandbox failed on its own side.")
+        assert.include(reply.text, "The sandbox failed. Its log has the reason.")
         assert.notInclude(reply.text, "no longer a list")
         assert.notInclude(reply.text, "scopes")
         assert.lengthOf(logged, 1)

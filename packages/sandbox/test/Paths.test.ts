@@ -1,5 +1,5 @@
 /**
- * Routes: ids of any characters, and whatever leads nowhere.
+ * Routes: ids with any characters, and unknown paths.
  */
 import { FetchHttpClient, HttpClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -8,7 +8,7 @@ import { Effect, FastCheck, Redacted, Schema } from "effect"
 import { connect } from "node:net"
 import { call, layerInProcess, layerSocket, refusal } from "./support.js"
 
-/** What can be one segment of a path: not empty, no dots alone, well-formed. */
+/** Valid path segments: not empty, not `.` or `..`, well-formed. */
 const sendable = FastCheck.string({ unit: "grapheme", minLength: 1, maxLength: 200 })
   .filter((id) => id !== "." && id !== ".." && !/\p{Surrogate}/u.test(id))
 const anyId = FastCheck.oneof(
@@ -39,7 +39,7 @@ describe("paths", () => {
         assert.strictEqual(readNotFound(inside.json).error.id, unknown)
       }), { fastCheck: { numRuns: 100 } })
 
-    it.effect.prop("a product with any id can be found, and tells its id unchanged", [anyId.filter((id) => !id.includes("\0"))],
+    it.effect.prop("a product with any id is found, and its id is unchanged", [anyId.filter((id) => !id.includes("\0"))],
       ([id]) =>
         Effect.gen(function*() {
           const sandbox = yield* Sandbox.Sandbox
@@ -70,7 +70,7 @@ describe("paths", () => {
         }
       }))
 
-    it.effect("a method that a path doesn't have is not found", () =>
+    it.effect("an unknown method of a path is not found", () =>
       Effect.gen(function*() {
         for (
           const [method, path] of [["POST", "/me"], ["GET", "/posts"], ["DELETE", "/me/posts"], ["PUT", "/posts/1"], ["POST", "/store"], [
@@ -91,12 +91,12 @@ describe("paths", () => {
         }
       }))
 
-    it.effect("names of routes are read encoded as well", () =>
+    it.effect("percent-encoded route names are accepted too", () =>
       Effect.gen(function*() {
         assert.strictEqual((yield* call("GET", "/m%65")).status, 200)
       }))
 
-    it.effect("there is nothing outside of /open/v1 and /sandbox", () =>
+    it.effect("other paths than /open/v1 and /sandbox are unknown", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const client = yield* HttpClient.HttpClient
@@ -109,7 +109,7 @@ describe("paths", () => {
   })
 
   layer(layerSocket(), { excludeTestServices: true })("over a socket", (it) => {
-    it.effect("unknown routes, wrong methods and malformed paths leave in the envelope", () =>
+    it.effect("unknown routes, wrong methods and malformed paths get the envelope", () =>
       Effect.gen(function*() {
         assert.strictEqual(refusal(yield* call("GET", "/nowhere")), "404 NOT_FOUND")
         assert.strictEqual(refusal(yield* call("OPTIONS", "/me")), "404 NOT_FOUND")
@@ -128,7 +128,7 @@ describe("paths", () => {
         assert.strictEqual(readNotFound(yield* response.json).error.id, "a/b?c=1#d")
       }).pipe(Effect.provide(FetchHttpClient.layer)))
 
-    /** What comes back for these bytes until the connection ends. */
+    /** The response to these bytes until the connection closes. */
     const exchange = (lines: ReadonlyArray<string>) =>
       Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) =>
         Effect.async<string>((resume) => {
@@ -140,7 +140,7 @@ describe("paths", () => {
           }).on("close", () => resume(Effect.succeed(received)))
         }))
 
-    it.effect("what isn't HTTP leaves in the envelope", () =>
+    it.effect("malformed HTTP gets the envelope", () =>
       Effect.gen(function*() {
         for (
           const lines of [["NONSENSE"], ["GET /open/v1/me HTTP/1.1", "host: localhost", "bad header"], [
@@ -154,7 +154,7 @@ describe("paths", () => {
         }
       }))
 
-    it.effect("a request without a host, with an unknown expectation or with an absolute target is read as any other", () =>
+    it.effect("a request without a host, with an unknown expectation or with an absolute target is handled as usual", () =>
       Effect.gen(function*() {
         for (
           const lines of [

@@ -1,6 +1,6 @@
 /**
- * What a call costs doesn't grow with what is stored: every statement that an operation runs is explained by SQLite, and
- * none reads through a table or sorts what it found.
+ * The cost of a call does not grow with the stored data: SQLite explains every statement of an operation, and
+ * none scans a table or sorts its result.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -15,7 +15,7 @@ import { type Client, Sql } from "../src/storage/Sql.js"
 import * as SqlSchema from "../src/storage/SqlSchema.js"
 import { call, layerInProcess, pageOf, someone } from "./support.js"
 
-// With a file, so that what is counted against the limits is written down too.
+// With a file, so that the requests counted against the limits are stored too.
 const world = Layer.unwrapScoped(
   Effect.map(
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()),
@@ -23,7 +23,7 @@ const world = Layer.unwrapScoped(
   )
 ).pipe(Layer.provide(NodeContext.layer))
 
-/** Those that stay small whatever is done. */
+/** The tables that always stay small. */
 const small: ReadonlyArray<string> = ["meta", "sqlite_sequence"]
 const growing = Database.tableNames.filter((name) => !small.includes(name)).join("|")
 const costly = new RegExp(`^SCAN (?:${growing})\\b|TEMP B-TREE`)
@@ -33,9 +33,9 @@ interface Step {
   readonly detail: string
 }
 
-/** What the driver was asked to run lately. */
+/** The latest statements of the driver. */
 const asked: Array<string> = []
-// The method as it is; it is called with its own `this` below.
+// The unbound method; it is called with its own `this` below.
 const prepare = Reflect.get(Sqlite.prototype, "prepare") as (this: Sqlite.Database, text: string) => Sqlite.Statement
 const recording = function(this: Sqlite.Database, text: string) {
   const statement = prepare.call(this, text)
@@ -43,18 +43,20 @@ const recording = function(this: Sqlite.Database, text: string) {
     const run = statement[method].bind(statement)
     statement[method] = (...values: Array<unknown>) => {
       asked.push(text)
+      // The result of the method that this one replaces.
       return run(...values) as never
     }
   }
   return statement
 }
-// Its type tells the parameters of each statement, which nobody counts here.
+// It takes and returns what the original does; its type lacks the type parameters of statements.
 Sqlite.prototype.prepare = recording as never
 afterAll(() => {
+  // The original method.
   Sqlite.prototype.prepare = prepare as never
 })
 
-/** An empty database of the same form, which is asked for its plans: they don't depend on what is in it. */
+/** An empty database with the same tables, whose query plans do not depend on its content. */
 class Planner extends Context.Tag("test/Planner")<Planner, Client>() {}
 const planner = Layer.effect(Planner, Sql).pipe(Layer.provide(Database.layer(":memory:")))
 
@@ -80,7 +82,7 @@ const costlyOf = (steps: ReadonlyArray<Step>) => steps.filter(({ detail }) => co
 
 const lists = ["/me/posts", "/conversations", "/store/products", "/store/orders", "/conversations/conv_303/messages"]
 
-/** One successful request for every operation; those on what is deleted come last. */
+/** One successful request for every operation; deletions come last. */
 const requests = [
   ["GET", "/me"],
   ["GET", "/users/1002"],
@@ -126,13 +128,13 @@ describe("the cost of a call", () => {
         assert.deepStrictEqual(routes.sort(), operations.sort())
       }))
 
-    it.effect("would be seen if it grew: reading the whole state reads through every table", () =>
+    it.effect("would be detected if it grew: reading the whole state scans every table", () =>
       Effect.gen(function*() {
         const { state } = yield* Sandbox.Sandbox
         assert.isAbove(costlyOf(yield* stepsOf(state)).length, 10)
       }))
 
-    it.effect("doesn't grow with what is stored, for any operation", () =>
+    it.effect("does not grow with the stored data, for any operation", () =>
       Effect.gen(function*() {
         for (const request of requests) {
           let status = 0
@@ -145,7 +147,7 @@ describe("the cost of a call", () => {
         }
       }))
 
-    it.effect("doesn't grow with the depth of a list either: the next page begins at its place in an index", () =>
+    it.effect("does not grow with the depth of a list: the next page starts at its position in an index", () =>
       Effect.gen(function*() {
         for (let time = 0; time < 3; time++) {
           yield* call("POST", "/conversations/conv_303/messages", { json: { text: "more" } })
@@ -156,11 +158,11 @@ describe("the cost of a call", () => {
           assert.deepStrictEqual(costlyOf(steps), [], path)
           const [found] = steps.filter(({ detail, statement }) => / LIMIT /.test(statement) && detail.startsWith("SEARCH"))
           assert.match(found?.detail ?? "",
-            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,turn\)<\(\?,\?\))\)$/, path)
+            /^SEARCH \w+ USING INDEX \w+ \((?:account_id|pair)=\? AND (?:seq<\?|\(created_at,sort_seq\)<\(\?,\?\))\)$/, path)
         }
       }))
 
-    it.effect("doesn't grow for what is refused for a key, a relation or an unknown id", () =>
+    it.effect("does not grow for requests refused for a key, a relation or an unknown id", () =>
       Effect.gen(function*() {
         const { key } = yield* someone
         const steps = yield* stepsOf(Effect.all([

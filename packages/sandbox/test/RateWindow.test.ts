@@ -5,8 +5,8 @@ import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
-import { Duration, Effect, Layer, TestClock } from "effect"
-import { ArrivalsRepo } from "../src/access/ArrivalsRepo.js"
+import { Duration, Effect, TestClock } from "effect"
+import * as Arrivals from "../src/access/ArrivalsRepo.js"
 import * as Database from "../src/storage/Database.js"
 import * as Killed from "./killed.js"
 import { call, layerInProcess, refusal, type Request } from "./support.js"
@@ -19,7 +19,7 @@ const accepted = (count: number) =>
   )
 
 describe("the rate", () => {
-  it.effect("120 requests of a key pass within any minute, the next is refused with the whole seconds to wait", () =>
+  it.effect("allows 120 requests of a key in any minute, and refuses the next with the whole seconds to wait", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(yield* accepted(60), 60)
@@ -35,7 +35,7 @@ describe("the rate", () => {
       assert.strictEqual((yield* me()).headers["retry-after"], "31")
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("waiting as long as told is always enough", () =>
+  it.effect("waiting for Retry-After is always enough", () =>
     Effect.gen(function*() {
       yield* accepted(60)
       yield* TestClock.adjust("1234 millis")
@@ -45,7 +45,7 @@ describe("the rate", () => {
       assert.strictEqual((yield* me()).status, 200)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("counts every request that isn't refused for the rate, failed ones included", () =>
+  it.effect("counts every request that is not refused for the rate, failed ones included", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* call("GET", "/users/nobody")).status, 404)
       assert.strictEqual((yield* call("POST", "/posts", { text: "{" })).status, 400)
@@ -59,7 +59,7 @@ describe("the rate", () => {
       assert.strictEqual(yield* accepted(4), 3)
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 3 } }))))
 
-  it.effect("is each key's own", () =>
+  it.effect("is separate for each key", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { apiKey: key } = yield* sandbox.createKey("1001")
@@ -67,7 +67,7 @@ describe("the rate", () => {
       assert.strictEqual((yield* me({ key })).status, 200)
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 2 } }))))
 
-  it.effect("has a window of the length that is assumed", () =>
+  it.effect("has a window of the assumed length", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* accepted(3), 2)
       yield* TestClock.adjust("5 seconds")
@@ -76,7 +76,7 @@ describe("the rate", () => {
       assumptions: { requestsPerWindow: 2, rateWindow: Duration.seconds(5) }
     }))))
 
-  it.effect("is counted anew after a reset", () =>
+  it.effect("starts again after a reset", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       assert.strictEqual(yield* accepted(3), 2)
@@ -86,7 +86,7 @@ describe("the rate", () => {
 })
 
 describe("the daily quota", () => {
-  it.effect("is shared by all keys of an account, and comes back at midnight UTC", () =>
+  it.effect("is shared by all keys of an account, and starts again at midnight UTC", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { apiKey: key } = yield* sandbox.createKey("1001")
@@ -101,7 +101,7 @@ describe("the daily quota", () => {
     }).pipe(Effect.provide(layerInProcess({ assumptions: { dailyQuota: 3 } }))))
 })
 
-describe("in a data file, what was counted", () => {
+describe("in a data file, the counts", () => {
   const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E>) =>
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
       Effect.flatMap((folder) => use(`${folder}/sandbox.db`)),
@@ -109,7 +109,7 @@ describe("in a data file, what was counted", () => {
       Effect.provide(NodeContext.layer)
     )
 
-  it.effect("stays counted over a restart, the rate as well as the quota", () =>
+  it.effect("are kept over a restart, for the rate and the quota", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const start = { data, assumptions: { requestsPerWindow: 4, dailyQuota: 6 } }
@@ -132,18 +132,18 @@ describe("in a data file, what was counted", () => {
       })
     ))
 
-  it.effect("stays counted when the process is killed", () =>
+  it.effect("are kept when the process is killed", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const answered = yield* Killed.whileWriting(data, 20)
         const start = { data, assumptions: { dailyQuota: answered + 5 } }
         const left = yield* Effect.provide(accepted(6), layerInProcess(start))
-        // The last one may have been counted before its answer could be told.
+        // The last request may be counted without its response having arrived.
         assert.isTrue(left === 5 || left === 4, `${answered} answered, ${left} left of 5`)
       })
     ))
 
-  it.effect("is forgotten with a reset", () =>
+  it.effect("are cleared by a reset", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const start = { data, assumptions: { dailyQuota: 2 } }
@@ -152,14 +152,15 @@ describe("in a data file, what was counted", () => {
       })
     ))
 
-  it.effect("takes no more room than what still counts", () =>
+  it.effect("take no more space than the requests that still count", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const start = { data, assumptions: { requestsPerWindow: 200, dailyQuota: 1_300 } }
         const minute = Effect.zipLeft(accepted(200), TestClock.adjust("1 minute"))
         yield* Effect.provide(Effect.replicateEffect(minute, 6), layerInProcess(start))
-        const kept = yield* Effect.flatMap(ArrivalsRepo, (repo) => repo.count()).pipe(
-          Effect.provide(Layer.provide(ArrivalsRepo.Default, Database.layer(data)))
+        const kept = yield* Effect.flatMap(Arrivals.ArrivalsRepo, (repo) => repo.count()).pipe(
+          Effect.provideServiceEffect(Arrivals.ArrivalsRepo, Arrivals.make),
+          Effect.provide(Database.layer(data))
         )
         assert.isAtMost(kept, 700)
         assert.strictEqual(yield* Effect.provide(accepted(101), layerInProcess(start)), 100)

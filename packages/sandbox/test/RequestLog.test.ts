@@ -1,5 +1,5 @@
 /**
- * The log of requests: which rule decided each of them, and how a part of it is read.
+ * The request log: the rule that decided each request, and reading pages of it.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -21,24 +21,24 @@ const decided = (method: "GET" | "POST" | "PATCH", path: string, request: Reques
     return record?.rule
   })
 
-layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, maxBodyBytes: 500 } }))("the log of requests", (it) => {
-  it.effect("tells the rule that stood before the operation", () =>
+layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, maxBodyBytes: 500 } }))("the request log", (it) => {
+  it.effect("has the rule of admission that refused a request", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
-      assert.strictEqual(yield* decided("GET", "/nowhere"), "gate.route")
-      assert.strictEqual(yield* decided("GET", "/me", { key: null }), "gate.key")
+      assert.strictEqual(yield* decided("GET", "/nowhere"), "admission.route")
+      assert.strictEqual(yield* decided("GET", "/me", { key: null }), "admission.key")
       const { id } = yield* sandbox.createAccount({ photo: false })
       const { apiKey: key } = yield* sandbox.createKey(id, { scopes: ["posts:write"] })
-      assert.strictEqual(yield* decided("GET", "/me", { key }), "gate.scope")
-      assert.strictEqual(yield* decided("POST", "/posts", { key, json: { text: "a" } }), "gate.profile")
+      assert.strictEqual(yield* decided("GET", "/me", { key }), "admission.scope")
+      assert.strictEqual(yield* decided("POST", "/posts", { key, json: { text: "a" } }), "admission.profile")
       yield* sandbox.setAccess(id, "suspend")
-      assert.strictEqual(yield* decided("GET", "/me", { key }), "gate.access")
-      assert.strictEqual(yield* decided("POST", "/posts", { text: "{" }), "gate.json")
-      assert.strictEqual(yield* decided("POST", "/posts", { json: { text: 1 } }), "gate.fields")
-      assert.strictEqual(yield* decided("POST", "/posts", { json: { text: "a".repeat(600) } }), "gate.size")
+      assert.strictEqual(yield* decided("GET", "/me", { key }), "admission.access")
+      assert.strictEqual(yield* decided("POST", "/posts", { text: "{" }), "admission.json")
+      assert.strictEqual(yield* decided("POST", "/posts", { json: { text: 1 } }), "admission.fields")
+      assert.strictEqual(yield* decided("POST", "/posts", { json: { text: "a".repeat(600) } }), "admission.size")
     }))
 
-  it.effect("tells the rule of the operation, and the operation where none stood against it", () =>
+  it.effect("has the rule of the operation that refused a request, or the operation that accepted it", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { conversations } = yield* sandbox.state
@@ -62,30 +62,30 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.strictEqual(yield* decided("GET", `/users/${jonas?.id ?? ""}`), "users.unavailable")
     }))
 
-  it.effect("tells the limits apart", () =>
+  it.effect("distinguishes rate and quota", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
       yield* Effect.replicateEffect(call("GET", "/me"), 60)
-      assert.strictEqual(yield* decided("GET", "/me"), "gate.rate")
+      assert.strictEqual(yield* decided("GET", "/me"), "admission.rate")
       yield* sandbox.advanceClock("1 minute")
       yield* Effect.replicateEffect(call("GET", "/me"), 20)
-      assert.strictEqual(yield* decided("GET", "/me"), "gate.quota")
+      assert.strictEqual(yield* decided("GET", "/me"), "admission.quota")
     }))
 
-  it.effect("tells the fault that kept a request from the service, and the rule where it only changed the answer", () =>
+  it.effect("has the fault that stopped a request, and the rule if the fault only changed the response", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
       yield* sandbox.addFault({ kind: "status", when: "before", status: 500 })
       yield* call("GET", "/me")
-      assert.deepInclude(yield* last, { status: null, rule: "fault", reason: "kept from the service by fault_1" })
+      assert.deepInclude(yield* last, { status: null, rule: "fault", reason: "stopped before the service by fault_1" })
       yield* sandbox.addFault({ kind: "status", when: "after", status: 500 })
       yield* call("GET", "/me")
       assert.deepInclude(yield* last, { status: 200, rule: "profiles.getMe", deliveredStatus: 500 })
     }))
 
-  it.effect("is read from a request on, by operation, by rule and by number", () =>
+  it.effect("is read after a request, by operation, by rule and with a limit", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.reset
@@ -100,7 +100,7 @@ layer(layerInProcess({ assumptions: { requestsPerWindow: 60, dailyQuota: 80, max
       assert.deepStrictEqual(yield* read(`after=${ids[3] ?? ""}`), [])
       assert.deepStrictEqual(yield* read("after=req_999999"), ids)
       assert.deepStrictEqual(yield* read("limit=1"), ids.slice(3))
-      assert.deepStrictEqual(yield* read("rule=gate.key"), ids.slice(3))
+      assert.deepStrictEqual(yield* read("rule=admission.key"), ids.slice(3))
       assert.deepStrictEqual(yield* read("operation=getMe&rule=profiles.getMe&limit=1"), ids.slice(2, 3))
       for (
         const [query, name] of [["after=x", "after"], ["limit=0", "limit"], ["limit=x", "limit"], ["opration=getMe", "opration"]] as const

@@ -1,5 +1,5 @@
 /**
- * The log of requests is bounded in bytes and is read in pages, and nothing of the form of a key stands in it.
+ * The request log is bounded in bytes, is read in pages, and contains nothing that has the form of a key.
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Latitude, Sandbox } from "@plaza/sandbox"
@@ -20,13 +20,13 @@ const readPage = Schema.decodeUnknownSync(Schema.Struct({
   next: Schema.NullOr(Schema.String)
 }))
 
-describe("the log of requests", () => {
+describe("the request log", () => {
   const filled = (requests: number, length: number) =>
     Effect.gen(function*() {
       const log = yield* RequestLog.RequestLog
       for (let index = 0; index < requests; index++) {
         log.noteDecision(log.open("GET", `/${"p".repeat(length)}`, "q".repeat(length), 0), {
-          rule: "gate.route",
+          rule: "admission.route",
           reason: "r".repeat(length)
         })
       }
@@ -43,7 +43,7 @@ describe("the log of requests", () => {
       assert.strictEqual(all.at(-1)?.id, "req_5000")
     }).pipe(Effect.provide(logLayer)))
 
-  it.effect("marks a record of which something was cut", () =>
+  it.effect("marks a cut record", () =>
     Effect.gen(function*() {
       const log = yield* filled(1, 14_500)
       const [record] = yield* log.all
@@ -60,7 +60,7 @@ describe("the log of requests", () => {
       assert.deepStrictEqual([all.length, all[0]?.id, all.at(-1)?.id], [10_000, "req_15001", "req_25000"])
     }).pipe(Effect.provide(logLayer)))
 
-  it.effect("gives no more than 4 MiB at once, and the rest page by page", () =>
+  it.effect("has pages of at most 4 MiB", () =>
     Effect.gen(function*() {
       const log = yield* filled(3_000, 2_000)
       const ids: Array<string> = []
@@ -76,8 +76,8 @@ describe("the log of requests", () => {
     }).pipe(Effect.provide(logLayer)))
 })
 
-layer(layerInProcess())("the log of requests, over the control interface", (it) => {
-  it.effect("lists the newest by default, and pages from any request on", () =>
+layer(layerInProcess())("the request log, over the control API", (it) => {
+  it.effect("lists the newest by default, and pages after any request", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* Effect.replicateEffect(call("GET", "/me"), 12, { discard: true })
@@ -90,7 +90,7 @@ layer(layerInProcess())("the log of requests, over the control interface", (it) 
       assert.deepStrictEqual([second.data.map(({ id }) => id), second.next], [ids.slice(7), null])
     }))
 
-  it.effect("shows no key that was put into a path or a query, as it is or percent-encoded", () =>
+  it.effect("shows no key of a path or a query, unencoded or percent-encoded", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { apiKey } = yield* sandbox.createKey("1001")
@@ -118,7 +118,7 @@ layer(layerInProcess())("the log of requests, over the control interface", (it) 
   })
 })
 
-describe("a key that is made at run time", () => {
+describe("a key that is created at run time", () => {
   it.scoped("comes from no generator that a program can seed or repeat", () =>
     Effect.gen(function*() {
       yield* Effect.acquireRelease(

@@ -1,5 +1,5 @@
 /**
- * What leaves is what the contract's schema writes, with fields beyond it, for every response of every operation.
+ * Every response of every operation is encoded by the schema of the contract, with its further fields.
  */
 import { HttpApi } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
@@ -9,7 +9,7 @@ import { AssumedApi } from "../src/AssumedApi.js"
 import { bodySchema } from "../src/http/Operation.js"
 import { responseBody } from "../src/http/ServedApi.js"
 
-/** The schema of every response that has a body, by its operation. */
+/** The schema of every response with a body, by operation. */
 const responses = new Map<string, Schema.Schema<unknown, unknown>>()
 const onEndpoint = (
   { endpoint: { name, successSchema } }: { readonly endpoint: { readonly name: string; readonly successSchema: Schema.Schema.All } }
@@ -17,7 +17,7 @@ const onEndpoint = (
 HttpApi.reflect(PlazaApiWithStories, { onGroup: () => {}, onEndpoint })
 HttpApi.reflect(AssumedApi, { onGroup: () => {}, onEndpoint })
 
-/** Further fields, as the sandbox has them. */
+/** Further fields of the sandbox. */
 const further = fc.dictionary(fc.constantFrom("authorId", "shippedAt", "note"), fc.oneof(fc.string(), fc.constant(null), fc.nat()))
 
 const isWritten = (write: () => unknown): boolean => {
@@ -29,7 +29,7 @@ const isWritten = (write: () => unknown): boolean => {
   }
 }
 
-describe("a response is what the schema writes", () => {
+describe("a response is encoded by its schema", () => {
   for (const [name, plain] of responses) {
     it(`for ${name}`, () => {
       const bySchema = Schema.encodeUnknownSync(plain, { onExcessProperty: "preserve" })
@@ -38,7 +38,7 @@ describe("a response is what the schema writes", () => {
       fc.assert(fc.property(value, further, (value, more) => {
         const whole = { ...more, ...value }
         expect(written(whole)).toEqual(bySchema(whole))
-        // What isn't a response of the contract is a defect of its handler.
+        // A value that does not match the contract is a defect of its handler.
         for (const wrong of [5, null, [whole], ...Object.keys(whole).map((key) => ({ ...whole, [key]: 5n }))]) {
           expect(isWritten(() => written(wrong))).toBe(isWritten(() => bySchema(wrong)))
         }
@@ -46,7 +46,7 @@ describe("a response is what the schema writes", () => {
     })
   }
 
-  it("for dates and other names in lists of lists, and fields that are left out or null", () => {
+  it("for dates and renamed fields in nested lists, and for fields that are omitted or null", () => {
     const item = Schema.Struct({ at: Schema.DateTimeUtc, note: Schema.optionalWith(Schema.String, { nullable: true, exact: true }) })
     const schema = Schema.Struct({
       rows: Schema.Array(Schema.Array(item)),

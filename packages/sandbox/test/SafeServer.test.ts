@@ -1,6 +1,6 @@
 /**
- * A sandbox on a socket among other programs: it listens to this machine alone, bounds what it takes, tells no key to
- * anyone, and stops on request.
+ * A sandbox on a socket: it listens on this machine only, limits requests, logs no key
+ * and stops on request.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -26,7 +26,7 @@ const outside = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   .map(({ address }) => address)
 
 describe("a sandbox on a socket", () => {
-  it.live("listens to this machine alone by default, and to another host where one is set", () =>
+  it.live("listens on this machine only by default, and on another host if one is set", () =>
     Effect.gen(function*() {
       for (const [options, isOpen] of [[{}, false], [{ host: "0.0.0.0" }, true]] as const) {
         yield* Effect.gen(function*() {
@@ -41,8 +41,8 @@ describe("a sandbox on a socket", () => {
     }))
 })
 
-layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", (it) => {
-  it.scoped("is bounded: headers beyond 16 KiB are refused in the envelope, few large ones and many small ones", () =>
+layer(layerSocket(), { excludeTestServices: true })("a request on a socket", (it) => {
+  it.scoped("is refused with the envelope if its headers exceed 16 KiB, few large or many small ones", () =>
     Effect.gen(function*() {
       const many = Array.from({ length: 4_000 }, (_, index) => `a${index}:b`)
       for (const headers of [[`x: ${"y".repeat(17_000)}`], many]) {
@@ -54,7 +54,7 @@ layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", 
       }
     }))
 
-  it.scoped("is read whole below that: no header is left out because there are many", () =>
+  it.scoped("keeps all of its headers below that, however many there are", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       const many = Array.from({ length: 2_500 }, () => "a:b")
@@ -64,7 +64,7 @@ layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", 
       assert.strictEqual(Sockets.statusOf(yield* closed), "200")
     }))
 
-  it.scoped("is refused in the envelope when it isn't HTTP, or asks for a tunnel", () =>
+  it.scoped("is refused with the envelope if it is malformed, or a CONNECT", () =>
     Effect.gen(function*() {
       const key = yield* Sockets.bearer
       for (
@@ -90,7 +90,7 @@ layer(layerSocket(), { excludeTestServices: true })("what is sent to a socket", 
       assert.strictEqual((yield* call("GET", "/me")).status, 200)
     }))
 
-  it.scoped("may come in one go: requests behind each other are answered in their order", () =>
+  it.scoped("may be pipelined: responses have the order of the requests", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       const key = yield* Sockets.bearer
@@ -109,7 +109,7 @@ const withFile = <A, E>(use: (data: string) => Effect.Effect<A, E, FileSystem.Fi
 
 describe("a key", () => {
   for (const [way, make] of [["in process", layerInProcess], ["over a socket", layerSocket]] as const) {
-    it.live(`appears in no log at any level, ${way}: not when all is well, a call is refused, or the sandbox itself fails`, () =>
+    it.live(`appears in no log at any level, ${way}: not after success, a refusal or a failure of the sandbox`, () =>
       withFile((data) =>
         Effect.gen(function*() {
           const fs = yield* FileSystem.FileSystem
@@ -148,12 +148,12 @@ describe("a key", () => {
 })
 
 describe("a stop", () => {
-  it.live("hangs up on whoever is waited for, and leaves no port, no lock and no file of its own", () =>
+  it.live("closes waiting connections, and leaves no port, no lock and no file of its own", () =>
     withFile((data) =>
       Effect.gen(function*() {
         const fs = yield* FileSystem.FileSystem
         const scope = yield* Scope.make()
-        const context = yield* Layer.buildWithScope(layerSocket({ data, patience: { stop: Duration.minutes(10) } }), scope)
+        const context = yield* Layer.buildWithScope(layerSocket({ data, timeouts: { stop: Duration.minutes(10) } }), scope)
         yield* Effect.gen(function*() {
           const { baseUrl, requests, state } = yield* Sandbox.Sandbox
           const { media } = yield* state
@@ -192,15 +192,15 @@ describe("a stop", () => {
   const text = "x".repeat(500_000)
   for (
     const [what, takes, stop] of [
-      ["waits for an answer that is being taken", true, Duration.minutes(10)],
-      ["waits no longer than the timeout for one that isn't", false, Duration.millis(100)]
+      ["waits for a response that the caller is reading", true, Duration.minutes(10)],
+      ["waits at most for the timeout for one that is not read", false, Duration.millis(100)]
     ] as const
   ) {
     it.live(what, () =>
       Effect.gen(function*() {
         const scope = yield* Scope.make()
-        const patience = { answer: Duration.minutes(10), stop }
-        const context = yield* Layer.buildWithScope(layerSocket({ patience, assumptions: { maxTextLength: text.length } }), scope)
+        const timeouts = { response: Duration.minutes(10), stop }
+        const context = yield* Layer.buildWithScope(layerSocket({ timeouts, assumptions: { maxTextLength: text.length } }), scope)
         yield* Effect.gen(function*() {
           yield* Effect.replicateEffect(call("POST", "/posts", { json: { text } }), 40, { discard: true })
           const { closed, socket } = yield* Sockets.open

@@ -34,7 +34,7 @@ layer(layerInProcess())("seeding", (it) => {
       assert.strictEqual((yield* call("GET", "/me", { key: (yield* sandbox.createKey(id)).apiKey })).status, 200)
     }))
 
-  it.effect("developer access moves only as the interface says", () =>
+  it.effect("developer access changes only as the interface says", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()
@@ -43,7 +43,7 @@ layer(layerInProcess())("seeding", (it) => {
       assert.strictEqual(yield* codeOf(sandbox.setAccess(id, "suspend")), "CONFLICT")
     }))
 
-  it.effect("what isn't there can't be changed", () =>
+  it.effect("unknown items can't be changed", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       for (
@@ -63,7 +63,7 @@ layer(layerInProcess())("seeding", (it) => {
       }
     }))
 
-  it.effect("an id or a username is taken once", () =>
+  it.effect("an id and a username are unique", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       yield* sandbox.createAccount({ id: "x1", username: "x-one" })
@@ -71,7 +71,7 @@ layer(layerInProcess())("seeding", (it) => {
       assert.strictEqual(yield* codeOf(sandbox.createAccount({ username: "x-one" })), "CONFLICT")
     }))
 
-  it.effect("a relation changes in the parts that are told", () =>
+  it.effect("a relation changes only in the given fields", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id } = yield* sandbox.createAccount()

@@ -1,5 +1,5 @@
 /**
- * Seeding over HTTP: by a client that is derived from the contract, and by invalid requests.
+ * Seeding over HTTP: with a client derived from the contract, and with invalid requests.
  */
 import { FetchHttpClient, HttpApiClient } from "@effect/platform"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -14,10 +14,10 @@ const client = Effect.gen(function*() {
 })
 const shipment = { json: { carrier: "DHL", trackingNumber: "1" } }
 
-layer(layerSocket(), { excludeTestServices: true })("over a socket, a client that is derived from the contract", (it) => {
+layer(layerSocket(), { excludeTestServices: true })("over a socket, a client derived from the contract", (it) => {
   const asClient = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, FetchHttpClient.layer)
 
-  it.effect("makes accounts with awkward ids, and everything that hangs on them", () =>
+  it.effect("creates accounts with unusual ids, and everything that refers to them", () =>
     asClient(Effect.gen(function*() {
       const seeding = yield* client
       const id = "A/1 %?#é"
@@ -73,7 +73,7 @@ layer(layerSocket(), { excludeTestServices: true })("over a socket, a client tha
 })
 
 layer(layerInProcess())("an invalid seeding request", (it) => {
-  it.effect("is refused in the envelope, with the field's name in one sentence", () =>
+  it.effect("is refused with the envelope and the field's name in one sentence", () =>
     Effect.gen(function*() {
       const { createAccount, state } = yield* Sandbox.Sandbox
       yield* createAccount({ id: "taken" })
@@ -119,7 +119,7 @@ layer(layerInProcess())("an invalid seeding request", (it) => {
 })
 
 describe("seeding", () => {
-  it.effect("names every word that could have been chosen", () =>
+  it.effect("lists every allowed value", () =>
     Effect.gen(function*() {
       assert.include(messageOf(yield* control("POST", "/accounts/1001/access", { json: { move: "ban" } })),
         "grant, suspend, revoke, restore")
@@ -131,7 +131,7 @@ describe("seeding", () => {
       }
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("gives a number that nobody has taken for an id of their own", () =>
+  it.effect("assigns a number that is not in use as an id", () =>
     Effect.gen(function*() {
       const { createAccount } = yield* Sandbox.Sandbox
       const { id } = yield* createAccount()
@@ -140,7 +140,7 @@ describe("seeding", () => {
       assert.strictEqual((yield* createAccount()).id, String(Number(id) + 3))
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("whoever was written to in a conversation may answer", () =>
+  it.effect("an account that received a message in a conversation may reply", () =>
     Effect.gen(function*() {
       const { createAccount, createConversation, state } = yield* Sandbox.Sandbox
       const { id: peerId } = yield* createAccount()

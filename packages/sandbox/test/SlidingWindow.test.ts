@@ -1,11 +1,11 @@
 /**
- * The window behind the rate, against the plainest way to count one.
+ * The sliding window, compared with a simple reference implementation.
  */
 import { assert, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import * as SlidingWindow from "../src/access/SlidingWindow.js"
 
-it.effect("a sliding window tells how long to wait as if every moment were looked at each time", () =>
+it.effect("a sliding window returns the same wait as the reference implementation", () =>
   Effect.gen(function*() {
     const length = 5_000
     const limit = 700
@@ -14,7 +14,7 @@ it.effect("a sliding window tells how long to wait as if every moment were looke
     let now = 0
     let refused = 0
     for (let step = 0; step < 8_000; step++) {
-      // Mostly in quick succession, sometimes after a while, so that it is full and empty in turn.
+      // Mostly short gaps and sometimes long ones, so that the window is full and empty in turn.
       now += yield* Random.nextIntBetween(0, step % 3_000 === 0 ? 2 * length : 5)
       const inside = all.filter((moment) => moment + length > now)
       const expected = inside.length < limit ? 0 : (inside[inside.length - limit] ?? 0) + length - now
@@ -29,6 +29,6 @@ it.effect("a sliding window tells how long to wait as if every moment were looke
     assert.isTrue(refused > 100 && all.length > 2_000, `${refused} refused, ${all.length} noted`)
   }).pipe(Effect.withRandom(Random.make(1))))
 
-it("a window without any room has none to wait for either", () => {
+it("a window with a limit of 0 returns no wait", () => {
   assert.isAbove(SlidingWindow.make(1_000).waitFor(0, 5), 0)
 })

@@ -1,5 +1,5 @@
 /**
- * A sandbox on a socket among callers who take their time: nobody is waited for without an end.
+ * A sandbox on a socket with slow callers: every wait has a timeout.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -9,10 +9,10 @@ import { call, layerSocket } from "./support.js"
 
 const short = Duration.millis(100)
 const long = Duration.minutes(10)
-const patience = { headers: long, request: long, answer: long, idle: long, stop: long }
+const timeouts = { headers: long, request: long, response: long, idle: long, stop: long }
 
-describe("a caller who is slow", () => {
-  it.scopedLive("to send the headers, or to send anything, gets an error and a closed connection", () =>
+describe("a slow caller", () => {
+  it.scopedLive("that does not finish its headers gets an error and a closed connection", () =>
     Effect.gen(function*() {
       const silent = yield* Sockets.open
       const slow = yield* Sockets.open
@@ -22,9 +22,9 @@ describe("a caller who is slow", () => {
         assert.strictEqual(Sockets.statusOf(received), "400")
         assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
       }
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short } }))))
 
-  it.scopedLive("to send a body gets an error and a closed connection, and nothing has happened", () =>
+  it.scopedLive("that does not finish its body gets an error and a closed connection, and nothing is written", () =>
     Effect.gen(function*() {
       const before = yield* (yield* Sandbox.Sandbox).state
       for (const [path, type] of [["/posts", "application/json"], ["/media", "multipart/form-data; boundary=b"]] as const) {
@@ -38,9 +38,9 @@ describe("a caller who is slow", () => {
         assert.deepStrictEqual(Sockets.errorOf(received), ["VALIDATION_ERROR", "the request took too long to arrive"])
       }
       assert.deepStrictEqual(yield* (yield* Sandbox.Sandbox).state, before)
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short, request: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short, request: short } }))))
 
-  it.scopedLive("to send the rest of what was refused gets one answer, not two", () =>
+  it.scopedLive("that does not finish a refused request gets one response, not two", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       socket.write(
@@ -50,22 +50,22 @@ describe("a caller who is slow", () => {
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "413")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, headers: short, request: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, headers: short, request: short } }))))
 
-  it.scopedLive("to ask for more is hung up on without a word", () =>
+  it.scopedLive("without a further request loses the connection without a response", () =>
     Effect.gen(function*() {
       const { closed, socket } = yield* Sockets.open
       socket.write(Sockets.lines("GET /open/v1/me HTTP/1.1", "host: localhost", "", ""))
       const received = yield* closed
       assert.strictEqual(Sockets.statusOf(received), "401")
       assert.strictEqual(received.split("HTTP/1.1").length, 2)
-    }).pipe(Effect.provide(layerSocket({ patience: { ...patience, idle: short } }))))
+    }).pipe(Effect.provide(layerSocket({ timeouts: { ...timeouts, idle: short } }))))
 
-  it.live("to read what they asked for is hung up on", () =>
+  it.live("that does not read the response loses the connection", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(
-        layerSocket({ patience: { ...patience, answer: short }, assumptions: { maxTextLength: 500_000 } }),
+        layerSocket({ timeouts: { ...timeouts, response: short }, assumptions: { maxTextLength: 500_000 } }),
         scope
       )
       yield* Effect.gen(function*() {
@@ -78,9 +78,9 @@ describe("a caller who is slow", () => {
         yield* requests.pipe(
           Effect.repeat({ until: (all) => all.at(-1)?.operation === "listPosts", schedule: Schedule.spaced("5 millis") })
         )
-        // Waits for every answer on its way, so it ends because this one was given up.
+        // A stop waits for every response in flight, so it ends because this one was cancelled.
         yield* Scope.close(scope, Exit.void)
-        // What is in the buffers of the system can still be read; the rest will never come.
+        // The system's buffers can still be read; the rest never arrives.
         socket.resume()
         assert.isBelow((yield* closed).length, 40 * text.length)
       }).pipe(Effect.provide(context), Effect.scoped)

@@ -27,7 +27,7 @@ const ids = (sql: Sql.Client) =>
 const add = (sql: Sql.Client, id: string) => sql`INSERT INTO things ${sql.insert({ id, n: 1, other: null })}`
 
 describe("a transaction", () => {
-  it.scoped("is undone as a whole when it fails or dies", () =>
+  it.scoped("is rolled back completely when it fails or dies", () =>
     Effect.gen(function*() {
       const sql = yield* open
       for (const end of [Effect.fail("no"), Effect.die("no")]) {
@@ -38,7 +38,7 @@ describe("a transaction", () => {
       assert.strictEqual(yield* ids(sql), "b")
     }))
 
-  it.scoped("in another one is undone by itself, or with the other", () =>
+  it.scoped("in another one is rolled back alone, or with the outer one", () =>
     Effect.gen(function*() {
       const sql = yield* open
       const inner = (id: string, end: Effect.Effect<void, string>) => sql.withTransaction(Effect.zipRight(add(sql, id), end))
@@ -52,13 +52,13 @@ describe("a transaction", () => {
       assert.strictEqual(yield* ids(sql), "ac")
     }))
 
-  it.scoped("leaves nobody a turn, however many steps it takes", () =>
+  it.scoped("yields to no other fiber, however many steps it takes", () =>
     Effect.gen(function*() {
       const sql = yield* open
       const seen: Array<string> = []
       const long = sql.withTransaction(Effect.gen(function*() {
         yield* add(sql, "a")
-        // More than a fiber makes before it lets others go on, and then a bidding to do so.
+        // More steps than a fiber takes before it yields, and then an explicit yield.
         yield* Effect.forEach(Array.from({ length: 5_000 }), () => Effect.yieldNow(), { discard: true })
         yield* add(sql, "b")
       }))
@@ -66,7 +66,7 @@ describe("a transaction", () => {
       assert.include(["", "ab"], seen.join())
     }))
 
-  it.scoped("that waits for something dies, is undone and writes nothing later", () =>
+  it.scoped("that suspends dies, is rolled back and writes nothing later", () =>
     Effect.gen(function*() {
       const sql = yield* open
       for (const region of [Effect.interruptible, Effect.uninterruptible]) {
@@ -75,20 +75,20 @@ describe("a transaction", () => {
         const exit = yield* Effect.exit(region(sql.withTransaction(waits)))
         assert.strictEqual(yield* ids(sql), "")
         yield* Deferred.succeed(latch, undefined)
-        // Every fiber that can go on has done so by then.
+        // By then every runnable fiber has run.
         yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
         assert.strictEqual(yield* ids(sql), "")
         assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
         assert.include(
           Cause.pretty(Exit.isFailure(exit) ? exit.cause : Cause.empty),
-          "a transaction of the sandbox runs in one step and waits for nothing"
+          "an effect in withTransaction must be synchronous; wait outside the transaction"
         )
       }
       yield* sql.withTransaction(add(sql, "c"))
       assert.strictEqual(yield* ids(sql), "c")
     }))
 
-  it.scoped("can be made after a statement that SQLite refused", () =>
+  it.scoped("works after a statement that SQLite refused", () =>
     Effect.gen(function*() {
       const sql = yield* open
       const once = (id: string) => sql.first`INSERT INTO things (id, n) VALUES (${id}, 1) RETURNING n`
@@ -127,7 +127,7 @@ describe("a statement", () => {
       assert.strictEqual(sql.writes("things"), before)
     }))
 
-  it.scoped("returns the rows as they were written, whatever is in them", () =>
+  it.scoped("returns the rows unchanged, whatever they contain", () =>
     Effect.gen(function*() {
       const sql = yield* open
       const Thing = Schema.Struct({ id: Schema.String, n: Schema.NullOr(Schema.Int), other: Schema.NullOr(Schema.String) })

@@ -1,13 +1,13 @@
 /**
- * What a data file may touch on the disk: nothing that a sandbox did not write itself, and nothing that others can read.
+ * A data file's files on the disk: a sandbox changes no foreign files, and other users can read none of its own.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import * as SmallDisk from "@plaza/testing/SmallDisk"
 import { Effect, HashMap, Layer, Logger, LogLevel } from "effect"
-import * as Fs from "node:fs"
-import { createRequire } from "node:module"
+import Mutable, * as Fs from "node:fs"
+import { createRequire, syncBuiltinESMExports } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as MediaFiles from "../src/areas/media/MediaFiles.js"
@@ -48,7 +48,7 @@ describe("the folder of uploads", () => {
     ["holds a folder", (media) => Fs.mkdirSync(`${media}/notes`, { recursive: true }), /"notes", which this sandbox did not write/]
   ]
   for (const [what, make, reason] of cases) {
-    it.effect(`is refused in one sentence when it ${what}, and nothing in it is touched`, () =>
+    it.effect(`is refused with one sentence when it ${what}, and nothing in it is changed`, () =>
       Effect.scoped(Effect.gen(function*() {
         const path = yield* folder
         const [data, elsewhere] = [join(path, "shop.db"), join(path, "elsewhere")]
@@ -66,7 +66,7 @@ describe("the folder of uploads", () => {
       })))
   }
 
-  it.effect("of another data file is refused: its uploads are not ours to delete", () =>
+  it.effect("of another data file is refused, and its uploads are not deleted", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
@@ -77,7 +77,7 @@ describe("the folder of uploads", () => {
       assert.deepStrictEqual(contents(`${data}-media`), kept)
     })))
 
-  it.effect("that becomes a symbolic link while the sandbox runs loses nothing where that leads", () =>
+  it.effect("that becomes a symbolic link while the sandbox runs loses nothing at the link's target", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
@@ -94,8 +94,8 @@ describe("the folder of uploads", () => {
     })))
 })
 
-describe("an upload that is given up", () => {
-  it.effect("deletes nothing where a symbolic link leads that took the folder's place meanwhile", () =>
+describe("an interrupted upload", () => {
+  it.effect("deletes nothing at the target of a symbolic link that replaced the folder", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "shop.db")
@@ -119,7 +119,7 @@ describe("an upload that is given up", () => {
 
 describe("a foreign SQLite file", () => {
   for (const mode of ["DELETE", "WAL"]) {
-    it.effect(`with journal mode ${mode} is refused byte for byte as it was, with nothing left beside it`, () =>
+    it.effect(`with journal mode ${mode} is refused and stays unchanged, with nothing created beside it`, () =>
       Effect.scoped(Effect.gen(function*() {
         const path = yield* folder
         const data = join(path, "other.db")
@@ -127,19 +127,19 @@ describe("a foreign SQLite file", () => {
         other.exec(`PRAGMA journal_mode = ${mode}; CREATE TABLE notes (text); PRAGMA user_version = 2`)
         other.close()
         const before = contents(path)
-        assert.match((yield* refused({ data })).message, /holds something else than a sandbox/)
+        assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
         assert.deepStrictEqual(contents(path), before)
       })))
   }
 
-  it.effect("that a running program has open is refused with its write-ahead log left alone", () =>
+  it.effect("that a running program has open is refused, and its write-ahead log stays unchanged", () =>
     Effect.scoped(Effect.gen(function*() {
       const path = yield* folder
       const data = join(path, "other.db")
       const other = yield* Effect.acquireRelease(Effect.sync(() => new Sqlite(data)), (open) => Effect.sync(() => open.close()))
       other.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (text)")
       const before = contents(path)
-      assert.match((yield* refused({ data })).message, /holds something else than a sandbox/)
+      assert.match((yield* refused({ data })).message, /is not a data file of a sandbox/)
       assert.deepStrictEqual(contents(path), before)
     })))
 })
@@ -201,7 +201,7 @@ describe("files of an earlier start that others can read", () => {
       }).pipe(Effect.provide(layerInProcess({ data: copy })))
     })))
 
-  it.effect("stay as they are when they are not a sandbox's", () =>
+  it.effect("stay unchanged if no sandbox wrote them", () =>
     Effect.scoped(Effect.gen(function*() {
       const data = join(yield* folder, "other.db")
       const other = new Sqlite(data)
@@ -260,4 +260,32 @@ describe("a failure of the storage", () => {
         ])
       }).pipe(Effect.provide(Layer.provideMerge(layerInProcess({ data }), listening(events))))
     })).pipe(Effect.provide(NodeContext.layer)))
+
+  it.effect("logs a warning with each file whose mode can't be set, and uses it", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const data = join(yield* folder, "shop.db")
+      yield* started({ data })
+      Fs.chmodSync(data, 0o644)
+      // As of a file of another user.
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const { chmodSync } = Mutable
+          Mutable.chmodSync = () => {
+            throw Object.assign(new Error("operation not permitted"), { code: "EPERM" })
+          }
+          syncBuiltinESMExports()
+          return chmodSync
+        }),
+        (chmodSync) =>
+          Effect.sync(() => {
+            Mutable.chmodSync = chmodSync
+            syncBuiltinESMExports()
+          })
+      )
+      const events: Array<Event> = []
+      yield* Effect.provide(call("GET", "/me"), Layer.provideMerge(layerInProcess({ data }), listening(events)))
+      // SQLite creates its log with the mode of the data file.
+      assert.deepStrictEqual(events, [data, `${data}-wal`].map((file) => ({ event: "sandbox.data_file_shared", fields: { file } })))
+      assert.strictEqual(modeOf(data), "644")
+    })))
 })

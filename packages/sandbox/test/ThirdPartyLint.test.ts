@@ -1,5 +1,5 @@
 /**
- * What two linters of other people say of the OpenAPI files, the contract's and the sandbox's: by their recommended
+ * Two third-party linters check the OpenAPI documents of the contract and of the sandbox: by their recommended
  * rules, warnings count like errors.
  */
 import { createConfig, lintFromString } from "@redocly/openapi-core"
@@ -14,7 +14,7 @@ const files = ["../openapi.json", "../../domain/openapi.json"].map((path) => fil
 describe.each(files)("%s", (path) => {
   const source = readFileSync(path, "utf8")
 
-  it("is found right by Redocly, save for two paths of the document's own that one request could mean", async () => {
+  it("passes Redocly, except for two ambiguous paths of the document", async () => {
     const config = await createConfig({ extends: ["recommended-strict"] })
     const problems = await lintFromString({ source, absoluteRef: path, config })
     expect(problems.map(({ message, ruleId }) => `${ruleId}: ${message}`)).toEqual([
@@ -22,7 +22,7 @@ describe.each(files)("%s", (path) => {
     ])
   })
 
-  it("is found right by Spectral, save for a contact, which nobody has told", async () => {
+  it("passes Spectral, except for the missing contact", async () => {
     const linter = new spectral.Spectral()
     linter.setRuleset(new spectral.Ruleset({ extends: [[oas, "recommended"]] }))
     const problems = await linter.run(source)

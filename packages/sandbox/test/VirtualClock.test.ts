@@ -1,5 +1,5 @@
 /**
- * The sandbox's time: what goes by it, how it moves, and what keeps to the clock outside.
+ * The virtual clock: what uses it, how it advances, and what uses the caller's clock.
  */
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
@@ -12,8 +12,8 @@ const me = call("GET", "/me")
 const createdAt = Effect.map(call("POST", "/posts", { json: { text: "a" } }), (reply) => field(reply, "createdAt"))
 const advance = (by: Duration.DurationInput) => Effect.flatMap(Sandbox.Sandbox, ({ advanceClock }) => advanceClock(by))
 
-describe("the sandbox's time", () => {
-  it.effect("dates what is created, on top of the caller's clock", () =>
+describe("the virtual clock", () => {
+  it.effect("dates new items, ahead of the caller's clock", () =>
     Effect.gen(function*() {
       yield* TestClock.adjust("1 hour")
       yield* advance("2 days")
@@ -40,7 +40,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual(DateTime.formatIso((yield* requests)[0]?.at ?? assert.fail("nothing was logged")), "1970-01-03T00:00:00.000Z")
     }).pipe(Effect.provide(layerSocket())))
 
-  it.effect("opens the rate window without anyone waiting", () =>
+  it.effect("frees the rate window without waiting", () =>
     Effect.gen(function*() {
       yield* Effect.replicateEffect(me, 2)
       const refused = yield* me
@@ -51,7 +51,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual((yield* me).status, 200)
     }).pipe(Effect.provide(layerInProcess({ assumptions: { requestsPerWindow: 2 } }))))
 
-  it.effect("ends the day of the quota", () =>
+  it.effect("starts a new day of the quota", () =>
     Effect.gen(function*() {
       yield* advance("23 hours")
       yield* me
@@ -60,7 +60,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual((yield* me).status, 200)
     }).pipe(Effect.provide(layerInProcess({ assumptions: { dailyQuota: 1 } }))))
 
-  it.effect("leaves a delay that a fault asks for to the clock outside", () =>
+  it.effect("does not affect the delay of a fault, which uses the caller's clock", () =>
     Effect.gen(function*() {
       const { addFault } = yield* Sandbox.Sandbox
       yield* addFault({ kind: "delay", when: "before", millis: 5_000 })
@@ -72,7 +72,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual((yield* Fiber.join(reply)).status, 200)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("moves forward only, by whole milliseconds, to no year of five digits", () =>
+  it.effect("advances only, by whole milliseconds, up to the year 9999", () =>
     Effect.gen(function*() {
       for (const by of [0, 0.5, Duration.days(4_000_000), Duration.infinity] as const) {
         const error = yield* Effect.flip(advance(by))
@@ -82,7 +82,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual((yield* clock).aheadMillis, 0)
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("is read and moved over HTTP as well", () =>
+  it.effect("is read and advanced over HTTP as well", () =>
     Effect.gen(function*() {
       const before = { now: "1970-01-01T00:00:00.000Z", aheadMillis: 0 }
       assert.deepStrictEqual((yield* control("GET", "/clock")).json, before)
@@ -96,7 +96,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual(refusal(yield* control("POST", "/clock", { json: { millis: 1, hours: 2 } })), "400 VALIDATION_ERROR hours")
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("goes back to the clock outside with a reset, and seeded data lies in its past", () =>
+  it.effect("returns to the caller's clock with a reset, and seeded data is in its past", () =>
     Effect.gen(function*() {
       const { clock, reset, state } = yield* Sandbox.Sandbox
       yield* TestClock.adjust("1000 days")
@@ -111,7 +111,7 @@ describe("the sandbox's time", () => {
       )
     }).pipe(Effect.provide(layerInProcess())))
 
-  it.effect("is kept in a data file", () =>
+  it.effect("is stored in a data file", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const data = `${yield* fs.makeTempDirectoryScoped()}/sandbox.db`
@@ -123,7 +123,7 @@ describe("the sandbox's time", () => {
       assert.strictEqual((yield* inFile(Effect.flatMap(Sandbox.Sandbox, ({ clock }) => clock))).aheadMillis, 0)
     }).pipe(Effect.scoped, Effect.provide(NodeContext.layer)))
 
-  it.effect("overtakes no caller in process, however many there are", () =>
+  it.effect("overtakes no caller in process, however many requests run at once", () =>
     Effect.gen(function*() {
       const json = { stock: 3 }
       const answered = yield* Ref.make(0)

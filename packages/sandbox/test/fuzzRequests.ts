@@ -1,12 +1,12 @@
 /** Generates requests for the fuzz tests. */
 import { FastCheck as fc } from "effect"
 
-/** One connection's worth of bytes. */
+/** The bytes of one connection. */
 export interface Fuzzed {
   readonly bytes: Buffer
   /**
-   * What the caller does then: a `whole` request has to be answered; after `half` the caller says that nothing more
-   * comes, and takes what comes back; after `cut` the caller is gone.
+   * The end of the request: a `whole` request must get a response; after `half` the caller closes its side
+   * and reads the response; after `cut` the caller closes the connection.
    */
   readonly end: "whole" | "half" | "cut"
 }
@@ -56,7 +56,7 @@ const routes = [
   "GET /conversations/:id/messages",
   "POST /conversations/:id/messages"
 ]
-/** What can stand in a request line as it is. */
+/** Characters that are valid in a request line. */
 const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 60 })
 const path = fc.oneof(
   visible.map((text) => `/open/v1/${text}`),
@@ -84,7 +84,7 @@ const asked = fc.oneof(
   { weight: 1, arbitrary: fc.record({ method, path }) }
 )
 
-/** Lists and objects in each other, deeper than any parser's stack would carry. */
+/** Nested arrays and objects, deeper than the stack of any recursive parser. */
 const deep = fc.tuple(fc.constantFrom(["[", "]"], ["{\"a\":", "}"]), fc.integer({ min: 100, max: 60_000 }), fc.boolean()).map(
   ([[open = "", close = ""], depth, closed]) => `{"text":${open.repeat(depth)}1${closed ? close.repeat(depth) : ""}}`
 )
@@ -107,7 +107,7 @@ const payload = fc.record(
   },
   { requiredKeys: [] }
 )
-/** What every operation with a body takes. */
+/** Valid bodies of every operation with a body. */
 const right = { text: "hello", mediaIds: [], stock: 3, carrier: "Post", trackingNumber: "1" }
 const json = fc.oneof(
   { weight: 6, arbitrary: fc.constant(JSON.stringify(right)) },
@@ -173,7 +173,7 @@ const header = fc.oneof(
     "forwarded: for=x", "x-http-method-override: DELETE")
 )
 
-/** Requests that are well-formed HTTP, by whoever holds a key. */
+/** Well-formed HTTP requests with a valid key. */
 const wellFormed = (key: string) =>
   fc.record({
     asked,
@@ -210,7 +210,7 @@ const wellFormed = (key: string) =>
     return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), framed])
   })
 
-/** What becomes of bytes on a bad way. */
+/** Corruptions of the bytes. */
 const spoil = fc.oneof(
   fc.record({ at: fc.nat(), by: fc.uint8Array({ minLength: 1, maxLength: 8 }) }).map(({ at, by }) => (bytes: Buffer) =>
     Buffer.concat([bytes.subarray(0, at % bytes.length), by, bytes.subarray(at % bytes.length + by.length)])
@@ -228,7 +228,7 @@ const spoil = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => () => Buffer.from(bytes))
 )
 
-/** Requests to a sandbox whose key this is. */
+/** Requests to a sandbox with this key. */
 export const requests = (key: string): fc.Arbitrary<Fuzzed> =>
   fc.oneof(
     { weight: 7, arbitrary: wellFormed(key).map((bytes): Fuzzed => ({ bytes, end: "whole" })) },

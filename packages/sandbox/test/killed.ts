@@ -1,12 +1,12 @@
 /**
- * A process that writes to a sandbox on a data file until it is killed.
+ * Kills a process that writes to a sandbox with a data file.
  */
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { createRequire } from "node:module"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
-/** Kills the writer when so many of its posts were answered, and tells how many were. */
+/** Kills the writer after this many acknowledged posts, and returns their number. */
 export const whileWriting = (data: string, enough: number): Effect.Effect<number> =>
   Effect.async<number>((resume) => {
     const child = spawn(process.execPath, [

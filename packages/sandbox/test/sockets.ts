@@ -1,11 +1,11 @@
 /**
- * Connections of the tests' own: bytes as they are, with no client between.
+ * Raw connections without an HTTP client.
  */
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
 import { connect, type Socket } from "node:net"
 
-/** A connection of its own, and everything that came on it. */
+/** A connection and everything that was received on it. */
 export const open = Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) =>
   Effect.acquireRelease(
     Effect.async<{ readonly socket: Socket; readonly closed: Effect.Effect<string> }>((resume) => {
@@ -26,12 +26,12 @@ export const open = Effect.flatMap(Sandbox.Sandbox, ({ baseUrl }) =>
     ({ socket }) => Effect.sync(() => socket.destroy())
   ))
 
-/** The header that carries the ready key. */
+/** The header that carries the seeded key. */
 export const bearer = Effect.map(Sandbox.Sandbox, ({ apiKey }) => `authorization: Bearer ${Redacted.value(apiKey)}`)
-/** Joined as HTTP wants it. */
+/** Joins lines with CRLF. */
 export const lines = (...all: ReadonlyArray<string>) => all.join("\r\n")
 
-/** The status of what came first. */
+/** The status of the first response. */
 export const statusOf = (received: string) => /^HTTP\/1\.1 (\d+)/.exec(received)?.[1]
 /** Code and message of the envelope. */
 export const errorOf = (received: string) => /"code":"(\w+)","message":"([^"]*)"/.exec(received)?.slice(1)

@@ -4,28 +4,28 @@ import { Sandbox } from "@plaza/sandbox"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 
 export interface Request {
-  /** Sent as the key; default: the ready key; none at all when null. */
+  /** The key to send (default: the seeded key); null sends none. */
   readonly key?: Redacted.Redacted | string | null
   /** Sent as JSON. */
   readonly json?: unknown
-  /** Sent as it is, as JSON unless the headers tell otherwise. */
+  /** Sent unchanged (default content type: JSON). */
   readonly text?: string
   readonly bytes?: Uint8Array
   readonly form?: FormData
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Reply {
+export interface Response {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  /** The body as JSON; undefined when it isn't. */
+  /** The body as JSON; undefined if it isn't JSON. */
   readonly json: unknown
 }
 
-/** One of the two ways in. */
-export class Way extends Context.Tag("test/Way")<Way, {
-  readonly send: (method: HttpMethod.HttpMethod, url: string, request: Request) => Effect.Effect<Reply, unknown>
+/** In process or on a socket. */
+export class Transport extends Context.Tag("test/Transport")<Transport, {
+  readonly send: (method: HttpMethod.HttpMethod, url: string, request: Request) => Effect.Effect<Response, unknown>
 }>() {}
 
 const parse = (text: string): unknown => {
@@ -46,7 +46,7 @@ const bodyOf = ({ bytes, json, text }: Request): string | Uint8Array | undefined
   bytes ?? text ?? (json === undefined ? undefined : JSON.stringify(json))
 
 const inProcess = Layer.effect(
-  Way,
+  Transport,
   Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const client = yield* HttpClient.HttpClient
@@ -73,13 +73,14 @@ const inProcess = Layer.effect(
 )
 
 const bySocket = Layer.effect(
-  Way,
+  Transport,
   Effect.map(Sandbox.Sandbox, (sandbox) => ({
     send: (method: string, url: string, request: Request) =>
       Effect.tryPromise(async (signal) => {
         const response = await fetch(url, {
           method,
           headers: headersOf(sandbox, request),
+          // True of a text and of bytes: fetch accepts both.
           body: request.form ?? (bodyOf(request) as BodyInit | undefined) ?? null,
           signal
         })
@@ -102,15 +103,15 @@ export const layerSocket = (options?: Sandbox.ServerOptions) => bySocket.pipe(La
 export const call = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
-    const { send } = yield* Way
+    const { send } = yield* Transport
     return yield* send(method, baseUrl + path, request)
   })
 
-/** Calls a path of the control interface. */
+/** Calls a path of the control API. */
 export const control = (method: HttpMethod.HttpMethod, path: string, request: Request = {}) =>
   Effect.gen(function*() {
     const { controlUrl } = yield* Sandbox.Sandbox
-    const { send } = yield* Way
+    const { send } = yield* Transport
     return yield* send(method, controlUrl + path, { key: null, ...request })
   })
 
@@ -122,20 +123,20 @@ const Envelope = Schema.Struct({
 })
 const readEnvelope = Schema.decodeUnknownSync(Envelope)
 
-/** Status and code of a refusal, and the field where it names one; fails when it isn't in the envelope. */
-export const refusal = (reply: Reply): string => {
+/** Status and code of a refusal, and its field if it names one; fails without the envelope. */
+export const refusal = (reply: Response): string => {
   const { code, field } = readEnvelope(reply.json).error
   return [reply.status, code, ...(field === undefined ? [] : [field])].join(" ")
 }
 
 /** The message of a refusal. */
-export const messageOf = (reply: Reply): string => readEnvelope(reply.json).error.message
+export const messageOf = (reply: Response): string => readEnvelope(reply.json).error.message
 
-/** One field of a JSON answer. */
-export const field = (reply: Reply, name: string): unknown =>
+/** One field of a JSON response. */
+export const field = (reply: Response, name: string): unknown =>
   typeof reply.json === "object" && reply.json !== null ? Object.entries(reply.json).find(([key]) => key === name)?.[1] : undefined
 
-/** Another account, with a key of its own. */
+/** Another account with its own key. */
 export const someone = Effect.gen(function*() {
   const sandbox = yield* Sandbox.Sandbox
   const { id, username } = yield* sandbox.createAccount()
@@ -147,7 +148,7 @@ const Ids = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String
 const readIds = Schema.decodeUnknownSync(Ids)
 
 /** The ids of a page and its cursor. */
-export const pageOf = (reply: Reply): { readonly ids: ReadonlyArray<string>; readonly next: string | null } => {
+export const pageOf = (reply: Response): { readonly ids: ReadonlyArray<string>; readonly next: string | null } => {
   const { data, next_cursor } = readIds(reply.json)
   return { ids: data.map(({ id }) => id), next: next_cursor }
 }

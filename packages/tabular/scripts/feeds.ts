@@ -12,19 +12,19 @@ export const path = fileURLToPath(new URL("../../../docs/feeds.md", import.meta.
 
 const intro = `# Feeds
 
-What \`plaza-stock-sync\` reads of the exports of shops, spreadsheets and inventory systems. Find yours in the first column. The tests read
-every sample on this page, and the page is generated from them (\`pnpm --filter @plaza/tabular feeds\`).
+How \`plaza-stock-sync\` reads the exports of shops, spreadsheets and inventory systems. Find yours in the first column. This page is
+generated from the samples of the tests (\`pnpm --filter @plaza/tabular feeds\`).
 
-- **Taken** are ids with the stock that is read.
-- A **rejected** row has its line and the reason; the rows around it count.
-- A **refused** source has one sentence that says why, and nothing of it is taken.
+- **Rows** are ids with the stock that is read.
+- A **rejected** row has its line and the reason. It does not affect the other rows.
+- An **invalid** source fails with one reason. None of its rows is used.
 
-Any of these may be packed with gzip. UTF-8 and UTF-16 are recognised, with a byte order mark or without. In the second column, ↵ is the
-end of a line and ⇥ a tab.
-\`plaza stock import\` reads the same files with the columns \`productId\` and \`stock\`, and rejects every number below zero.
+Every source may be compressed with gzip. UTF-8 and UTF-16 are detected, with or without a byte order mark. In the second column, ↵ is the
+end of a line and ⇥ a tab. \`plaza stock import\` reads the same files with the columns \`productId\` and \`stock\`, and rejects every number
+below zero.
 `
 
-// Bars end a cell even in code; what shows nothing is written by its number.
+// A bar ends a cell even in code. Invisible characters are shown by number.
 const escape = (text: string): string =>
   text
     .replace(/[\p{Cc}\u00A0\u200B\u202F\uFEFF]/gu,
@@ -38,7 +38,7 @@ const code = (text: string): string => {
 
 const prose = (text: string): string => escape(text).replace(/[<>*_[\]]/g, (character) => `\\${character}`)
 
-// Enough to recognise a file by; short samples are shown whole.
+// Enough to recognise a file. Short samples are shown whole.
 const longest = 120
 
 const beginning = ({ content, shown }: Feed): string => {
@@ -65,17 +65,17 @@ const outcome = ({ note, refused, rejected = [], taken = [] }: Feed): string =>
   [
     ...(taken.length === 0
       ? []
-      : [`Taken: ${taken.map(([id, stock, negative]) => `${code(id)} ${stock}${negative ? " (below zero)" : ""}`).join(", ")}`]),
+      : [`Rows: ${taken.map(([id, stock, negative]) => `${code(id)} ${stock}${negative ? " (below zero)" : ""}`).join(", ")}`]),
     ...rejected.map(([line, reason]) => `Rejected, line ${line}: ${prose(reason)}`),
-    ...(refused === undefined ? [] : [`**Refused**: ${prose(refused)}`]),
+    ...(refused === undefined ? [] : [`**Invalid**: ${prose(refused)}`]),
     ...(note === undefined ? [] : [`*${prose(note)}*`])
   ].join("<br>")
 
 const table = (feeds: ReadonlyArray<Feed>): string =>
   [
-    "| export | begins with | options | what is read |",
+    "| export | starts with | options | result |",
     "|---|---|---|---|",
-    // Only a program that asks for pages can take one.
+    // Only a program that requests pages can use one.
     ...feeds.filter(({ pages }) => pages === undefined).map((feed) =>
       `| ${prose(feed.name)} | ${beginning(feed)} | ${options(feed)} | ${outcome(feed)} |`
     )

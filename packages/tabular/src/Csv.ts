@@ -1,42 +1,39 @@
 /**
- * Reads rows from the bytes of a CSV file as they come, and keeps no more than one piece. Comma, semicolon, tab or bar between columns;
- * quoted fields over several lines; any line ends; UTF-8 without a byte order mark.
+ * Decodes CSV in constant memory: comma, semicolon, tab or bar as delimiter, quoted fields over several lines, any line ends. Expects UTF-8
+ * without a byte order mark.
  */
 import { CsvError, Parser } from "csv-parse"
 import * as Effect from "effect/Effect"
 import * as CellText from "./CellText.js"
-import { findColumns, fit, type Layout, readRecord } from "./Record.js"
+import { adaptTo, type ColumnLayout, decodeRecord, findColumns } from "./Record.js"
 import type { RowSchema } from "./RowSchema.js"
 import * as SourceError from "./SourceError.js"
 import * as StreamingParser from "./StreamingParser.js"
 
 export interface CsvOptions {
-  /** What is read, for messages: a path, or "stdin". */
+  /** The name of the source in messages: a path, or "stdin". */
   readonly source: string
-  /** What separates columns (default: what the line `sep=` names, else the one that occurs most often in the header). */
+  /** The delimiter of columns (default: that of a line `sep=`, else the most frequent one in the header). */
   readonly delimiter?: string | undefined
-  /** The option that names another format, such as `--format`. */
+  /** The option that selects the format, such as `--format`. */
   readonly formatOption?: string | undefined
 }
 
-// A record longer than this is a quote that was never closed; without a bound it would swallow the rest of the file into memory.
-const longestRecord = 1_048_576
-// A header longer than this is no header.
-const longestHeader = 65_536
+// A longer record has an unclosed quote. Without a limit the rest of the file would be one record in memory.
+const maxRecordBytes = 1_048_576
+// No real header is longer.
+const maxHeaderBytes = 65_536
+
+/** Decodes CSV, in the order of the file. Fails with `SourceError` for an empty file, a missing column or invalid quoting. */
+export const rows = <Row>(schema: RowSchema<Row>, options: CsvOptions): StreamingParser.Decoder<Row> =>
+  StreamingParser.decode(() => new RowParser(schema, options))
 
 /**
- * The rows of a CSV text, in the order of the file. Fails with `SourceError` where the file as a whole can't be trusted:
- * nothing in it, no such column, broken quoting (what follows might be read shifted).
+ * The parser of `csv-parse`, with a callback for each record instead of its queue, so that records before invalid quoting are not lost.
+ * (`on_record` does the same, but describes each record, which more than doubles the time.)
  */
-export const rows = <Row>(shape: RowSchema<Row>, options: CsvOptions): StreamingParser.Read<Row> =>
-  StreamingParser.rows(() => new Reader(shape, options))
-
-/**
- * The parser, with its records taken as they are found instead of queued: they stay in step with the bytes, and those before a broken
- * one are not lost with it. (`on_record` does the same, but makes a description of each record, which more than doubles the time.)
- */
-class Records extends Parser {
-  readonly formulas: Formulas
+class RecordParser extends Parser {
+  readonly formulas: FormulaFilter
   private readonly accept: (record: ReadonlyArray<string>) => void
 
   constructor(delimiter: string, accept: (record: ReadonlyArray<string>) => void) {
@@ -44,9 +41,9 @@ class Records extends Parser {
       delimiter,
       record_delimiter: ["\r\n", "\n", "\r"],
       relax_column_count: true,
-      max_record_size: longestRecord
+      max_record_size: maxRecordBytes
     })
-    this.formulas = new Formulas(delimiter)
+    this.formulas = new FormulaFilter(delimiter)
     this.accept = accept
   }
 
@@ -57,46 +54,45 @@ class Records extends Parser {
   }
 }
 
-/** The parser's only user. */
-class Reader<Row> implements StreamingParser.Reader<Row> {
-  private readonly shape: RowSchema<Row>
+class RowParser<Row> implements StreamingParser.Parser<Row> {
+  private readonly schema: RowSchema<Row>
   private readonly options: CsvOptions
   private head: Uint8Array = new Uint8Array(0)
   private delimiter: string | undefined
-  private parser: Records | undefined
-  private layout: Layout | undefined
-  private refused: SourceError.SourceError | undefined
-  private taken: Array<Row> = []
-  private any = false
-  // Counted here, because the parser counts a CRLF inside quotes as two lines and gives the line where a record ends.
+  private parser: RecordParser | undefined
+  private layout: ColumnLayout | undefined
+  private failure: SourceError.SourceError | undefined
+  private rows: Array<Row> = []
+  private hasRows = false
+  // Counted here: the parser counts a CRLF inside quotes twice, and reports the line where a record ends.
   private line = 1
 
-  constructor(shape: RowSchema<Row>, options: CsvOptions) {
-    this.shape = shape
+  constructor(schema: RowSchema<Row>, options: CsvOptions) {
+    this.schema = schema
     this.options = options
     this.delimiter = options.delimiter
   }
 
-  take(piece: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
-    if (this.parser !== undefined) return this.write(this.parser, piece)
-    this.head = Buffer.concat([this.head, piece])
+  push(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
+    if (this.parser !== undefined) return this.write(this.parser, chunk)
+    this.head = Buffer.concat([this.head, chunk])
     const header = this.header()
-    return header === undefined && this.head.length <= longestHeader ? Effect.succeed([]) : this.begin(header)
+    return header === undefined && this.head.length <= maxHeaderBytes ? Effect.succeed([]) : this.start(header)
   }
 
   get end(): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
     return Effect.gen(this, function*() {
-      const first = this.parser === undefined ? yield* this.begin(this.header() ?? Buffer.from(this.head).toString("utf8")) : []
+      const first = this.parser === undefined ? yield* this.start(this.header() ?? Buffer.from(this.head).toString("utf8")) : []
       const last = this.parser === undefined ? [] : yield* this.finish(this.parser)
-      if (this.layout === undefined) return yield* this.refuse("it is empty")
-      if (!this.any && this.shape.empty !== undefined) {
-        return yield* this.refuse(`there is a header and no row below it, which is ${this.shape.empty}`)
+      if (this.layout === undefined) return yield* this.fail("it is empty")
+      if (!this.hasRows && this.schema.empty !== undefined) {
+        return yield* this.fail(`it has a header and no rows, which is ${this.schema.empty}`)
       }
       return [...first, ...last]
     })
   }
 
-  /** The header, once it is there. A line `sep=;` above it, which Excel writes, names the delimiter and is made a blank line. */
+  /** The header, once it is complete. A line `sep=;` above it, which Excel writes, sets the delimiter and becomes a blank line. */
   private header(): string | undefined {
     const first = firstLine(this.head)
     const separator = first === undefined ? null : /^(\s*)"?sep=([^"\r\n\uFFFD])"?\s*$/iu.exec(first)
@@ -107,37 +103,37 @@ class Reader<Row> implements StreamingParser.Reader<Row> {
     return firstLine(this.head)
   }
 
-  private begin(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
-    if (header === undefined) return this.refuse("the first line has no end within 64 KiB: this is no CSV file with a header", 1)
+  private start(header: string | undefined): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
+    if (header === undefined) return this.fail("the first line is longer than 64 KiB: this is not a CSV file with a header", 1)
     if (/^\s*(?:\{|\[\s*(?:\{|$))/.test(header)) {
-      return this.refuse(
-        `it begins like JSON, not like CSV: name the format json or ndjson with ${this.options.formatOption ?? "the format"}`,
+      return this.fail(
+        `it looks like JSON, not like CSV: set ${this.options.formatOption ?? "the format"} to json or ndjson`,
         1
       )
     }
-    const parser = new Records(this.delimiter ?? delimiterOf(header), (record) => this.accept(record))
-    // The callback of the write that causes a failure gets it; without a listener it would end the process as well.
+    const parser = new RecordParser(this.delimiter ?? delimiterOf(header), (record) => this.accept(record))
+    // The callback of `write` gets the failure. An event without a listener would end the process.
     parser.on("error", () => undefined)
     this.parser = parser
     return this.write(parser, this.head)
   }
 
-  private write(parser: Records, piece: Uint8Array) {
-    return this.step((resume) => parser.write(parser.formulas.opened(piece), resume))
+  private write(parser: RecordParser, chunk: Uint8Array) {
+    return this.step((resume) => parser.write(parser.formulas.filter(chunk), resume))
   }
 
-  private finish(parser: Records) {
-    return this.step((resume) => parser.end(parser.formulas.rest, resume))
+  private finish(parser: RecordParser) {
+    return this.step((resume) => parser.end(parser.formulas.remainder, resume))
   }
 
   private step(act: (resume: (error?: Error | null) => void) => void): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
     return Effect.async<ReadonlyArray<Row>, SourceError.SourceError>((resume) =>
       act((error) => {
-        const taken = this.taken
-        this.taken = []
-        if (this.refused !== undefined) resume(Effect.fail(this.refused))
-        else if (error) resume(this.refuse(brokenQuoting(error), this.line))
-        else resume(Effect.succeed(taken))
+        const rows = this.rows
+        this.rows = []
+        if (this.failure !== undefined) resume(Effect.fail(this.failure))
+        else if (error) resume(this.fail(invalidQuoting(error), this.line))
+        else resume(Effect.succeed(rows))
       })
     )
   }
@@ -145,64 +141,63 @@ class Reader<Row> implements StreamingParser.Reader<Row> {
   private accept(record: ReadonlyArray<string>): void {
     const line = this.line
     this.line += 1 + record.reduce((sum, field) => sum + lineEndsIn(field), 0)
-    if (this.refused !== undefined || isBlank(record)) return
+    if (this.failure !== undefined || isBlank(record)) return
     if (this.layout === undefined) {
-      const found = findColumns(record, this.shape)
-      if (typeof found === "string") this.refused = this.refusal(found, line)
+      const found = findColumns(record, this.schema)
+      if (typeof found === "string") this.failure = this.errorOf(found, line)
       else this.layout = found
       return
     }
-    if (!this.any) this.layout = fit(this.layout, record)
-    this.any = true
-    this.taken.push(readRecord(this.shape, this.layout, line, record))
+    if (!this.hasRows) this.layout = adaptTo(this.layout, record)
+    this.hasRows = true
+    this.rows.push(decodeRecord(this.schema, this.layout, line, record))
   }
 
-  private refusal(what: string, line?: number): SourceError.SourceError {
-    return SourceError.content(this.options.source, what, line)
+  private errorOf(reason: string, line?: number): SourceError.SourceError {
+    return SourceError.content(this.options.source, reason, line)
   }
 
-  private refuse(what: string, line?: number) {
-    return Effect.fail(this.refusal(what, line))
+  private fail(reason: string, line?: number) {
+    return Effect.fail(this.errorOf(reason, line))
   }
 }
 
 /**
- * Takes away the equals sign of `="007"`, which Excel writes to keep zeros, without the quotes that CSV asks for: what is left is a quoted
- * field.
+ * Removes the equals sign of `="007"`, which Excel writes to keep leading zeros. A quoted field remains.
  */
-class Formulas {
+class FormulaFilter {
   private readonly fieldEnds: ReadonlyArray<number | undefined>
   private before = lineFeed
   private inQuotes = false
-  private held = false
+  private heldSign = false
 
   constructor(delimiter: string) {
     this.fieldEnds = [lineFeed, carriageReturn, Buffer.from(delimiter).at(-1)]
   }
 
-  /** The bytes of a piece, without the signs. A sign at its end is held back until the byte behind it is known. */
-  opened(piece: Uint8Array): Uint8Array {
-    const bytes = this.held ? Buffer.concat([Buffer.of(equals), piece]) : piece
+  /** The bytes of a chunk, without the signs. A sign at its end waits for the next byte. */
+  filter(chunk: Uint8Array): Uint8Array {
+    const bytes = this.heldSign ? Buffer.concat([Buffer.of(equals), chunk]) : chunk
     const kept: Array<Uint8Array> = []
     let from = 0
-    this.held = false
+    this.heldSign = false
     for (let at = 0; at < bytes.length; at++) {
       const byte = bytes[at]
       if (byte === quote) this.inQuotes = !this.inQuotes
       else if (byte === equals && !this.inQuotes && this.fieldEnds.includes(at === 0 ? this.before : bytes[at - 1])) {
         if (at + 1 < bytes.length && bytes[at + 1] !== quote) continue
-        this.held = at + 1 === bytes.length
+        this.heldSign = at + 1 === bytes.length
         kept.push(bytes.subarray(from, at))
         from = at + 1
       }
     }
-    // Before a sign that is held back stands the end of a field still.
-    this.before = (this.held ? bytes[bytes.length - 2] : bytes.at(-1)) ?? this.before
+    // The byte before the waiting sign ends a field.
+    this.before = (this.heldSign ? bytes[bytes.length - 2] : bytes.at(-1)) ?? this.before
     return kept.length === 0 ? bytes : Buffer.concat([...kept, bytes.subarray(from)])
   }
 
-  get rest(): Uint8Array {
-    return this.held ? Buffer.of(equals) : new Uint8Array(0)
+  get remainder(): Uint8Array {
+    return this.heldSign ? Buffer.of(equals) : new Uint8Array(0)
   }
 }
 
@@ -211,12 +206,12 @@ const carriageReturn = 0x0d
 const quote = 0x22
 const equals = 0x3d
 
-const isBlank = (record: ReadonlyArray<string>): boolean => record.every((field) => field === "" || CellText.trimmed(field) === "")
+const isBlank = (record: ReadonlyArray<string>): boolean => record.every((field) => field === "" || CellText.trim(field) === "")
 
-// Looked for before they are counted: almost no field has one.
+// Almost no field has a line end, so look before counting.
 const lineEndsIn = (field: string): number => field.includes("\n") || field.includes("\r") ? field.match(/\r\n|\n|\r/g)?.length ?? 0 : 0
 
-/** The text up to the first line end outside quotes, with blank lines above it; undefined while it hasn't come yet. */
+/** The text up to the first line end outside quotes, with blank lines above it; undefined while it is incomplete. */
 const firstLine = (head: Uint8Array): string | undefined => {
   let inQuotes = false
   let content = false
@@ -228,21 +223,21 @@ const firstLine = (head: Uint8Array): string | undefined => {
   return undefined
 }
 
-/** The one of the four that occurs most often in the header outside quotes. */
+/** The most frequent delimiter in the header outside quotes. */
 const delimiterOf = (header: string): string => {
-  const bare = header.replace(/"(?:[^"]|"")*"/g, "")
-  const count = (delimiter: string) => bare.split(delimiter).length
+  const unquoted = header.replace(/"(?:[^"]|"")*"/g, "")
+  const count = (delimiter: string) => unquoted.split(delimiter).length
   return [",", ";", "\t", "|"].reduce((best, next) => (count(next) > count(best) ? next : best))
 }
 
-const brokenQuoting = (error: Error): string => {
+const invalidQuoting = (error: Error): string => {
   const code = error instanceof CsvError ? error.code : ""
-  const what = code === "CSV_QUOTE_NOT_CLOSED" || code === "CSV_MAX_RECORD_SIZE"
-    ? "a quote opens here and does not close"
+  const reason = code === "CSV_QUOTE_NOT_CLOSED" || code === "CSV_MAX_RECORD_SIZE"
+    ? "a quote opens here and is never closed"
     : code === "CSV_INVALID_CLOSING_QUOTE"
-    ? "something stands between a closing quote and the next column"
+    ? "there is text between a closing quote and the next delimiter"
     : code === "INVALID_OPENING_QUOTE"
-    ? "a quote stands inside a field that is not quoted"
-    : `this can't be read as CSV (${error.message})`
-  return `${what}, and what follows can't be trusted. Put the whole field in quotes and double those inside it`
+    ? "there is a quote inside a field without quotes"
+    : `this is not valid CSV (${error.message})`
+  return `${reason}, so the rest of the file can't be trusted. Quote the whole field, and double the quotes inside it`
 }

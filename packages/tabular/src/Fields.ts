@@ -1,16 +1,16 @@
-/** Reads a row from an object with names and values, as JSON and databases give them. */
+/** Decodes a row from an object, as JSON and databases give it. */
 import * as Predicate from "effect/Predicate"
 import type { RowSchema } from "./RowSchema.js"
 
-// Own properties only: `constructor` and the like, which every object has, are no values of the source.
-const own = (thing: unknown, name: string): unknown => Predicate.isRecord(thing) && Object.hasOwn(thing, name) ? thing[name] : undefined
+// Own properties only: every object has `constructor` and the like, which the source did not write.
+const own = (value: unknown, name: string): unknown => Predicate.isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 
-/** The value of the literal name; where there is none, of a dotted name the one that its path leads to. */
-const valueAt = (thing: { readonly [name: string]: unknown }, name: string): unknown =>
-  !name.includes(".") || Object.hasOwn(thing, name) ? own(thing, name) : name.split(".").reduce<unknown>(own, thing)
+/** The value of the literal name. If there is none and the name has dots, the value at that path. */
+const valueAt = (object: { readonly [name: string]: unknown }, name: string): unknown =>
+  !name.includes(".") || Object.hasOwn(object, name) ? own(object, name) : name.split(".").reduce<unknown>(own, object)
 
-/** Reads one object. A column may be a path of names with dots between them, such as `inventory.available`. */
-export const readFields = <Row>(shape: RowSchema<Row>, line: number, thing: unknown): Row =>
-  Predicate.isRecord(thing)
-    ? shape.read(line, shape.columns.map(({ name }) => valueAt(thing, name)))
-    : shape.bad(line, undefined, "it is no object with names and values")
+/** Decodes one object. A column may be a path of names with dots between them, such as `inventory.available`. */
+export const decodeFields = <Row>(schema: RowSchema<Row>, line: number, value: unknown): Row =>
+  Predicate.isRecord(value)
+    ? schema.decode(line, schema.columns.map(({ name }) => valueAt(value, name)))
+    : schema.reject(line, undefined, "it is not an object with names and values")

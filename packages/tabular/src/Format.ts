@@ -1,4 +1,4 @@
-/** The formats, how they are recognised, and the rows of bytes in one of them. */
+/** The formats of rows: detection and decoding. */
 import * as Csv from "./Csv.js"
 import * as Gzip from "./Gzip.js"
 import * as Json from "./Json.js"
@@ -18,7 +18,7 @@ const endings: ReadonlyArray<readonly [RegExp, Format]> = [
   [/\.(ndjson|jsonl)(\.gz)?$/i, "ndjson"]
 ]
 
-/** The format by the ending of a name, with or without `.gz` behind it (default: CSV). */
+/** The format by the extension of a file name, with or without a final `.gz` (default: CSV). */
 export const ofName = (name: string): Format => endings.find(([ending]) => ending.test(name))?.[1] ?? "csv"
 
 const types: ReadonlyArray<readonly [RegExp, Format]> = [
@@ -27,19 +27,17 @@ const types: ReadonlyArray<readonly [RegExp, Format]> = [
   [/^(application\/([\w.-]+\+)?json|text\/json)$/, "json"]
 ]
 
-/** The format by a content type; undefined where the type names none, such as `text/plain`. */
+/** The format by a content type; undefined for other types, such as `text/plain`. */
 export const ofContentType = (type: string): Format | undefined => {
   const essence = type.split(";", 1)[0]?.trim().toLowerCase() ?? ""
   return types.find(([pattern]) => pattern.test(essence))?.[1]
 }
 
-/**
- * The rows of bytes in a format. Bytes that are packed with gzip are unpacked, and UTF-16 is decoded, whatever the format.
- */
-export const rows = <Row>(format: Format, shape: RowSchema<Row>, options: FormatOptions): StreamingParser.Read<Row> => (bytes) =>
+/** Decodes bytes in a format into rows. Detects and decodes gzip and UTF-16 in every format. */
+export const rows = <Row>(format: Format, schema: RowSchema<Row>, options: FormatOptions): StreamingParser.Decoder<Row> => (bytes) =>
   bytes.pipe(
-    StreamingParser.upTo(Gzip.pieceSize),
-    StreamingParser.rows(() => Gzip.reader(options.source)),
-    StreamingParser.rows(() => Utf8.reader(options.source)),
-    format === "csv" ? Csv.rows(shape, options) : format === "json" ? Json.rows(shape, options) : Ndjson.rows(shape, options)
+    StreamingParser.rechunk(Gzip.chunkSize),
+    StreamingParser.decode(() => Gzip.parser(options.source)),
+    StreamingParser.decode(() => Utf8.parser(options.source)),
+    format === "csv" ? Csv.rows(schema, options) : format === "json" ? Json.rows(schema, options) : Ndjson.rows(schema, options)
   )

@@ -1,69 +1,65 @@
-/**
- * Reads rows from the bytes of a JSON document as they come, and keeps no more than one piece and one item: an array of objects, or an
- * object that holds one.
- */
+/** Decodes a JSON document in constant memory: an array of objects, or an object with such an array. */
 import { JSONParser } from "@streamparser/json"
 import * as Effect from "effect/Effect"
-import { readFields } from "./Fields.js"
+import { decodeFields } from "./Fields.js"
 import { quoted } from "./Quoted.js"
 import type { RowSchema } from "./RowSchema.js"
 import * as SourceError from "./SourceError.js"
 import * as StreamingParser from "./StreamingParser.js"
 
 export interface JsonOptions {
-  /** What is read, for messages: a path, or "stdin". */
+  /** The name of the source in messages: a path, or "stdin". */
   readonly source: string
   /**
-   * The names that lead to the items, with dots between them (default: the document itself, or its `data`). Each name may lead to an array
-   * of objects that hold the next one: `products.variants` gives the variants of all products.
+   * The path of the items, with dots between the names (default: the document itself, or its `data`). A name may be an array of objects
+   * with the next name: `products.variants` selects the variants of all products.
    */
   readonly items?: string | undefined
-  /** The option that names another place, such as `--items`. */
+  /** The option that selects another path, such as `--items`. */
   readonly itemsOption?: string | undefined
-  /** The option that names another format, such as `--format`. */
+  /** The option that selects the format, such as `--format`. */
   readonly formatOption?: string | undefined
   /**
-   * Takes the `next_cursor` of a document that is one page of several: a field of the document or of an object around its items that is
-   * neither null nor empty. Without it such a document is refused.
+   * Receives the `next_cursor` of a document that is one page of several: a field of the document or of an object around its items that is
+   * neither null nor empty. Without this callback such a document fails.
    */
   readonly onNextCursor?: ((cursor: string) => void) | undefined
 }
 
-// Bytes between two items. More is an item that doesn't end; without a bound it would be gathered in memory whole.
-const longestItem = 1_048_576
+// Bytes between the ends of two items. Limits the memory for one item.
+const maxItemBytes = 1_048_576
 
 /**
- * The rows of a document, in its order, numbered from 1. Fails with `SourceError` where the document as a whole can't be trusted:
- * not JSON, cut short, not UTF-8, one page of several, no array where one is expected or an empty one.
+ * Decodes the items of a document, in its order, numbered from 1. Fails with `SourceError` if the document is not JSON, truncated, not UTF-8,
+ * one page of several, or has no array of items or an empty one.
  */
-export const rows = <Row>(shape: RowSchema<Row>, options: JsonOptions): StreamingParser.Read<Row> =>
-  StreamingParser.rows(() => new Reader(shape, options))
+export const rows = <Row>(schema: RowSchema<Row>, options: JsonOptions): StreamingParser.Decoder<Row> =>
+  StreamingParser.decode(() => new RowParser(schema, options))
 
 const space = new Set([0x20, 0x09, 0x0a, 0x0d])
 
-/** The paths that end at the items, with a star for each array on the way: of `a.b` they are `a.b.*` and `a.*.b.*`. */
+/** The paths of the items, with a star for each array on the way. For `a.b`: `a.b.*` and `a.*.b.*`. */
 const itemPaths = ([first, ...rest]: ReadonlyArray<string>): ReadonlyArray<string> =>
   first === undefined
     ? ["*"]
     : itemPaths(rest).flatMap((path) => (rest.length === 0 ? [`${first}.${path}`] : [`${first}.${path}`, `${first}.*.${path}`]))
 
-// Enough names to choose from in a message.
-const mostArrays = 5
+// The names of arrays that a message lists.
+const maxArrayNames = 5
 
-/** The parser's only user. */
-class Reader<Row> implements StreamingParser.Reader<Row> {
-  private readonly shape: RowSchema<Row>
+class RowParser<Row> implements StreamingParser.Parser<Row> {
+  private readonly schema: RowSchema<Row>
   private readonly options: JsonOptions
   private parser: JSONParser | undefined
   private isArray = false
   private number = 0
   private sinceItem = 0
-  private taken: Array<Row> = []
-  /** Top-level fields that hold an array, for the message where none is found in the expected place. */
+  private rows: Array<Row> = []
+  /** Top-level fields with an array, for the message if the path has none. */
   private readonly arrays = new Set<string>()
 
-  constructor(shape: RowSchema<Row>, options: JsonOptions) {
-    this.shape = shape
+  constructor(schema: RowSchema<Row>, options: JsonOptions) {
+    this.schema = schema
     this.options = options
   }
 
@@ -72,32 +68,32 @@ class Reader<Row> implements StreamingParser.Reader<Row> {
     return this.options.items?.split(".") ?? (this.isArray ? [] : ["data"])
   }
 
-  take(piece: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
-    const from = this.parser === undefined ? piece.findIndex((byte) => !space.has(byte)) : 0
-    const first = piece[from]
+  push(chunk: Uint8Array): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
+    const from = this.parser === undefined ? chunk.findIndex((byte) => !space.has(byte)) : 0
+    const first = chunk[from]
     if (first === undefined) return Effect.succeed([])
     if (this.parser === undefined) {
       if (first !== 0x5b && first !== 0x7b)
-        return Effect.fail(this.refusal("it begins with neither [ nor {: this is no JSON document with rows in it"))
+        return Effect.fail(this.errorOf("it starts with neither [ nor {: this is not a JSON document with rows"))
       this.isArray = first === 0x5b
       this.parser = this.open()
     }
-    this.sinceItem += piece.length - from
-    return this.step((parser) => parser.write(piece.subarray(from)))
+    this.sinceItem += chunk.length - from
+    return this.step((parser) => parser.write(chunk.subarray(from)))
   }
 
   get end(): Effect.Effect<ReadonlyArray<Row>, SourceError.SourceError> {
     return Effect.suspend(() => {
-      if (this.parser === undefined) return Effect.fail(this.refusal("it is empty"))
+      if (this.parser === undefined) return Effect.fail(this.errorOf("it is empty"))
       return Effect.filterOrFail(
         this.step((parser) => {
-          if (!parser.isEnded) throw new Stop(`behind ${this.count} it is cut short`)
+          if (!parser.isEnded) throw new Stop(`after ${this.count} it is truncated`)
         }),
-        () => this.number > 0 || this.shape.empty === undefined,
+        () => this.number > 0 || this.schema.empty === undefined,
         () =>
-          this.refusal(this.isArray && this.options.items !== undefined
-            ? `it is an array, in which nothing is called ${this.options.items}: leave ${this.options.itemsOption ?? "the name"} out`
-            : `there is no item in it (${this.place}), which is ${this.shape.empty}`)
+          this.errorOf(this.isArray && this.options.items !== undefined
+            ? `it is an array without ${this.options.items}: omit ${this.options.itemsOption ?? "the name"}`
+            : `there is no item in it (${this.place}), which is ${this.schema.empty}`)
       )
     })
   }
@@ -122,18 +118,18 @@ class Reader<Row> implements StreamingParser.Reader<Row> {
     this.sinceItem = 0
     if (!Array.isArray(parent)) throw new Stop(`there is no array (${this.place})`)
     this.number++
-    this.taken.push(readFields(this.shape, this.number, value))
+    this.rows.push(decodeFields(this.schema, this.number, value))
   }
 
   private array(name: unknown, value: unknown): void {
-    if (Array.isArray(value) && typeof name === "string" && this.arrays.size < mostArrays) this.arrays.add(name)
+    if (Array.isArray(value) && typeof name === "string" && this.arrays.size < maxArrayNames) this.arrays.add(name)
   }
 
   private page(cursor: unknown): void {
     if (cursor === null || cursor === "") return
-    if (typeof cursor !== "string" && typeof cursor !== "number") throw new Stop("its next_cursor is neither a text nor a number")
+    if (typeof cursor !== "string" && typeof cursor !== "number") throw new Stop("its next_cursor is neither text nor a number")
     if (this.options.onNextCursor === undefined) {
-      throw new Stop(`it is one page of several: next_cursor is set (${quoted(String(cursor))}). Give a document with all items`)
+      throw new Stop(`it is one page of several: next_cursor is set (${quoted(String(cursor))}). Provide a document with all items`)
     }
     this.options.onNextCursor(String(cursor))
   }
@@ -143,23 +139,24 @@ class Reader<Row> implements StreamingParser.Reader<Row> {
       try {
         if (this.parser !== undefined) act(this.parser)
       } catch (error) {
-        return Effect.fail(this.refusal(error instanceof Stop ? error.message : this.complaint(error)))
+        return Effect.fail(this.errorOf(error instanceof Stop ? error.message : this.reasonOf(error)))
       }
-      if (this.sinceItem > longestItem) return Effect.fail(this.refusal(`behind ${this.count} comes 1 MiB without another (${this.place})`))
-      const { taken } = this
-      this.taken = []
-      return Effect.succeed(taken)
+      if (this.sinceItem > maxItemBytes)
+        return Effect.fail(this.errorOf(`after ${this.count} there is 1 MiB without another (${this.place})`))
+      const { rows } = this
+      this.rows = []
+      return Effect.succeed(rows)
     })
   }
 
-  private complaint(error: unknown): string {
+  private reasonOf(error: unknown): string {
     const { formatOption = "the format" } = this.options
     if (this.parser?.isEnded === true && !this.isArray && this.number === 0) {
-      return `it is one JSON object after another, not one document: name the format ndjson with ${formatOption}`
+      return `it is several JSON objects, not one document: set ${formatOption} to ndjson`
     }
     // Thrown by the decoder of strings; the parser's own errors are of other classes.
-    if (error instanceof TypeError) return `behind ${this.count} it is not UTF-8: save it in UTF-8`
-    return `behind ${this.count} it is not JSON`
+    if (error instanceof TypeError) return `after ${this.count} it is not UTF-8: save it in UTF-8`
+    return `after ${this.count} it is not JSON`
   }
 
   private get count(): string {
@@ -168,17 +165,17 @@ class Reader<Row> implements StreamingParser.Reader<Row> {
 
   private get place(): string {
     const { items, itemsOption } = this.options
-    const looked = `looked for in ${items ?? "the document itself or its data"}`
+    const expected = `expected in ${items ?? "the document itself or its data"}`
     const arrays = this.arrays.size === 0
       ? ""
       : `; it has ${this.arrays.size === 1 ? "the array" : "the arrays"} ${[...this.arrays].map(quoted).join(", ")}`
-    return itemsOption === undefined ? `${looked}${arrays}` : `${looked}${arrays}; name another place with ${itemsOption}`
+    return itemsOption === undefined ? `${expected}${arrays}` : `${expected}${arrays}; select another path with ${itemsOption}`
   }
 
-  private refusal(what: string): SourceError.SourceError {
-    return SourceError.content(this.options.source, what)
+  private errorOf(reason: string): SourceError.SourceError {
+    return SourceError.content(this.options.source, reason)
   }
 }
 
-/** Thrown through the parser, which can't be stopped otherwise. */
+/** Thrown through the parser, which has no other way to stop. */
 class Stop extends Error {}

@@ -1,4 +1,4 @@
-/** Rows that name an order and how it was shipped. */
+/** The schema of rows with an order, its carrier and its tracking number. */
 import { OrderId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
 import * as CellText from "./CellText.js"
@@ -6,38 +6,38 @@ import * as Identity from "./Identity.js"
 import { quoted } from "./Quoted.js"
 import type { RowSchema } from "./RowSchema.js"
 
-export interface GoodRow {
-  readonly _tag: "Good"
-  /** Where the row begins, counted from 1 with the header. */
+export interface ValidRow {
+  readonly _tag: "Valid"
+  /** The line where the row starts, from 1 with the header. */
   readonly line: number
   readonly orderId: OrderId
   readonly carrier: string
   readonly trackingNumber: string
 }
 
-/** A rejected row. */
-export interface BadRow {
-  readonly _tag: "Bad"
+/** A row that can't be used. */
+export interface RejectedRow {
+  readonly _tag: "Rejected"
   readonly line: number
-  /** The order, where the row still names one. */
+  /** The order, if its id can be read. */
   readonly orderId: string | undefined
-  /** What is wrong, in words that make sense after "line 12: ". */
+  /** The reason, as a clause after "line 12: ". */
   readonly reason: string
 }
 
-export type Row = GoodRow | BadRow
+export type Row = ValidRow | RejectedRow
 
-// A long number as spreadsheets write it: digits are lost, and with them the parcel.
+// A long number as spreadsheets write it: its last digits are lost.
 const rounded = /^\d([.,]\d+)?[eE]\+?\d+$/
 
-// A name may begin with an apostrophe ('t Hart); a number in one word has it from a spreadsheet.
+// A name may start with an apostrophe ('t Hart). Before a number it is the text mark of a spreadsheet.
 const isMarked = (text: string): boolean => /^\S*\d\S*$/.test(text)
 
-const readText = (column: string, value: unknown): Either.Either<string, string> => {
-  if (value === undefined || value === null) return Either.left(value === null ? `${column} is null` : `there is no ${column}`)
+const decodeText = (column: string, value: unknown): Either.Either<string, string> => {
+  if (value === undefined || value === null) return Either.left(value === null ? `${column} is null` : `${column} is missing`)
   const written = Identity.textOf(value)
   if (written === undefined) return Either.left(`${column} is neither a text nor an exact whole number: write it as a text`)
-  const text = CellText.plain(written, isMarked)
+  const text = CellText.normalize(written, isMarked)
   if (text === "") return Either.left(`${column} is empty`)
   if (text.includes("\uFFFD")) return Either.left(`${column} ${quoted(text)} is not UTF-8: save the file in UTF-8`)
   return rounded.test(text)
@@ -45,25 +45,25 @@ const readText = (column: string, value: unknown): Either.Either<string, string>
     : Either.right(text)
 }
 
-const readId = Identity.reader(OrderId)
+const decodeId = Identity.decoder(OrderId)
 const [idColumn, carrierColumn, trackingColumn] = ["orderId", "carrier", "trackingNumber"]
 
-const bad = (line: number, orderId: string | undefined, reason: string): Row => ({ _tag: "Bad", line, orderId, reason })
+const reject = (line: number, orderId: string | undefined, reason: string): Row => ({ _tag: "Rejected", line, orderId, reason })
 
-export const shape: RowSchema<Row> = {
+export const schema: RowSchema<Row> = {
   columns: [{ name: idColumn }, { name: carrierColumn }, { name: trackingColumn }],
   empty: undefined,
-  bad,
-  read: (line, [id, carrier, trackingNumber]) =>
+  reject,
+  decode: (line, [id, carrier, trackingNumber]) =>
     Either.match(
       Either.all({
-        orderId: readId(idColumn, id),
-        carrier: readText(carrierColumn, carrier),
-        trackingNumber: readText(trackingColumn, trackingNumber)
+        orderId: decodeId(idColumn, id),
+        carrier: decodeText(carrierColumn, carrier),
+        trackingNumber: decodeText(trackingColumn, trackingNumber)
       }),
       {
-        onLeft: (reason) => bad(line, Identity.named(id), reason),
-        onRight: (row): Row => ({ _tag: "Good", line, ...row })
+        onLeft: (reason) => reject(line, Identity.ofRejected(id), reason),
+        onRight: (row): Row => ({ _tag: "Valid", line, ...row })
       }
     )
 }

@@ -1,7 +1,7 @@
-/** Shows a piece of a file inside a sentence. */
+/** Quotes text of a file in a message. */
 
-// Enough to find the cell by, not enough to flood a terminal.
-const longest = 60
+// Enough to find the cell, short enough for one line of a terminal.
+const maxLength = 60
 
-/** The text in double quotes on one line, shortened, control characters escaped. */
-export const quoted = (text: string): string => JSON.stringify(text.length > longest ? `${text.slice(0, longest)}…` : text)
+/** The text in double quotes on one line, shortened, with control characters escaped. */
+export const quoted = (text: string): string => JSON.stringify(text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)

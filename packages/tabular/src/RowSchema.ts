@@ -1,18 +1,18 @@
-/** A kind of row: the columns that it needs, and how their values become a row. */
+/** The schema of a row: its columns, and how their values are decoded. */
 
 export interface Column {
   readonly name: string
-  /** The option that names another column, such as `--id-column`. */
+  /** The option that selects another column, such as `--id-column`. */
   readonly option?: string | undefined
 }
 
 export interface RowSchema<Row> {
-  /** The first one holds the id. */
+  /** The first column is the id. */
   readonly columns: readonly [Column, ...ReadonlyArray<Column>]
-  /** Takes the values of the columns in their order: texts, or values of JSON. Gives a rejected row where one is wrong. */
-  readonly read: (line: number, values: ReadonlyArray<unknown>) => Row
-  /** What a source without rows probably is, in words that make sense after "which is"; undefined where no rows are fine. */
+  /** Decodes the values of the columns, in their order: texts, or values of JSON. An invalid value gives a rejected row. */
+  readonly decode: (line: number, values: ReadonlyArray<unknown>) => Row
+  /** The likely cause of a source without rows, as the end of a sentence after "which is"; undefined if no rows are valid. */
   readonly empty: string | undefined
-  /** A rejected row, with the id where there is one. */
-  readonly bad: (line: number, named: string | undefined, reason: string) => Row
+  /** A rejected row, with its id if it can be read. */
+  readonly reject: (line: number, id: string | undefined, reason: string) => Row
 }

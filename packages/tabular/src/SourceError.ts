@@ -1,17 +1,15 @@
 /** The failure of a source as a whole. */
 import * as Data from "effect/Data"
 
-/** The source as a whole can't be trusted or read, so nothing of it is taken. */
+/** The source as a whole can't be read or trusted. None of its rows is used. */
 export class SourceError extends Data.TaggedError("SourceError")<{
-  /** What was read: a path, an address without secrets, or "stdin". */
+  /** A path, an address without secrets, or "stdin". */
   readonly source: string
-  /** The line where reading ended, where there is one. */
+  /** The line where reading stopped, if the source has lines. */
   readonly line: number | undefined
   readonly message: string
-}> {
-  readonly exitCode = 2
-}
+}> {}
 
-/** Nothing of the source is taken, because of its content. */
-export const content = (source: string, what: string, line?: number): SourceError =>
-  new SourceError({ source, line, message: `${source}${line === undefined ? "" : `, line ${line}`}: ${what}; nothing of it was taken` })
+/** The content of the source is invalid. */
+export const content = (source: string, reason: string, line?: number): SourceError =>
+  new SourceError({ source, line, message: `${source}${line === undefined ? "" : `, line ${line}`}: ${reason}; no row of it was used` })

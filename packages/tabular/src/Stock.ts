@@ -1,4 +1,4 @@
-/** Rows that name a product and its stock. */
+/** The schema of rows with a product and its stock. */
 import { ProductId } from "@plaza/domain/Ids"
 import * as Either from "effect/Either"
 import * as Identity from "./Identity.js"
@@ -6,28 +6,28 @@ import type { RowSchema } from "./RowSchema.js"
 import * as StockValue from "./StockValue.js"
 
 /** The stock of a product. */
-export interface GoodRow {
-  readonly _tag: "Good"
-  /** Where the row begins, counted from 1 with the header; the number of the row where the source has no lines. */
+export interface ValidRow {
+  readonly _tag: "Valid"
+  /** The line where the row starts, from 1 with the header. The number of the row if the source has no lines. */
   readonly line: number
   readonly productId: ProductId
-  /** Whole pieces, 0 or more. */
+  /** Whole units, 0 or more. */
   readonly stock: number
-  /** The source has a number below zero, which is taken as 0. Absent otherwise. */
+  /** Set if the source has a number below zero, which counts as 0. */
   readonly negative?: true
 }
 
-/** A rejected row. The rows around it count. */
-export interface BadRow {
-  readonly _tag: "Bad"
+/** A row that can't be used. It does not affect the rows around it. */
+export interface RejectedRow {
+  readonly _tag: "Rejected"
   readonly line: number
-  /** The product, where the row still names one: other rows of the same product are then rejected as well. */
+  /** The product, if its id can be read. Other rows of the same product are then rejected as well. */
   readonly productId: string | undefined
-  /** What is wrong, in words that make sense after "line 12: ". */
+  /** The reason, as a clause after "line 12: ". */
   readonly reason: string
 }
 
-export type Row = GoodRow | BadRow
+export type Row = ValidRow | RejectedRow
 
 /** The names of the columns that hold the product and its stock. */
 export interface Columns {
@@ -35,37 +35,35 @@ export interface Columns {
   readonly stockColumn: string
 }
 
-/** The options that name other columns. */
+/** The options that select other columns. */
 export interface ColumnOptions {
   readonly id: string
   readonly stock: string
 }
 
-/**
- * What a stock below zero becomes: 0, or a rejected row. Inventory systems go below zero where more is sold than is there.
- */
+/** How a stock below zero is decoded: as 0, or as a rejected row. Inventory systems go below zero when more is sold than in stock. */
 export type Negative = "zero" | "reject"
 
-const readId = Identity.reader(ProductId)
+const decodeId = Identity.decoder(ProductId)
 
-export const shape = (
+export const schema = (
   { idColumn, stockColumn }: Columns,
   optionNames?: ColumnOptions,
   { negative }: { readonly negative: Negative } = { negative: "reject" }
 ): RowSchema<Row> => {
-  const bad = (line: number, productId: string | undefined, reason: string): Row => ({ _tag: "Bad", line, productId, reason })
+  const reject = (line: number, productId: string | undefined, reason: string): Row => ({ _tag: "Rejected", line, productId, reason })
   return {
     columns: [{ name: idColumn, option: optionNames?.id }, { name: stockColumn, option: optionNames?.stock }],
     empty: "more likely a broken export than an empty shop",
-    bad,
-    read: (line, [id, value]) => {
-      const productId = readId(idColumn, id)
-      if (Either.isLeft(productId)) return bad(line, Identity.named(id), productId.left)
-      const stock = StockValue.read(stockColumn, value)
-      if (Either.isRight(stock)) return { _tag: "Good", line, productId: productId.right, stock: stock.right }
+    reject,
+    decode: (line, [id, value]) => {
+      const productId = decodeId(idColumn, id)
+      if (Either.isLeft(productId)) return reject(line, Identity.ofRejected(id), productId.left)
+      const stock = StockValue.decode(stockColumn, value)
+      if (Either.isRight(stock)) return { _tag: "Valid", line, productId: productId.right, stock: stock.right }
       return stock.left.negative && negative === "zero"
-        ? { _tag: "Good", line, productId: productId.right, stock: 0, negative: true }
-        : bad(line, productId.right, stock.left.reason)
+        ? { _tag: "Valid", line, productId: productId.right, stock: 0, negative: true }
+        : reject(line, productId.right, stock.left.reason)
     }
   }
 }

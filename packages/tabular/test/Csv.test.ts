@@ -1,20 +1,20 @@
 /**
- * What is read from a CSV file and what is refused, row by row and as a whole.
+ * CSV: decoded rows, rejected rows and invalid files.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
 import * as Stock from "@plaza/tabular/Stock"
 import { Effect, FastCheck, Stream } from "effect"
-import { all, bad, containing, good, inPieces } from "./support/reading.js"
+import { all, bad, containing, good, inChunks } from "./support/reading.js"
 
 const options = { source: "stock.csv" }
 const columns = { idColumn: "productId", stockColumn: "stock" }
 
-/** The rows of a text that comes in pieces of a few bytes, so that every boundary falls everywhere. */
-const read = (content: string | Uint8Array, pieces = 7, more: Partial<Format.FormatOptions & Stock.Columns> = {}) =>
+/** Decodes content in chunks of a few bytes, so that every boundary occurs. */
+const read = (content: string | Uint8Array, chunks = 7, more: Partial<Format.FormatOptions & Stock.Columns> = {}) =>
   all(
-    Format.rows("csv", Stock.shape({ ...columns, ...more }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...more })(
-      inPieces(content, pieces)
+    Format.rows("csv", Stock.schema({ ...columns, ...more }, { id: "--id-column", stock: "--stock-column" }), { ...options, ...more })(
+      inChunks(content, chunks)
     )
   )
 
@@ -23,7 +23,7 @@ const only = (rows: ReadonlyArray<Stock.Row>) => {
   return rows[0]
 }
 
-describe("what is read", () => {
+describe("CSV", () => {
   for (
     const [name, text] of [
       ["commas", "productId,stock\nA,1\nB,0\n"],
@@ -42,21 +42,21 @@ describe("what is read", () => {
       ["blanks around the names of columns", "productId , stock\nA,1\nB,0\n"]
     ] as const
   ) {
-    it.effect(`reads ${name}, in pieces of any size`, () =>
-      Effect.forEach([1, 2, 3, 1000], (pieces) =>
-        Effect.map(read(text, pieces), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B", 0)]))))
+    it.effect(`reads ${name}, in chunks of any size`, () =>
+      Effect.forEach([1, 2, 3, 1000], (chunks) =>
+        Effect.map(read(text, chunks), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B", 0)]))))
   }
 
-  it.effect("counts lines of the file where a quoted field or an empty line takes several", () =>
+  it.effect("counts the lines of the file in quoted fields and blank lines", () =>
     Effect.gen(function*() {
       const text = "productId,name,stock\r\nA,\"two\r\nlines\",1\r\n\r\nB,\"three\n\nlines\",2\r\nC,plain,x\r\n"
-      const rows = yield* Effect.forEach([1, 5, 1000], (pieces) => read(text, pieces))
+      const rows = yield* Effect.forEach([1, 5, 1000], (chunks) => read(text, chunks))
       for (const each of rows) {
-        expect(each).toMatchObject([good(2, "A", 1), good(5, "B", 2), { _tag: "Bad", line: 8, productId: "C" }])
+        expect(each).toMatchObject([good(2, "A", 1), good(5, "B", 2), { _tag: "Rejected", line: 8, productId: "C" }])
       }
     }))
 
-  it.effect("finds the columns by other names when they are named", () =>
+  it.effect("finds columns by the names in the options", () =>
     Effect.gen(function*() {
       const rows = yield* read("sku;qty\nA;4\n", 100, { idColumn: "sku", stockColumn: "qty" })
       expect(rows).toEqual([good(2, "A", 4)])
@@ -68,15 +68,15 @@ describe("what is read", () => {
       "productId\tstock\nA\t1\nB|C\t0\n"
     ]] as const
   ) {
-    it.effect(`parts columns by ${JSON.stringify(delimiter)} when they are named`, () =>
+    it.effect(`separates columns by ${JSON.stringify(delimiter)} when it is the delimiter`, () =>
       Effect.map(read(text, 3, { delimiter }), (rows) => expect(rows).toEqual([good(2, "A", 1), good(3, "B|C", 0)])))
   }
 
-  it.effect("takes a delimiter that is named, whatever stands in the header", () =>
+  it.effect("prefers the delimiter of the options to that of the header", () =>
     Effect.map(Effect.flip(read("productId,stock\nA,1\n", 100, { delimiter: ";" })), (error) =>
       expect(error.message).toContain("the columns are \"productId,stock\"")))
 
-  it.effect.prop("keeps an id of any characters as it is, between letters", [FastCheck.fullUnicodeString(), FastCheck.nat()],
+  it.effect.prop("keeps every character inside an id", [FastCheck.fullUnicodeString(), FastCheck.nat()],
     ([middle, stock]) =>
       Effect.gen(function*() {
         FastCheck.pre(!middle.includes("\uFFFD") && !/\p{Surrogate}/u.test(middle))
@@ -85,7 +85,7 @@ describe("what is read", () => {
         expect(rows).toEqual([good(2, id, stock)])
       }))
 
-  it.effect("keeps zeros at the front of an id", () =>
+  it.effect("keeps leading zeros of an id", () =>
     Effect.map(read("productId,stock\n007,7\n"), (rows) => expect(rows).toEqual([good(2, "007", 7)])))
 })
 
@@ -117,7 +117,7 @@ describe("stock", () => {
       ["0x10", "is not a number"],
       ["NaN", "is not a number"],
       ["Infinity", "is not a number"],
-      ["12 pcs", "is not a number: write the digits alone"],
+      ["12 pcs", "is not a number: write only the digits"],
       ["null", "is not a number"],
       ["--", "is not a number"],
       ["-1", "is negative"],
@@ -137,32 +137,32 @@ describe("stock", () => {
       ["99999999999999999999999", "is over"]
     ] as const
   ) {
-    it.effect(`rejects ${text === "" ? "an empty stock" : text}, and the rest goes on`, () =>
+    it.effect(`rejects ${text === "" ? "an empty stock" : text} and reads the rest`, () =>
       Effect.gen(function*() {
         const rows = yield* read(`productId,stock\nA,${text}\nB,3\n`)
         expect(rows).toEqual([bad(2, "A", reason), good(3, "B", 3)])
       }))
   }
 
-  it.effect.prop("never reads a number out of a text that isn't one", [FastCheck.string()], ([text]) =>
+  it.effect.prop("never decodes a number from text that is not one", [FastCheck.string()], ([text]) =>
     Effect.gen(function*() {
       FastCheck.pre(!/^\W*\d+([.,]0+)?\W*$/.test(text))
       const rows = yield* read(`productId,stock\nA,"${text.replaceAll("\"", "\"\"")}"\n`)
-      expect(only(rows)).toMatchObject({ _tag: "Bad", line: 2, productId: "A" })
+      expect(only(rows)).toMatchObject({ _tag: "Rejected", line: 2, productId: "A" })
     }))
 })
 
-describe("bad rows", () => {
+describe("rejected rows", () => {
   for (
     const [name, row, productId, reason] of [
       ["without an id", ",5", undefined, "productId is empty"],
       ["with blanks for an id", "\"  \",5", undefined, "productId is empty"],
-      ["with a column too few", "A", "A", "it has 1 column where the header has 2"],
-      ["with a column too many", "A,5,6", "A", "it has 3 columns where the header has 2"],
+      ["with a column too few", "A", "A", "it has 1 column, and the header has 2"],
+      ["with a column too many", "A,5,6", "A", "it has 3 columns, and the header has 2"],
       ["with an id that no address can carry", "..,5", "..", "can't be sent"]
     ] as const
   ) {
-    it.effect(`rejects a row ${name}, and the rest goes on`, () =>
+    it.effect(`rejects a row ${name} and reads the rest`, () =>
       Effect.gen(function*() {
         const rows = yield* read(`productId,stock\n${row}\nB,3\n`)
         expect(rows).toEqual([bad(2, productId, reason), good(3, "B", 3)])
@@ -172,11 +172,11 @@ describe("bad rows", () => {
   it.effect("rejects a row whose id is not UTF-8", () =>
     Effect.gen(function*() {
       const rows = yield* read(Buffer.concat([Buffer.from("productId,stock\nCAF"), Buffer.from([0xc9]), Buffer.from(",3\n")]))
-      expect(only(rows)).toMatchObject({ _tag: "Bad", line: 2, reason: containing("UTF-8") })
+      expect(only(rows)).toMatchObject({ _tag: "Rejected", line: 2, reason: containing("UTF-8") })
     }))
 })
 
-describe("files that are refused as a whole", () => {
+describe("invalid files", () => {
   const refused = (content: string | Uint8Array) =>
     Effect.map(Effect.flip(read(content, 11)), (error) => {
       expect(error._tag).toBe("SourceError")
@@ -188,17 +188,17 @@ describe("files that are refused as a whole", () => {
       ["of no bytes", "", undefined, "it is empty"],
       ["of blank lines", "\n\n  \n", undefined, "it is empty"],
       ["of a byte order mark alone", "\uFEFF", undefined, "it is empty"],
-      ["with a header and nothing below", "productId,stock\n", undefined, "no row below it"],
+      ["with a header and nothing below", "productId,stock\n", undefined, "no rows"],
       ["without the column of ids", "sku,stock\nA,1\n", 1, "there is no column \"productId\"; the columns are \"sku\", \"stock\""],
       ["without the column of stock", "productId,qty\nA,1\n", 1, "there is no column \"stock\"; the columns are \"productId\", \"qty\""],
-      ["with a column twice", "productId,stock,stock\nA,1,2\n", 1, "stands 2 times"],
+      ["with a column twice", "productId,stock,stock\nA,1,2\n", 1, "occurs 2 times"],
       ["without a header", "A,1\nB,2\n", 1, "the first line (\"A\", \"1\") looks like data"],
-      ["with a quote that doesn't close", "productId,stock\nA,1\n\"B,2\nC,3\n", 3, "does not close"],
-      ["with text behind a closing quote", "productId,stock\nA,1\n\"B\"x,2\nC,3\n", 3, "between a closing quote and the next column"],
-      ["with a quote inside a bare field", "productId,stock\nA,1\nB\"x,2\nC,3\n", 3, "inside a field that is not quoted"]
+      ["with a quote that doesn't close", "productId,stock\nA,1\n\"B,2\nC,3\n", 3, "is never closed"],
+      ["with text behind a closing quote", "productId,stock\nA,1\n\"B\"x,2\nC,3\n", 3, "between a closing quote and the next delimiter"],
+      ["with a quote inside a bare field", "productId,stock\nA,1\nB\"x,2\nC,3\n", 3, "inside a field without quotes"]
     ] as const
   ) {
-    it.effect(`refuses a file ${name}`, () =>
+    it.effect(`fails for a file ${name}`, () =>
       Effect.map(refused(text), (error) => {
         expect(error.line).toBe(line)
         expect(error.message).toContain(message)
@@ -206,10 +206,10 @@ describe("files that are refused as a whole", () => {
       }))
   }
 
-  it.effect("refuses a file whose first line has no end", () =>
+  it.effect("fails for a file whose first line never ends", () =>
     Effect.map(Effect.flip(read("x".repeat(70_000), 4096)), (error) => expect(error.message).toContain("64 KiB")))
 
-  it.effect("gives up on an open quote before it has swallowed a large file", () =>
+  it.effect("fails at an unclosed quote before a large file is in memory", () =>
     Effect.gen(function*() {
       let given = 0
       const line = Buffer.from("A,1\n".repeat(16_384))
@@ -220,7 +220,7 @@ describe("files that are refused as a whole", () => {
           return line
         }))
       )
-      const error = yield* Effect.flip(Stream.runDrain(Format.rows("csv", Stock.shape(columns), options)(endless)))
+      const error = yield* Effect.flip(Stream.runDrain(Format.rows("csv", Stock.schema(columns), options)(endless)))
       expect(error).toMatchObject({ _tag: "SourceError", line: 3 })
       expect(given).toBeLessThan(3_000_000)
     }))

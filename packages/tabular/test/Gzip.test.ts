@@ -1,39 +1,39 @@
 /**
- * That bytes which unpack to far more than any feed does are given up in time.
+ * Decompression and its limit.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Gzip from "@plaza/tabular/Gzip"
 import * as StreamingParser from "@plaza/tabular/StreamingParser"
 import { Effect, Stream } from "effect"
 import { gzipSync } from "node:zlib"
-import { containing, inPieces } from "./support/reading.js"
+import { containing, inChunks } from "./support/reading.js"
 
 const mebibyte = 1024 * 1024
 
 const unpacked = (bytes: Uint8Array) =>
   Effect.gen(function*() {
     const sizes: Array<number> = []
-    const end = yield* inPieces(bytes, 65_536).pipe(
-      StreamingParser.upTo(Gzip.pieceSize),
-      StreamingParser.rows(() => Gzip.reader("stock.csv.gz")),
-      Stream.runForEach((piece) => Effect.sync(() => sizes.push(piece.length))),
+    const end = yield* inChunks(bytes, 65_536).pipe(
+      StreamingParser.rechunk(Gzip.chunkSize),
+      StreamingParser.decode(() => Gzip.parser("stock.csv.gz")),
+      Stream.runForEach((chunk) => Effect.sync(() => sizes.push(chunk.length))),
       Effect.either
     )
     return { end, size: sizes.reduce((sum, size) => sum + size, 0) }
   })
 
 describe("gzip", () => {
-  it.effect("is given up where it unpacks to hundreds of times its size", () =>
+  it.effect("fails when it decompresses to hundreds of times its size", () =>
     Effect.gen(function*() {
       const { end, size } = yield* unpacked(gzipSync(Buffer.alloc(200 * mebibyte)))
       expect(end).toMatchObject({
         _tag: "Left",
-        left: { _tag: "SourceError", message: containing("unpacks to more than 300 times its size") }
+        left: { _tag: "SourceError", message: containing("decompresses to more than 300 times its size") }
       })
       expect(size).toBeLessThanOrEqual(64 * mebibyte)
     }))
 
-  it.effect("is read where a large feed repeats itself as much as rows do", () =>
+  it.effect("accepts a large source that repeats as much as rows do", () =>
     Effect.gen(function*() {
       const row = (id: number) =>
         `{"productId":"P${id}","name":"${"A warm woollen sock. ".repeat(8)}","warehouse":"Main street","stock":5}\n`
@@ -44,7 +44,7 @@ describe("gzip", () => {
       expect(size).toBe(text.length)
     }))
 
-  it.effect("is no reason to read ahead: bytes that are not packed pass as they come", () =>
+  it.effect("passes uncompressed bytes through without reading ahead", () =>
     Effect.gen(function*() {
       expect(yield* unpacked(Buffer.from("productId,stock\n"))).toMatchObject({ end: { _tag: "Right" }, size: 16 })
       expect(yield* unpacked(Buffer.of(0x1f))).toMatchObject({ end: { _tag: "Right" }, size: 1 })

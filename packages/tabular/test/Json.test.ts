@@ -1,18 +1,18 @@
 /**
- * What is read from JSON, as one document or line by line, and what is refused, item by item and as a whole.
+ * JSON and NDJSON: decoded rows, rejected rows and invalid documents.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
 import * as Stock from "@plaza/tabular/Stock"
 import { Effect, FastCheck, Stream } from "effect"
-import { all, bad, good, inPieces } from "./support/reading.js"
+import { all, bad, good, inChunks } from "./support/reading.js"
 
 const options = { source: "stock", itemsOption: "--items" }
 const columns = { idColumn: "productId", stockColumn: "stock" }
 type Content = string | Uint8Array
-const readJson = (content: Content, pieces = 7, more: Partial<Format.FormatOptions & Stock.Columns> = {}) =>
-  all(Format.rows("json", Stock.shape({ ...columns, ...more }), { ...options, ...more })(inPieces(content, pieces)))
-const readLines = (content: Content, pieces = 7) => all(Format.rows("ndjson", Stock.shape(columns), options)(inPieces(content, pieces)))
+const readJson = (content: Content, chunks = 7, more: Partial<Format.FormatOptions & Stock.Columns> = {}) =>
+  all(Format.rows("json", Stock.schema({ ...columns, ...more }), { ...options, ...more })(inChunks(content, chunks)))
+const readLines = (content: Content, chunks = 7) => all(Format.rows("ndjson", Stock.schema(columns), options)(inChunks(content, chunks)))
 
 describe("a JSON document", () => {
   const two = [good(1, "A", 1), good(2, "B", 0)]
@@ -26,8 +26,8 @@ describe("a JSON document", () => {
       ["what an object holds further down", `{"data":[{"productId":"X","stock":1}],"result":{"items":${items}}}`, "result.items"]
     ] as const
   ) {
-    it.effect(`is read from ${name}, in pieces of any size`, () =>
-      Effect.forEach([1, 2, 3, 1000], (pieces) => Effect.map(readJson(text, pieces, { items: path }), (rows) => expect(rows).toEqual(two))))
+    it.effect(`is decoded from ${name}, in chunks of any size`, () =>
+      Effect.forEach([1, 2, 3, 1000], (chunks) => Effect.map(readJson(text, chunks, { items: path }), (rows) => expect(rows).toEqual(two))))
   }
 
   for (
@@ -56,9 +56,9 @@ describe("a JSON document", () => {
       ]]
     ] as const
   ) {
-    it.effect(`is read through arrays ${name}`, () =>
-      Effect.forEach([1, 1000], (pieces) =>
-        Effect.map(readJson(text, pieces, { items }), (rows) =>
+    it.effect(`is decoded through arrays ${name}`, () =>
+      Effect.forEach([1, 1000], (chunks) =>
+        Effect.map(readJson(text, chunks, { items }), (rows) =>
           expect(rows).toEqual(ids.map((id, index) => good(index + 1, id, 1))))))
   }
 
@@ -79,28 +79,28 @@ describe("a JSON document", () => {
       ]
     ] as const
   ) {
-    it.effect(`gives a next_cursor ${name}, and its rows`, () =>
-      Effect.forEach([1, 1000], (pieces) =>
+    it.effect(`returns a next_cursor ${name} and its rows`, () =>
+      Effect.forEach([1, 1000], (chunks) =>
         Effect.gen(function*() {
           const found: Array<string> = []
-          expect(yield* readJson(text, pieces, { items: place, onNextCursor: (cursor) => found.push(cursor) })).toEqual(two)
+          expect(yield* readJson(text, chunks, { items: place, onNextCursor: (cursor) => found.push(cursor) })).toEqual(two)
           expect(found).toEqual(cursors)
-          const alone = yield* Effect.either(readJson(text, pieces, { items: place }))
+          const alone = yield* Effect.either(readJson(text, chunks, { items: place }))
           expect(alone._tag).toBe(cursors.length === 0 ? "Right" : "Left")
         })))
   }
 
-  it.effect("is refused with a next_cursor that is no text", () =>
+  it.effect("fails for a next_cursor that is not text", () =>
     Effect.map(Effect.flip(readJson(`{"data":[],"next_cursor":{}}`, 100, { onNextCursor: () => undefined })), (error) =>
-      expect(error.message).toContain("next_cursor is neither a text nor a number")))
+      expect(error.message).toContain("next_cursor is neither text nor a number")))
 
-  it.effect("gives no meaning to names that every object has", () =>
+  it.effect("ignores inherited names such as constructor", () =>
     Effect.map(
       readJson(`[{"__proto__":{"productId":"A","stock":1}},{"productId":"B"}]`, 100, { stockColumn: "constructor" }),
       (rows) =>
         expect(rows).toEqual([
-          bad(1, undefined, "there is no productId"),
-          bad(2, "B", "there is no constructor, which is not taken for zero")
+          bad(1, undefined, "productId is missing"),
+          bad(2, "B", "constructor is missing, which does not count as zero")
         ])
     ))
 
@@ -111,41 +111,41 @@ describe("a JSON document", () => {
       ["of an empty array", "[]", "there is no item in it"],
       ["without the array", `{"rows":[{"productId":"A","stock":1}]}`, "--items"],
       ["with an object where the array is expected", `{"data":{"A":{"stock":1}}}`, "there is no array"],
-      ["that is an array where an object is expected", items, "leave --items", "rows"],
-      ["that is cut short", `[{"productId":"A","stock":1},{"productId":"B"`, "behind 1 item it is cut short"],
-      ["whose array is not closed", `[{"productId":"A","stock":1}`, "cut short"],
-      ["with a comma too few", `[{"productId":"A","stock":1} {"productId":"B","stock":1}]`, "behind 1 item it is not JSON"],
-      ["with more behind it", `[{"productId":"A","stock":1}]]`, "behind 1 item it is not JSON"],
+      ["that is an array where an object is expected", items, "omit --items", "rows"],
+      ["that is cut short", `[{"productId":"A","stock":1},{"productId":"B"`, "after 1 item it is truncated"],
+      ["whose array is not closed", `[{"productId":"A","stock":1}`, "truncated"],
+      ["with a comma too few", `[{"productId":"A","stock":1} {"productId":"B","stock":1}]`, "after 1 item it is not JSON"],
+      ["with more behind it", `[{"productId":"A","stock":1}]]`, "after 1 item it is not JSON"],
       ["that is no JSON", "productId,stock\nA,1\n", "neither [ nor {"],
       ["that is not UTF-8", Buffer.from(`[{"productId":"CAF\u00C9","stock":1}]`, "latin1"), "not UTF-8"]
     ] as const
   ) {
-    it.effect(`is refused whole ${name}`, () =>
+    it.effect(`fails ${name}`, () =>
       Effect.map(Effect.flip(readJson(text, 11, { items: path })), (error) => {
         expect(error._tag).toBe("SourceError")
         expect(error.message).toContain(message)
-        expect(error.message).toContain("nothing of it was taken")
+        expect(error.message).toContain("no row of it was used")
       }))
   }
 
-  it.effect("is given up before an item without an end is in memory", () =>
+  it.effect("fails before an endless item is in memory", () =>
     Effect.gen(function*() {
       let given = 0
-      const piece = Buffer.from("x".repeat(65_536))
+      const chunk = Buffer.from("x".repeat(65_536))
       const endless = Stream.concat(
         Stream.make(Buffer.from(`[{"productId":"A","stock":1},{"productId":"`)),
         Stream.forever(Stream.sync(() => {
-          given += piece.length
-          return piece
+          given += chunk.length
+          return chunk
         }))
       )
-      const error = yield* Effect.flip(Stream.runDrain(Format.rows("json", Stock.shape(columns), options)(endless)))
-      expect(error.message).toContain("behind 1 item comes 1 MiB without another")
+      const error = yield* Effect.flip(Stream.runDrain(Format.rows("json", Stock.schema(columns), options)(endless)))
+      expect(error.message).toContain("after 1 item there is 1 MiB without another")
       expect(given).toBeLessThan(2_000_000)
     }))
 })
 
-describe("JSON line by line", () => {
+describe("NDJSON", () => {
   for (
     const [name, text, lines] of [
       ["line ends", `{"productId":"A","stock":1}\n{"productId":"B","stock":"0"}\n`, [1, 2]],
@@ -153,15 +153,15 @@ describe("JSON line by line", () => {
       ["empty lines", `\n{"productId":"A","stock":1}\n\n \n{"productId":"B","stock":0}\n\n`, [2, 5]]
     ] as const
   ) {
-    it.effect(`is read with ${name}, in pieces of any size`, () =>
-      Effect.forEach([1, 2, 3, 1000], (pieces) =>
-        Effect.map(readLines(text, pieces), (rows) => expect(rows).toEqual([good(lines[0], "A", 1), good(lines[1], "B", 0)]))))
+    it.effect(`is decoded with ${name}, in chunks of any size`, () =>
+      Effect.forEach([1, 2, 3, 1000], (chunks) =>
+        Effect.map(readLines(text, chunks), (rows) => expect(rows).toEqual([good(lines[0], "A", 1), good(lines[1], "B", 0)]))))
   }
 
-  it.effect("keeps a character whole that two pieces part", () =>
+  it.effect("keeps a character that is split between two chunks", () =>
     Effect.map(readLines(`{"productId":"ŁÓDŹ-🧦","stock":1}\n`, 1), (rows) => expect(rows).toEqual([good(1, "ŁÓDŹ-🧦", 1)])))
 
-  it.effect("rejects a line that is no JSON, no object or no UTF-8, and the rest goes on", () =>
+  it.effect("rejects a line that is not JSON, not an object or not UTF-8, and reads the rest", () =>
     Effect.gen(function*() {
       const text = Buffer.concat([
         Buffer.from(`{"productId":"A","stock":1}\n{"productId":"B","sto\n[1]\n"B"\nnull\n{"productId":"CAF`),
@@ -171,9 +171,9 @@ describe("JSON line by line", () => {
       expect(yield* readLines(text)).toEqual([
         good(1, "A", 1),
         bad(2, undefined, "\"{\\\"productId\\\":\\\"B\\\",\\\"sto\" is not JSON"),
-        bad(3, undefined, "no object"),
-        bad(4, undefined, "no object"),
-        bad(5, undefined, "no object"),
+        bad(3, undefined, "not an object"),
+        bad(4, undefined, "not an object"),
+        bad(5, undefined, "not an object"),
         { ...bad(6, undefined, "is not UTF-8"), productId: "CAF\uFFFD" },
         good(7, "C", 3)
       ])
@@ -183,10 +183,10 @@ describe("JSON line by line", () => {
     const [name, text, message] of [
       ["of no bytes", "", "it is empty"],
       ["of empty lines", "\n\r\n \n", "it is empty"],
-      ["whose line has no end", "x".repeat(1_100_000), "line 1: the line has no end within 1 MiB"]
+      ["whose line has no end", "x".repeat(1_100_000), "line 1: the line is longer than 1 MiB"]
     ] as const
   ) {
-    it.effect(`is refused whole ${name}`, () =>
+    it.effect(`fails ${name}`, () =>
       Effect.map(Effect.flip(readLines(text, 65_536)), (error) => {
         expect(error._tag).toBe("SourceError")
         expect(error.message).toContain(message)
@@ -216,20 +216,20 @@ describe("an item", () => {
       [String(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER]
     ] as const
   ) {
-    it.effect(`has the stock ${stock} by ${text}`, () =>
+    it.effect(`decodes the stock ${stock} from ${text}`, () =>
       Effect.map(only(`{"productId":"A","stock":${text}}`), (row) => expect(row).toEqual(good(1, "A", stock))))
   }
 
   for (
     const [fields, reason] of [
-      ["", "there is no stock, which is not taken for zero"],
-      [`,"stock":null`, "stock is null, which is not taken for zero"],
+      ["", "stock is missing, which does not count as zero"],
+      [`,"stock":null`, "stock is null, which does not count as zero"],
       [`,"stock":""`, "stock is empty"],
       [`,"stock":"  "`, "stock is empty"],
       [`,"stock":false`, "stock is false, not a number"],
-      [`,"stock":[]`, "no plain value"],
-      [`,"stock":[5]`, "no plain value"],
-      [`,"stock":{}`, "no plain value"],
+      [`,"stock":[]`, "an object or a list"],
+      [`,"stock":[5]`, "an object or a list"],
+      [`,"stock":{}`, "an object or a list"],
       [`,"stock":-1`, "stock -1 is negative"],
       [`,"stock":-0`, "stock -0 is negative"],
       [`,"stock":-2.5`, "is negative"],
@@ -240,19 +240,19 @@ describe("an item", () => {
       [`,"stock":"1e3"`, "is not a number"],
       [`,"stock":"1.000"`, "thousands"],
       [`,"stock":"-1"`, "is negative"],
-      [`,"Stock":5`, "there is no stock"],
-      [`,"quantity":{"stock":5}`, "there is no stock"]
+      [`,"Stock":5`, "stock is missing"],
+      [`,"quantity":{"stock":5}`, "stock is missing"]
     ] as const
   ) {
     it.effect(`is rejected with ${fields === "" ? "nothing beside its id" : fields.slice(1)}`, () =>
       Effect.map(only(`{"productId":"A"${fields}}`), (row) => expect(row).toEqual(bad(1, "A", reason))))
   }
 
-  it.effect("may have its values in inner objects, and under the dotted name itself first", () =>
+  it.effect("finds values in nested objects, after the literal dotted name", () =>
     Effect.forEach(["json", "ndjson"] as const, (format) =>
       Effect.map(
-        all(Format.rows(format, Stock.shape({ idColumn: "a.id", stockColumn: "b.c.stock" }), options)(
-          inPieces(`${JSON.stringify({ a: { id: "A" }, b: { c: { stock: 1 } }, "b.c": { stock: 2 } })}\n`.replace(/^.*$/m, (line) =>
+        all(Format.rows(format, Stock.schema({ idColumn: "a.id", stockColumn: "b.c.stock" }), options)(
+          inChunks(`${JSON.stringify({ a: { id: "A" }, b: { c: { stock: 1 } }, "b.c": { stock: 2 } })}\n`.replace(/^.*$/m, (line) =>
             format === "json" ? `[${line}]` : line), 100)
         )),
         (rows) =>
@@ -260,7 +260,7 @@ describe("an item", () => {
       )))
 
   for (const [id, named] of [["\"007\"", "007"], ["7", "7"], ["0", "0"], ["\" A \"", "A"], ["\"A/B?c#\"", "A/B?c#"]] as const) {
-    it.effect(`is about the product ${named} by ${id}`, () =>
+    it.effect(`decodes the product ${named} from ${id}`, () =>
       Effect.map(only(`{"productId":${id},"stock":5}`), (row) => expect(row).toEqual(good(1, named, 5))))
   }
 
@@ -281,10 +281,10 @@ describe("an item", () => {
       Effect.map(only(`{"productId":${id},"stock":5}`), (row) => expect(row).toEqual(bad(1, named, reason))))
   }
 
-  it.effect.prop("is never read as a number that it isn't", [FastCheck.jsonValue()], ([value]) =>
+  it.effect.prop("never decodes a number from another value", [FastCheck.jsonValue()], ([value]) =>
     Effect.gen(function*() {
       const text = JSON.stringify(value)
       FastCheck.pre(!/^\W*\d+([.,]0+)?\W*$/.test(text))
-      expect((yield* only(`{"productId":"A","stock":${text}}`))?._tag).toBe("Bad")
+      expect((yield* only(`{"productId":"A","stock":${text}}`))?._tag).toBe("Rejected")
     }))
 })

@@ -1,5 +1,5 @@
 /**
- * That no format reads ahead: what has been taken in and not been given on is never more than a piece, however long the source.
+ * No format buffers more than one chunk, however long the source.
  */
 import { describe, expect, it } from "@effect/vitest"
 import * as Format from "@plaza/tabular/Format"
@@ -7,8 +7,8 @@ import * as Stock from "@plaza/tabular/Stock"
 import { Effect, Stream } from "effect"
 
 const perPiece = 1_000
-const pieces = 200
-const shape = Stock.shape({ idColumn: "productId", stockColumn: "stock" })
+const chunks = 200
+const schema = Stock.schema({ idColumn: "productId", stockColumn: "stock" })
 
 const comma = (id: number) => id === 0 ? "" : ","
 
@@ -28,34 +28,34 @@ const written: ReadonlyArray<
   ["ndjson", "ndjson", "", (id) => `{"productId":"P${id}","stock":${id}}\n`, ""]
 ]
 
-describe("a source of any length", () => {
+describe("a source of any size", () => {
   for (const [name, format, head, row, foot, items] of written) {
-    it.effect(`is never in memory whole as ${name}`, () =>
+    it.effect(`is decoded in constant memory as ${name}`, () =>
       Effect.gen(function*() {
         let made = 0
         let read = 0
         let most = 0
         let inOrder = 0
-        const piece = (number: number) => {
+        const chunk = (number: number) => {
           const rows = Array.from({ length: perPiece }, (_, index) => row(number * perPiece + index))
           made += perPiece
           return Buffer.from(rows.join(""))
         }
         const bytes = Stream.concat(
-          Stream.concat(Stream.make(Buffer.from(head)), Stream.map(Stream.rechunk(Stream.range(0, pieces - 1), 1), piece)),
+          Stream.concat(Stream.make(Buffer.from(head)), Stream.map(Stream.rechunk(Stream.range(0, chunks - 1), 1), chunk)),
           Stream.make(Buffer.from(foot))
         )
         yield* bytes.pipe(
-          Format.rows(format, shape, { source: "stock", items }),
+          Format.rows(format, schema, { source: "stock", items }),
           Stream.runForEach((each) =>
             Effect.sync(() => {
-              if (each._tag === "Good" && each.stock === read) inOrder++
+              if (each._tag === "Valid" && each.stock === read) inOrder++
               most = Math.max(most, made - read)
               read++
             })
           )
         )
-        expect(inOrder).toBe(pieces * perPiece)
+        expect(inOrder).toBe(chunks * perPiece)
         expect(most).toBeLessThanOrEqual(2 * perPiece)
       }))
   }

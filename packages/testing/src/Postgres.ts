@@ -1,5 +1,5 @@
 /**
- * Starts a Postgres for tests from a package of the registry; nothing has to be installed on the machine. It runs
+ * Starts a Postgres for tests from a package of the registry; the machine needs no installation of its own. It runs
  * from a copy of the package that every user can read, because Postgres refuses to run as root.
  */
 import { Data, Effect, Schema } from "effect"

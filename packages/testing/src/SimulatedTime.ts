@@ -1,6 +1,6 @@
 /**
  * A Clock for simulations of many thousand events: it advances to the next sleeper when the process is idle.
- * TestClock waits some real milliseconds for each event. Only for programs that wait for nothing but the Clock; it
+ * TestClock waits some real milliseconds for each event. Only for programs that wait for the Clock alone; it
  * would overtake a socket.
  */
 import { Clock, Duration, Effect, Scheduler } from "effect"

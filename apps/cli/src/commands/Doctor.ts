@@ -1,14 +1,14 @@
-/** `plaza doctor`: finds out why commands fail. */
+/** `plaza doctor`: checks what commands need. */
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/cli-kit/Help"
+import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import { ChecksFailed } from "../Doctor/Check.js"
-import { flags, withOutput } from "../Flags.js"
+import { ChecksFailed } from "../doctor/Check.js"
+import { commonOptions, withOutput } from "./CommonOptions.js"
 
-export const doctor = Command.make("doctor", flags, (flags) =>
+export const doctor = Command.make("doctor", commonOptions, (flags) =>
   withOutput(flags, Effect.gen(function*() {
-    const { run } = yield* Effect.promise(() => import("../Doctor.js"))
+    const { run } = yield* Effect.promise(() => import("../doctor/Doctor.js"))
     const checks = yield* run(flags)
     const failed = checks.filter(({ status }) => status === "failed").map(({ name }) => name)
     const output = yield* Output
@@ -22,11 +22,14 @@ export const doctor = Command.make("doctor", flags, (flags) =>
       )
     if (failed.length > 0) {
       return yield* new ChecksFailed({
-        message: `${failed.length === 1 ? "one check" : `${failed.length} checks`} of ${checks.length} failed: ${failed.join(", ")}`
+        message: `${failed.length === 1 ? "1 check" : `${failed.length} checks`} of ${checks.length} failed: ${failed.join(", ")}`
       })
     }
-  }))).pipe(Command.withDescription(about(
-    "Check everything that a command needs: Node, the address, its host name and certificate, the service and its clock, the key and its account. Sends one request and writes nothing.",
-    "doctor",
-    "doctor --profile shop --json"
-  )))
+  }))).pipe(Command.withDescription(describe({
+    summary: "Check the configuration and the connection to the service.",
+    details: [
+      "Checks Node, the profile, the base URL, the API key, the rate limit, DNS, TLS, the service, its clock and the account. " +
+      "Sends one request, GET /me, and changes nothing. Exits with 1 if a check fails."
+    ],
+    examples: ["doctor", "doctor --profile shop --json"]
+  })))

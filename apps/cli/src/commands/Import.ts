@@ -1,63 +1,69 @@
-/** The command that imports rows of a kind: `plaza stock import` and `plaza orders import`. */
+/** `plaza stock import` and `plaza orders import`. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { UsageError } from "@plaza/cli-kit/CliError"
-import { about } from "@plaza/cli-kit/Help"
+import { describe } from "@plaza/cli-kit/Help"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { connect } from "../Connection.js"
-import { count, flags, text, withOutput } from "../Flags.js"
+import { commonOptions, text, validated, wholeNumber, withClient } from "./CommonOptions.js"
 
 const formats = ["csv", "json", "ndjson"] as const
 
-const formatOf = (written: string) =>
-  Option.match(Option.fromNullable(formats.find((format) => format === written.toLowerCase())), {
-    onNone: () => Effect.fail(new UsageError({ message: `--format has to be one of ${formats.join(", ")}, and "${written}" is none` })),
-    onSome: Effect.succeed
-  })
+const parseFormat = (written: string) =>
+  Either.fromNullable(
+    formats.find((format) => format === written.toLowerCase()),
+    () => `--format must be one of ${formats.join(", ")}, not "${written}"`
+  )
 
-const delimiterOf = (written: string) =>
+const parseDelimiter = (written: string) =>
   written === "tab" || written === "\\t"
-    ? Effect.succeed("\t")
+    ? Either.right("\t")
     : /^[^"\r\n]$/u.test(written)
-    ? Effect.succeed(written)
-    : Effect.fail(new UsageError({ message: `--delimiter has to be one character or tab, and "${written}" is neither` }))
+    ? Either.right(written)
+    : Either.left(`--delimiter must be one character or tab, not "${written}"`)
 
-const ifTold = <A, E>(option: Option.Option<string>, parse: (written: string) => Effect.Effect<A, E>): Effect.Effect<A | undefined, E> =>
-  Option.match(option, { onNone: () => Effect.succeed(undefined), onSome: parse })
-
-// Many answers of a slow service fit into the pause between two windows; more would only be on their way when something breaks.
+// Enough to use the whole window at a slow service. More rows would only be in flight when something fails.
 const defaultConcurrency = 16
 
-/** The import of a kind of rows. */
+/** The import of one kind of rows. */
 export const importOf = (kind: "stock" | "orders", columns: string, ...examples: readonly [string, ...ReadonlyArray<string>]) =>
   Command.make("import", {
-    file: Args.text({ name: "FILE" }).pipe(Args.withDescription(`A CSV, JSON or NDJSON file with ${columns}; - for standard input.`)),
-    dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Check the file and print what would be sent, without sending it.")),
-    again: Options.boolean("again").pipe(Options.withDescription("Send every row, also those that an earlier run sent.")),
-    report: Options.optional(text("report", "FILE", "The file for rows that fail; it can be imported (default: beside the journal).")),
-    concurrency: Options.optional(text("concurrency", "N", `Rows sent at the same time (default: ${defaultConcurrency}).`)),
-    format: Options.optional(text("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).")),
-    delimiter: Options.optional(
-      text("delimiter", "C", "The delimiter of CSV columns, a character or tab (default: detected from the header).")
+    file: Args.text({ name: "FILE" }).pipe(Args.withDescription("A CSV, JSON or NDJSON file; - for standard input.")),
+    dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Validate the file and print the rows to send, without sending them.")),
+    again: Options.boolean("again").pipe(Options.withDescription("Send every row, including rows that an earlier run sent.")),
+    report: Options.optional(text("report", "FILE", "Write failed rows to this file (default: a file beside the journal).")),
+    concurrency: wholeNumber("concurrency", { min: 1, description: `Rows in flight at the same time (default: ${defaultConcurrency}).` })
+      .pipe(
+        Options.withDefault(defaultConcurrency)
+      ),
+    format: Options.optional(
+      text("format", "FORMAT", "csv, json or ndjson (default: by the file's extension).").pipe(validated(parseFormat))
     ),
-    ...flags
+    delimiter: Options.optional(
+      text("delimiter", "CHAR", "The delimiter of CSV columns: one character or tab (default: detected from the header).").pipe(
+        validated(parseDelimiter)
+      )
+    ),
+    ...commonOptions
   }, ({ again, concurrency, delimiter, dryRun, file, format, report, ...flags }) =>
-    withOutput(flags, Effect.gen(function*() {
-      const options = {
+    withClient(flags, Effect.gen(function*() {
+      const Import = yield* Effect.promise(() => import("../import/Import.js"))
+      yield* Import.run({
+        kind: Import.kinds[kind],
         file,
         dryRun,
         again,
+        concurrency,
         report: Option.getOrUndefined(report),
-        concurrency: (yield* ifTold(concurrency, (written) => count("--concurrency", written))) ?? defaultConcurrency,
-        format: yield* ifTold(format, formatOf),
-        delimiter: yield* ifTold(delimiter, delimiterOf)
-      }
-      const { kinds, run } = yield* Effect.promise(() => import("../Import.js"))
-      yield* run({ ...options, kind: kinds[kind] }, yield* connect(flags))
-    }))).pipe(Command.withDescription(about(
-      `Send the rows of a file, ${columns}. The file is checked first, and no row is sent while one is wrong. ` +
-        "After an interruption, a kill or a used-up quota, the same command continues where it stopped.",
-      ...examples
-    )))
+        format: Option.getOrUndefined(format),
+        delimiter: Option.getOrUndefined(delimiter)
+      })
+    }))).pipe(Command.withDescription(describe({
+      summary: kind === "stock" ? "Set the stock of every product in a file." : "Ship every order in a file.",
+      details: [
+        `The file has the columns ${columns}. It is validated first: if a row is invalid, nothing is sent.`,
+        "After an interruption, run the same command again to continue the import."
+      ],
+      examples
+    })))

@@ -1,31 +1,29 @@
-/** `plaza media`: uploads. */
+/** `plaza media`. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/cli-kit/Help"
+import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { connect } from "../Connection.js"
-import { flags, withOutput } from "../Flags.js"
-import * as Uploads from "../Uploads.js"
+import { commonOptions, withClient } from "./CommonOptions.js"
+import * as Uploads from "./media/Uploads.js"
 
 const files = Args.text({ name: "FILE" }).pipe(Args.withDescription("A file to upload."), Args.atLeast(1))
 
-const upload = Command.make("upload", { files, ...flags }, ({ files, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    const { media } = yield* connect(flags)
+const upload = Command.make("upload", { files, ...commonOptions }, ({ files, ...flags }) =>
+  withClient(flags, Effect.gen(function*() {
     const output = yield* Output
-    const uploads = yield* Uploads.make(media, files)
-    yield* output.list(uploads.each, [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file],
+    const uploads = yield* Uploads.make(files)
+    yield* output.list(uploads.stream, [{ head: "mediaId", whole: true }, { head: "file" }], ({ file, mediaId }) => [mediaId, file],
       uploads.bar.beside)
     yield* Option.match(uploads.failure(""), { onNone: () => Effect.void, onSome: Effect.fail })
-  }))).pipe(
-    Command.withDescription(
-      about("Upload files, and print the id of each, for plaza posts create --media-id.", "media upload front.jpg back.jpg")
-    )
-  )
+  }))).pipe(Command.withDescription(describe({
+    summary: "Upload files and print their ids.",
+    details: ["All files are checked before the first one is sent. If one upload fails, the others continue."],
+    examples: ["media upload front.jpg back.jpg"]
+  })))
 
 export const media = Command.make("media").pipe(
-  Command.withDescription(about("Upload files.", "media upload front.jpg")),
+  Command.withDescription(describe({ summary: "Upload files.", examples: ["media upload front.jpg"] })),
   Command.withSubcommands([upload])
 )

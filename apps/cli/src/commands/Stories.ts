@@ -1,28 +1,29 @@
 /** `plaza stories`: creates stories from JSON, because the document doesn't show the payload. */
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/cli-kit/Help"
+import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
+import { Stories } from "@plaza/client"
 import * as Effect from "effect/Effect"
-import { connect } from "../Connection.js"
-import { flags, text, withOutput } from "../Flags.js"
-import * as Input from "../Input.js"
+import * as Connection from "../profiles/Connection.js"
+import { commonOptions, text, withOutput } from "./CommonOptions.js"
+import * as Input from "./Input.js"
 
 const create = Command.make("create", {
-  input: text("input", "FILE", "A file that holds the story as a JSON object; - for standard input."),
-  ...flags
+  input: text("input", "FILE", "A file with the story as a JSON object; - for standard input."),
+  ...commonOptions
 }, ({ input, ...flags }) =>
   withOutput(flags, Effect.gen(function*() {
     const story = yield* Input.jsonObject(input)
-    const { stories } = yield* connect(flags)
-    const answer = yield* stories.create(story)
+    const created = yield* Effect.provide(Effect.flatMap(Stories, (stories) => stories.create(story)), Connection.layer(flags))
     const output = yield* Output
-    yield* answer === undefined ? output.done(null, "The story is created.") : output.value(answer)
-  }))).pipe(Command.withDescription(about(
-    "Create a story from a JSON object, and print the response. It is not sent again after a failure that leaves its outcome open.",
-    "stories create --input story.json"
-  )))
+    yield* created === undefined ? output.done(null, "The story is created.") : output.value(created)
+  }))).pipe(Command.withDescription(describe({
+    summary: "Create a story from a JSON object, and print the response.",
+    details: ["Not retried if its outcome is unknown: the command then exits with 8."],
+    examples: ["stories create --input story.json"]
+  })))
 
 export const stories = Command.make("stories").pipe(
-  Command.withDescription(about("Create stories.", "stories create --input story.json")),
+  Command.withDescription(describe({ summary: "Create stories.", examples: ["stories create --input story.json"] })),
   Command.withSubcommands([create])
 )

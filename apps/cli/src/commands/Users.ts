@@ -1,48 +1,54 @@
-/** `plaza me` and `plaza users`: profiles and follows. */
+/** `plaza me` and `plaza users`. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
-import { about } from "@plaza/cli-kit/Help"
+import { describe } from "@plaza/cli-kit/Help"
 import { Output } from "@plaza/cli-kit/Output"
+import { Profiles } from "@plaza/client"
 import { ProfileId, Username } from "@plaza/domain/Ids"
 import type { Profile } from "@plaza/domain/Resources"
 import * as Effect from "effect/Effect"
-import { connect } from "../Connection.js"
-import { flags, withOutput } from "../Flags.js"
+import { commonOptions, withClient } from "./CommonOptions.js"
 
-const show = (profile: Profile) =>
-  Effect.flatMap(Output, (output) => output.one(profile, [["id", profile.id], ["username", profile.username]]))
+const print = (user: Profile) => Effect.flatMap(Output, (output) => output.one(user, [["id", user.id], ["username", user.username]]))
 
 const id = Args.text({ name: "ID" }).pipe(Args.withDescription("The id of the user."))
 
-export const me = Command.make("me", flags, (flags) =>
-  withOutput(flags, Effect.gen(function*() {
-    const { profiles } = yield* connect(flags)
-    yield* show(yield* profiles.me)
-  }))).pipe(Command.withDescription(about("Show the account that owns the key.", "me")))
+export const me = Command.make("me", commonOptions, (flags) =>
+  withClient(flags, Effect.gen(function*() {
+    const profiles = yield* Profiles
+    yield* print(yield* profiles.me)
+  }))).pipe(Command.withDescription(describe({
+    summary: "Show the account of the API key.",
+    examples: ["me", "me --profile shop --json"]
+  })))
 
-const get = Command.make("get", { id, ...flags }, ({ id, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    const { profiles } = yield* connect(flags)
-    yield* show(yield* profiles.get(ProfileId.make(id)))
-  }))).pipe(Command.withDescription(about("Show a user.", "users get 1002")))
+const get = Command.make("get", { id, ...commonOptions }, ({ id, ...flags }) =>
+  withClient(flags, Effect.gen(function*() {
+    const profiles = yield* Profiles
+    yield* print(yield* profiles.get(ProfileId.make(id)))
+  }))).pipe(Command.withDescription(describe({ summary: "Show a user by id.", examples: ["users get 1002"] })))
 
-const username = Args.text({ name: "USERNAME" }).pipe(Args.withDescription("The name of the user, without @."))
+const username = Args.text({ name: "USERNAME" }).pipe(Args.withDescription("The username, without @."))
 
-const find = Command.make("find", { username, ...flags }, ({ username, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    const { profiles } = yield* connect(flags)
-    yield* show(yield* profiles.find(Username.make(username)))
-  }))).pipe(Command.withDescription(about("Show a user by username.", "users find corner-shop")))
+const find = Command.make("find", { username, ...commonOptions }, ({ username, ...flags }) =>
+  withClient(flags, Effect.gen(function*() {
+    const profiles = yield* Profiles
+    yield* print(yield* profiles.find(Username.make(username)))
+  }))).pipe(Command.withDescription(describe({ summary: "Show a user by username.", examples: ["users find corner-shop"] })))
 
-const follow = Command.make("follow", { id, ...flags }, ({ id, ...flags }) =>
-  withOutput(flags, Effect.gen(function*() {
-    const { profiles } = yield* connect(flags)
+const follow = Command.make("follow", { id, ...commonOptions }, ({ id, ...flags }) =>
+  withClient(flags, Effect.gen(function*() {
+    const profiles = yield* Profiles
     yield* profiles.follow(ProfileId.make(id))
     const output = yield* Output
     yield* output.done({ userId: id, following: true }, `The account follows user ${id}.`)
-  }))).pipe(Command.withDescription(about("Follow a user. Sent again after a fault of the service.", "users follow 1002")))
+  }))).pipe(Command.withDescription(describe({
+    summary: "Follow a user.",
+    details: ["Retried after a fault of the service: repeating it is safe."],
+    examples: ["users follow 1002"]
+  })))
 
 export const users = Command.make("users").pipe(
-  Command.withDescription(about("Find users and follow them.", "users find corner-shop")),
+  Command.withDescription(describe({ summary: "Show and follow users.", examples: ["users find corner-shop", "users follow 1002"] })),
   Command.withSubcommands([get, find, follow])
 )

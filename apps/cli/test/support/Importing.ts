@@ -2,24 +2,24 @@
 import { FileSystem, HttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { Output, Progress, Streams } from "@plaza/cli-kit"
-import { Plaza, Profiles, RateLimit, Settings, Store } from "@plaza/client"
+import { Plaza, Settings } from "@plaza/client"
 import { Sandbox } from "@plaza/sandbox"
-import { Cause, ConfigProvider, Context, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
-import * as Import from "../../src/Import.js"
+import { Cause, ConfigProvider, Effect, Exit, Layer, type Redacted, Schema, Struct } from "effect"
+import * as Import from "../../src/import/Import.js"
 
 type ImportOptions = Partial<Omit<Import.Options, "file" | "kind">>
 
-/** How an import ended, what it said, and as which JSON. */
+/** The result and the output of an import. */
 export interface Ended {
   readonly exit: Exit.Exit<void, unknown>
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Settings of the client that imports go through, where they aren't the shop's own. */
+/** Settings of the client that differ from the sandbox's. */
 export interface As extends Partial<Pick<Plaza.Options, "rateLimit" | "rateWindow">> {
   readonly apiKey?: Redacted.Redacted
-  /** Set before what the network does. */
+  /** Wraps the HTTP client. */
   readonly through?: (client: HttpClient.HttpClient) => HttpClient.HttpClient
 }
 
@@ -32,30 +32,26 @@ const defaults: Omit<Import.Options, "file" | "kind"> = {
   concurrency: 16
 }
 
-/** A client of the sandbox, as a new process has one. */
+/** The services of a new client for the sandbox. */
 const client = ({ apiKey, through, ...more }: As) =>
-  Effect.gen(function*() {
+  Layer.unwrapEffect(Effect.gen(function*() {
     const sandbox = yield* Sandbox.Sandbox
     const http = yield* HttpClient.HttpClient
     const options = { baseUrl: sandbox.baseUrl, apiKey: apiKey ?? sandbox.apiKey, ...more }
-    const layer = Layer.provide(Plaza.layer(options), Layer.succeed(HttpClient.HttpClient, through?.(http) ?? http))
-    const services = yield* Layer.build(layer)
-    return {
-      profiles: Context.get(services, Profiles),
-      rateLimit: Context.get(services, RateLimit.RateLimit),
-      store: Context.get(services, Store),
-      settings: yield* Settings.fromOptions(options)
-    }
-  })
+    return Layer.merge(
+      Layer.provide(Plaza.layer(options), Layer.succeed(HttpClient.HttpClient, through?.(http) ?? http)),
+      Layer.effect(Settings.Settings, Settings.fromOptions(options))
+    )
+  }))
 
-/** A folder of its own: the home of whoever imports. */
+/** A new folder for journals and files. */
 export const home = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "plaza-import-" }))
 
 /** Writes a file into a folder. */
 export const write = (folder: string, name: string, content: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) => Effect.as(fs.writeFileString(`${folder}/${name}`, content), `${folder}/${name}`))
 
-/** Runs an import as a process would: with a client, streams and scope of its own, and its end as a value. */
+/** Runs an import with a new client, recorded output and its own scope. */
 export const run = (
   state: string,
   kind: "stock" | "orders",
@@ -66,8 +62,10 @@ export const run = (
     const stdout: Array<string> = []
     const stderr: Array<string> = []
     const { json = true, ...options } = importOptions
-    const work = Effect.flatMap(client(Struct.pick(importOptions, "apiKey", "rateLimit", "rateWindow", "through")),
-      (client) => Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }, client))
+    const work = Effect.provide(
+      Import.run({ ...defaults, ...options, file, kind: Import.kinds[kind] }),
+      client(Struct.pick(importOptions, "apiKey", "rateLimit", "rateWindow", "through"))
+    )
     const output = Layer.provideMerge(
       Layer.merge(Output.layer({ json, quiet: false }), Progress.layerSilent),
       Streams.layerTest({ stdout, stderr })
@@ -80,15 +78,15 @@ export const run = (
     return { exit, stdout: stdout.join(""), stderr: stderr.join("") } satisfies Ended
   })
 
-/** What an import failed with; nothing where it didn't. */
+/** The failure of an import, if any. */
 export const failureOf = ({ exit }: Ended): unknown => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-/** The object that an import printed. */
+/** The JSON result that an import printed. */
 export const summaryOf = ({ stdout }: Ended): unknown => stdout === "" ? undefined : JSON.parse(stdout)
 
 const Line = Schema.parseJson(Schema.Struct({ id: Schema.String, is: Schema.String }))
 
-/** The rows that the journals of a home confirm. A line that was cut off confirms nothing. */
+/** The rows that the journals confirm. Ignores truncated lines. */
 export const confirmedIn = (state: string) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 
 export const dist = fileURLToPath(new URL("../../dist", import.meta.url))
 
-/** A folder that nobody makes: the profiles of whoever runs the tests are none of their business. */
+/** A folder that does not exist, so that the tests never read the profiles of the user who runs them. */
 export const noProfiles = `${dist}/../no-such-folder`
 
 export interface Finished {

@@ -1,26 +1,17 @@
-/** `confirm`: has a held snapshot taken that somebody has looked at. Works beside a running worker. */
+/** `confirm`: lets the next read accept a held snapshot. Works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
-import { forReading } from "../config/LedgerSettings.js"
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
 import { Ledger } from "../ledger/Ledger.js"
-import * as OpenLedger from "../ledger/Open.js"
 
-export interface Options {
-  readonly ledger: string
-  readonly number: number
-}
-
-export const run = ({ ledger: place, number }: Options) =>
+export const run = (number: number) =>
   Effect.gen(function*() {
     const output = yield* Output
     const ledger = yield* Ledger
     const { figures } = yield* ledger.confirmHeld(number)
     yield* output.done(
       { confirmed: number, ...figures },
-      `snapshot ${number} is confirmed (${
-        ApplySnapshot.heldText(figures)
-      }): a running worker takes it within seconds, \`once\` when it runs next, if the ` +
-        "source still has no other implausible changes."
+      `snapshot ${number} is confirmed (${HeldSnapshots.describe(figures)}). A running worker accepts it within seconds, ` +
+        "otherwise the next `once`, unless the source has further implausible changes by then."
     )
-  }).pipe(Effect.provide(OpenLedger.layerBeside(place, forReading)))
+  })

@@ -2,35 +2,35 @@
 import { Output } from "@plaza/cli-kit/Output"
 import type * as Table from "@plaza/cli-kit/Table"
 import * as Chunk from "effect/Chunk"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
 import type { Entry, Refusal } from "../ledger/Entry.js"
-import type { Held, HeldChange, Ledger, RowIssue } from "../ledger/Ledger.js"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
+import type { HeldChange, HeldSnapshot, RowIssue } from "../ledger/Snapshot.js"
 import type { Unit } from "../source/Source.js"
 
-export const moment = (millis: number | undefined): string | null => millis === undefined ? null : new Date(millis).toISOString()
+export const isoTime = (at: DateTime.Utc | undefined): string | null => at === undefined ? null : DateTime.formatIso(at)
 
-/** The last response, in words. */
+/** The last response as one line. */
 export const refusalText = (refusal: Refusal | undefined): string =>
   refusal === undefined ? "" : `${refusal.code ?? refusal.tag}: ${refusal.message}`
 
-// More rows than this are for a tool, not for eyes; `--json` gives them all.
-export const longest = 200
+// A longer table is of no use to a reader; `--json` prints all rows.
+const maxRows = 200
 
-/** The first items of a stream, enough for a table that says how many more there are. */
+/** All items of a stream for JSON, else one more than a table shows. */
 export const collect = <A, E>(stream: Stream.Stream<A, E>, json: boolean): Effect.Effect<ReadonlyArray<A>, E> =>
-  Effect.map(Stream.runCollect(json ? stream : Stream.take(stream, longest + 1)), Chunk.toReadonlyArray)
+  Effect.map(Stream.runCollect(json ? stream : Stream.take(stream, maxRows + 1)), Chunk.toReadonlyArray)
 
-/** Writes a table below a title, if it has rows. A long one is cut off and says so. */
+/** Writes a table below a title, if it has rows. A note follows a table that is cut off. */
 export const titled = (title: string, columns: ReadonlyArray<Table.Column>, rows: ReadonlyArray<Table.Row>) =>
   Effect.gen(function*() {
     if (rows.length === 0) return
     const output = yield* Output
     yield* output.text(`\n${title}`)
-    yield* output.table(columns, rows.slice(0, longest))
-    if (rows.length > longest) yield* output.text("… and more; --json lists them all")
+    yield* output.table(columns, rows.slice(0, maxRows))
+    if (rows.length > maxRows) yield* output.text("… and more: --json lists all of them")
   })
 
 export const issueTable = (issues: ReadonlyArray<RowIssue>, unit: Unit) =>
@@ -44,45 +44,44 @@ export const quarantineTable = (entries: ReadonlyArray<Entry>) =>
   titled(
     "Quarantined products",
     [{ head: "product" }, { head: "wanted", align: "right" }, { head: "retried at" }, { head: "response", overflow: "wrap" }],
-    entries.map(({ dueAt, productId, refusal, wanted }) => [productId, wanted, brief(dueAt), refusalText(refusal)])
+    entries.map(({ dueAt, productId, refusal, wanted }) => [productId, wanted, shortTime(dueAt), refusalText(refusal)])
   )
 
-/** Why a change of a held snapshot is implausible, in words. */
-export const kinds: Readonly<Record<HeldChange["kind"], string>> = {
+/** Why a change of a held snapshot is implausible. */
+export const changeTexts: Readonly<Record<HeldChange["kind"], string>> = {
   soldOut: "sells out",
   fell: "falls to a third or less",
   rose: "rises more than tenfold",
-  missing: "not named by the source"
+  missing: "missing in the source"
 }
 
 export const heldTable = (changes: ReadonlyArray<HeldChange>) =>
   titled(
     "Implausible changes of the held snapshot",
     [{ head: "product" }, { head: "from", align: "right" }, { head: "to", align: "right" }, { head: "why" }],
-    changes.map(({ from, kind, productId, to }) => [productId, from, to, kinds[kind]])
+    changes.map(({ from, kind, productId, to }) => [productId, from, to, changeTexts[kind]])
   )
 
-/** What to know of a held snapshot, in a line. */
-export const heldText = ({ confirmed, figures, number, since }: Held): string =>
-  `snapshot ${number}, since ${moment(since)}: ${ApplySnapshot.heldText(figures)}${
-    confirmed ? " (confirmed: taken when the source is read next)" : ""
+/** A held snapshot as one line. */
+export const heldText = ({ confirmed, figures, number, since }: HeldSnapshot): string =>
+  `snapshot ${number}, since ${shortTime(since)}: ${HeldSnapshots.describe(figures)}${
+    confirmed ? " (confirmed: accepted at the next read of the source)" : ""
   }`
 
-/** A moment in a table. */
-export const brief = (millis: number | undefined): string | null => moment(millis)?.replace(/\.\d{3}Z$/, "Z") ?? null
+/** A time in a table, without milliseconds. */
+export const shortTime = (at: DateTime.Utc | undefined): string | null => isoTime(at)?.replace(/\.\d{3}Z$/, "Z") ?? null
 
-export const heldJson = ({ at, confirmed, figures, number, since }: Held, changes: ReadonlyArray<HeldChange>) => ({
+export const heldJson = ({ at, confirmed, figures, number, since }: HeldSnapshot, changes: ReadonlyArray<HeldChange>) => ({
   snapshot: number,
-  since: moment(since),
-  at: moment(at),
+  since: isoTime(since),
+  at: isoTime(at),
   confirmed,
   ...figures,
   changes
 })
 
 /** Why `--gone zero` did nothing for this snapshot. */
-export const goneSpared =
-  "products that the source does not name are left alone this time: a rejected row names no known product, and may be one of them"
+export const missingKept = "missing products keep their stock this time: a rejected row names no known product, and may be one of them"
 
 export const issueJson = ({ kind, line, productId, reason }: RowIssue) => ({ row: line, productId: productId ?? null, kind, reason })
 
@@ -91,21 +90,14 @@ export const entryJson = (entry: Entry) => ({
   state: entry.state,
   wanted: entry.wanted,
   confirmed: entry.confirmed ?? null,
-  confirmedAt: moment(entry.confirmedAt),
+  confirmedAt: isoTime(entry.confirmedAt),
   sent: entry.sent ?? null,
-  mayStillArrive: entry.doubt === undefined ? null : { ...entry.doubt, until: moment(entry.doubt.until) },
+  mayStillArrive: entry.doubt === undefined ? null : { ...entry.doubt, until: isoTime(entry.doubt.until) },
   attempts: entry.attempts,
-  dueAt: moment(entry.dueAt),
+  dueAt: isoTime(entry.dueAt),
   row: entry.line,
   refusal: entry.refusal === undefined ? null : { ...entry.refusal, code: entry.refusal.code ?? null }
 })
 
 /** A number with its noun: "1 product", "2 products". */
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`
-
-/** The held snapshot and its changes. */
-export const held = (ledger: Ledger["Type"], json: boolean) =>
-  Effect.gen(function*() {
-    const { held } = yield* ledger.snapshot
-    return Option.isNone(held) ? undefined : { held: held.value, changes: yield* collect(ledger.heldChanges, json) }
-  })

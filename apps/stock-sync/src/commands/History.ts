@@ -1,28 +1,25 @@
-/** `history`: what was sent, when, why, and what was responded. Works beside a running worker. */
+/** `history`: prints past requests with time, reason and response. Works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { forReading } from "../config/LedgerSettings.js"
 import { type HistoryEntry, Ledger } from "../ledger/Ledger.js"
-import * as OpenLedger from "../ledger/Open.js"
 import * as Format from "./Format.js"
 
 export interface Options {
-  readonly ledger: string
   readonly product: Option.Option<string>
   readonly limit: number
 }
 
 const json = (entry: HistoryEntry) => ({
   ...entry,
-  sentAt: Format.moment(entry.sentAt),
-  endedAt: Format.moment(entry.endedAt),
+  sentAt: Format.isoTime(entry.sentAt),
+  endedAt: Format.isoTime(entry.endedAt),
   code: entry.code ?? null,
   message: entry.message ?? null
 })
 
-export const run = ({ ledger: place, limit, product }: Options) =>
+export const run = ({ limit, product }: Options) =>
   Effect.gen(function*() {
     const output = yield* Output
     const ledger = yield* Ledger
@@ -39,7 +36,7 @@ export const run = ({ ledger: place, limit, product }: Options) =>
         { head: "response", overflow: "wrap" }
       ],
       ({ code, message, outcome, productId, reason, sentAt, value }) => [
-        Format.brief(sentAt),
+        Format.shortTime(sentAt),
         productId,
         value,
         reason,
@@ -47,4 +44,4 @@ export const run = ({ ledger: place, limit, product }: Options) =>
         code === undefined ? "" : `${code}: ${message ?? ""}`
       ]
     )
-  }).pipe(Effect.provide(OpenLedger.layerReader(place, forReading)))
+  })

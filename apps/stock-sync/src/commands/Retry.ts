@@ -1,30 +1,19 @@
-/** `retry`: has quarantined products sent again at once. Sends nothing itself, and works beside a running worker. */
+/** `retry`: makes quarantined products due at once. Sends nothing itself, and works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import { quoted } from "@plaza/tabular/Quoted"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { forReading } from "../config/LedgerSettings.js"
 import { Ledger } from "../ledger/Ledger.js"
-import * as OpenLedger from "../ledger/Open.js"
 
-export interface Options {
-  readonly ledger: string
-  /** None: all that are quarantined. */
-  readonly products: ReadonlyArray<string>
-}
-
-/**
- * Some of the products that were named are not quarantined, or not known at all.
- */
+/** Some of the named products are not quarantined, or the ledger does not contain them. */
 export class NotQuarantined extends Data.TaggedError("NotQuarantined")<{
   readonly products: ReadonlyArray<string>
   readonly message: string
-}> {
-  readonly exitCode = 1
-}
+}> {}
 
-export const run = ({ ledger: place, products }: Options) =>
+/** Releases the named products; all if none is named. */
+export const run = (products: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const output = yield* Output
     const ledger = yield* Ledger
@@ -38,4 +27,4 @@ export const run = ({ ledger: place, products }: Options) =>
         message: `${missing.map(quoted).join(", ")} ${missing.length === 1 ? "is" : "are"} not quarantined; \`status\` lists those that are`
       })
     }
-  }).pipe(Effect.provide(OpenLedger.layerBeside(place, forReading)))
+  })

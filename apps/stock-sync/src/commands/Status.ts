@@ -1,91 +1,100 @@
-/** `status`: what the ledger knows. Sends nothing, and works beside a running worker. */
+/** `status`: prints the state of the products in the ledger. Sends nothing, and works beside a running worker. */
 import { Output } from "@plaza/cli-kit/Output"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { forReading } from "../config/LedgerSettings.js"
 import type { EntryState } from "../ledger/Entry.js"
 import { Ledger } from "../ledger/Ledger.js"
-import * as OpenLedger from "../ledger/Open.js"
 import * as Format from "./Format.js"
 
-// What needs a look comes first.
+// States that need attention come first.
 const order: ReadonlyArray<EntryState> = ["quarantined", "doubtful", "sending", "pending", "settled"]
 
-export const run = (options: { readonly ledger: string }) =>
-  Effect.gen(function*() {
-    const output = yield* Output
-    const ledger = yield* Ledger
-    const account = yield* ledger.account
-    const counts = yield* ledger.counts
-    const { rows, takenAt, unit } = yield* ledger.snapshot
-    const held = yield* Format.held(ledger, output.json)
-    const backlog = yield* ledger.backlog
-    const open = (yield* Format.collect(ledger.unsettled, output.json)).toSorted((one, other) =>
-      order.indexOf(one.state) - order.indexOf(other.state)
-    )
-    const issues = yield* Format.collect(ledger.rowIssues, output.json)
-    if (output.json) {
-      return yield* output.value({
-        ledger: ledger.path,
-        account: Option.getOrNull(Option.map(account, ({ baseUrl, id }) => ({ baseUrl, id: id ?? null }))),
-        counts,
-        snapshot: { takenAt: Format.moment(takenAt), rows: rows ?? null },
-        held: held === undefined ? null : Format.heldJson(held.held, held.changes),
-        waiting: backlog.waiting,
-        oldestWaiting: Option.getOrNull(Option.map(backlog.oldest, ({ productId, since }) => ({ productId, since: Format.moment(since) }))),
-        oldestConfirmation: Format.moment(Option.getOrUndefined(backlog.oldestConfirmation)),
-        products: open.map(Format.entryJson),
-        rowIssues: issues.map(Format.issueJson)
-      })
-    }
-    yield* output.one({}, [
-      ["ledger", ledger.path],
-      [
-        "account",
-        Option.match(account, { onNone: () => "none yet", onSome: ({ baseUrl, id }) => id === undefined ? baseUrl : `${id} at ${baseUrl}` })
-      ],
-      ["settled", counts.settled],
-      ["pending", counts.pending],
-      ["being sent", counts.sending],
-      ["doubtful", counts.doubtful],
-      ["quarantined", counts.quarantined],
-      ["not named by the source", counts.missing],
-      ["rows rejected", counts.rejectedRows],
-      ["negative, taken as 0", counts.negativeRows],
-      ["last snapshot taken", takenAt === undefined ? "never" : `${Format.moment(takenAt)}, ${Format.count(rows ?? 0, "row")}`],
-      ...(held === undefined ? [] : [["held", Format.heldText(held.held)] as const]),
-      ...Option.match(backlog.oldest, {
-        onNone: () => [],
-        onSome: ({ productId, since }) => [["waits longest", `${productId}, since ${Format.moment(since)}`] as const]
-      })
+const report = Effect.gen(function*() {
+  const output = yield* Output
+  const ledger = yield* Ledger
+  const { held, rows, takenAt, unit } = yield* ledger.snapshot
+  const unsettled = yield* Format.collect(ledger.unsettled, output.json)
+  return {
+    path: ledger.path,
+    account: yield* ledger.account,
+    counts: yield* ledger.counts,
+    backlog: yield* ledger.backlog,
+    snapshot: { rows, takenAt, unit },
+    held: Option.getOrUndefined(held),
+    changes: Option.isNone(held) ? [] : yield* Format.collect(ledger.heldChanges, output.json),
+    unsettled: unsettled.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state)),
+    issues: yield* Format.collect(ledger.rowIssues, output.json)
+  }
+})
+
+type Report = Effect.Effect.Success<typeof report>
+
+const json = ({ account, backlog, changes, counts, held, issues, path, snapshot: { rows, takenAt }, unsettled }: Report) => ({
+  ledger: path,
+  account: Option.getOrNull(Option.map(account, ({ baseUrl, id }) => ({ baseUrl, id: id ?? null }))),
+  counts,
+  snapshot: { takenAt: Format.isoTime(takenAt), rows: rows ?? null },
+  held: held === undefined ? null : Format.heldJson(held, changes),
+  waiting: backlog.waiting,
+  oldestWaiting: Option.getOrNull(Option.map(backlog.oldest, ({ productId, since }) => ({ productId, since: Format.isoTime(since) }))),
+  oldestConfirmation: Format.isoTime(Option.getOrUndefined(backlog.oldestConfirmation)),
+  products: unsettled.map(Format.entryJson),
+  rowIssues: issues.map(Format.issueJson)
+})
+
+const summary = ({ account, backlog, counts, held, path, snapshot: { rows, takenAt } }: Report) => [
+  ["ledger", path] as const,
+  [
+    "account",
+    Option.match(account, { onNone: () => "none yet", onSome: ({ baseUrl, id }) => id === undefined ? baseUrl : `${id} at ${baseUrl}` })
+  ] as const,
+  ["settled", counts.settled] as const,
+  ["pending", counts.pending] as const,
+  ["sending", counts.sending] as const,
+  ["doubtful", counts.doubtful] as const,
+  ["quarantined", counts.quarantined] as const,
+  ["missing in the source", counts.missing] as const,
+  ["rows rejected", counts.rejectedRows] as const,
+  ["negative, accepted as 0", counts.negativeRows] as const,
+  ["last snapshot", takenAt === undefined ? "none yet" : `${Format.shortTime(takenAt)}, ${Format.count(rows ?? 0, "row")}`] as const,
+  ...(held === undefined ? [] : [["held", Format.heldText(held)] as const]),
+  ...Option.match(backlog.oldest, {
+    onNone: () => [],
+    onSome: ({ productId, since }) => [["waits longest", `${productId}, since ${Format.shortTime(since)}`] as const]
+  })
+]
+
+export const run = Effect.gen(function*() {
+  const output = yield* Output
+  const found = yield* report
+  if (output.json) return yield* output.value(json(found))
+  const { changes, held, issues, snapshot, unsettled } = found
+  yield* output.one({}, summary(found))
+  if (held !== undefined) {
+    yield* Format.heldTable(changes)
+    if (!held.confirmed)
+      yield* output.note(`if these changes are right, run \`plaza-stock-sync confirm ${held.number}\`; otherwise correct the source`)
+  }
+  yield* Format.titled(
+    "Not settled",
+    [
+      { head: "product" },
+      { head: "state" },
+      { head: "wanted", align: "right" },
+      { head: "confirmed", align: "right" },
+      { head: "attempts", align: "right" },
+      { head: "due" },
+      { head: "last response", overflow: "wrap" }
+    ],
+    unsettled.map((entry) => [
+      entry.productId,
+      entry.state,
+      entry.wanted,
+      entry.confirmed ?? "?",
+      entry.attempts,
+      entry.dueAt === undefined ? "now" : Format.shortTime(entry.dueAt),
+      Format.refusalText(entry.refusal)
     ])
-    if (held !== undefined) {
-      yield* Format.heldTable(held.changes)
-      if (!held.held.confirmed)
-        yield* output.note(
-          `if these changes are right, run \`plaza-stock-sync confirm ${held.held.number}\`; otherwise correct the source`
-        )
-    }
-    yield* Format.titled(
-      "Not settled",
-      [
-        { head: "product" },
-        { head: "state" },
-        { head: "wanted", align: "right" },
-        { head: "confirmed", align: "right" },
-        { head: "attempts", align: "right" },
-        { head: "due" },
-        { head: "last response", overflow: "wrap" }
-      ],
-      open.map((entry) => [
-        entry.productId,
-        entry.state,
-        entry.wanted,
-        entry.confirmed ?? "?",
-        entry.attempts,
-        entry.dueAt === undefined ? "now" : Format.brief(entry.dueAt),
-        Format.refusalText(entry.refusal)
-      ])
-    )
-    yield* Format.issueTable(issues, unit)
-  }).pipe(Effect.provide(OpenLedger.layerReader(options.ledger, forReading)))
+  )
+  yield* Format.issueTable(issues, snapshot.unit)
+})

@@ -1,6 +1,6 @@
 /**
- * Reads the settings of a TOML or JSON file. Which of its settings are in effect is available to the checks of settings, so that a wrong
- * value is reported with the place where it is to be corrected.
+ * Reads the settings of a TOML or JSON file. `ConfigFile` holds those in effect, so that an error message can name the file as the place to
+ * correct.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { nearest } from "@plaza/cli-kit/ArgvLexer"
@@ -24,13 +24,13 @@ export class ConfigFile extends Context.Reference<ConfigFile>()("@plaza/stock-sy
 export interface Names {
   /** The variable of each name that a file may use. */
   readonly variables: ReadonlyMap<string, string>
-  /** What to do instead, for each name that a file may not use. */
+  /** For each name that a file may not use: what to do instead. */
   readonly refused: ReadonlyMap<string, string>
 }
 
 const refuse = (message: string) => new UsageError({ message })
 
-/** Holds the line alone: messages of both parsers quote the text, which may hold a password. */
+/** Has the line only: messages of both parsers quote the text, which may contain a password. */
 class Malformed extends Data.TaggedError("Malformed")<{ readonly line: number | undefined }> {}
 
 const toml = (text: string): Effect.Effect<unknown, Malformed> =>

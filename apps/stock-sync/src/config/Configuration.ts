@@ -1,4 +1,4 @@
-/** Puts the config file under the environment, and refuses variables and names that are not settings. */
+/** Puts the config file below the environment, and rejects variables and names that are not settings. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { nearest } from "@plaza/cli-kit/ArgvLexer"
 import { UsageError } from "@plaza/cli-kit/CliError"
@@ -12,24 +12,26 @@ import * as Option from "effect/Option"
 import { ConfigFile, type Entry, type Names, read } from "./ConfigFile.js"
 import * as LedgerSettings from "./LedgerSettings.js"
 import * as ObservabilitySettings from "./ObservabilitySettings.js"
-import { concurrency, type Given, given, ledger, resolve, type Setting } from "./Settings.js"
+import * as Setting from "./Setting.js"
 import * as SnapshotSettings from "./SnapshotSettings.js"
 import * as SourceSettings from "./SourceSettings.js"
 import * as SyncSettings from "./SyncSettings.js"
 
 /** An option of every command. */
-export const config = given("config", "STOCK_SYNC_CONFIG",
-  "A TOML or JSON file with settings, named like the options without the leading dashes (default: none).")
+export const config = Setting.optional("config", Setting.file, {
+  about: "A TOML or JSON file with settings, named like the options without the leading dashes",
+  absent: "none"
+})
 
-const options: ReadonlyArray<Setting> = [
+const settings: ReadonlyArray<Setting.Names> = [
   SourceSettings.options,
   SnapshotSettings.options,
+  { ledger: LedgerSettings.ledger },
   LedgerSettings.options,
   SyncSettings.options,
   SyncSettings.sendOptions,
-  ObservabilitySettings.options,
-  { ledger, concurrency, sourceIncludesSales: SyncSettings.sourceIncludesSales }
-].flatMap((group) => Object.values(group).map(({ setting }) => setting))
+  ObservabilitySettings.options
+].flatMap((group) => Object.values<Setting.Names>(group))
 
 const clientVariables: Readonly<Record<string, string>> = {
   "base-url": "PLAZA_BASE_URL",
@@ -46,11 +48,9 @@ const headerVariables: Readonly<Record<string, string>> = {
   "source-headers": "STOCK_SYNC_SOURCE_HEADERS"
 }
 
-const commandLineOnly = ["config", "json", "limit", "quiet"].map((flag) => [flag, `give --${flag} on the command line`] as const)
-
 const names: Names = {
   variables: new Map([
-    ...options.map(({ flag, variable }) => [flag, variable] as const),
+    ...settings.map(({ flag, variable }) => [flag, variable] as const),
     ["webhook-secret-file", ObservabilitySettings.webhookSecretFileVariable],
     ...Object.entries(clientVariables)
   ]),
@@ -58,14 +58,14 @@ const names: Names = {
     ["api-key", "put the key into a file of its own, and name that as api-key-file or by PLAZA_API_KEY_FILE"],
     ["webhook-secret", "put the secret into a file of its own, and name that as webhook-secret-file"],
     ...Object.entries(headerVariables).map(([name, variable]) => [name, `set ${variable}`] as const),
-    ...commandLineOnly
+    ...["config", "json", "limit", "quiet"].map((flag) => [flag, `give --${flag} on the command line`] as const)
   ])
 }
 
-/** Every `STOCK_SYNC_*` variable that some command reads. */
+/** The `STOCK_SYNC_*` variables of all commands. */
 export const variables: ReadonlySet<string> = new Set([
-  ...options.map(({ variable }) => variable),
-  config.setting.variable,
+  ...settings.map(({ variable }) => variable),
+  config.variable,
   ...Object.values(headerVariables),
   ObservabilitySettings.webhookSecretVariable,
   ObservabilitySettings.webhookSecretFileVariable
@@ -78,7 +78,7 @@ const reserved = `${prefix}FLEET_`
 const isServiceLink = (name: string): boolean => /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)
 const isServiceAddress = (name: string, text: string): boolean => name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\//.test(text)
 
-/** The names of variables that begin with these words, which the environment splits at underscores. */
+/** The variables whose names begin with `path`. The environment splits names at underscores. */
 const namesBelow = (
   environment: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>
@@ -105,7 +105,7 @@ const misspelt = (environment: ConfigProvider.ConfigProvider): Effect.Effect<voi
 const isSet = (environment: ConfigProvider.ConfigProvider, variable: string) =>
   Effect.map(environment.load(Config.option(Config.string(variable))), Option.exists((text) => text.trim() !== ""))
 
-/** A variable overrides the file, and a secret in a variable overrides the file's name of a secret. */
+/** A variable overrides the file. A secret in a variable also overrides the file's `-file` setting. */
 const isOverridden = (environment: ConfigProvider.ConfigProvider, variable: string): Effect.Effect<boolean, ConfigError.ConfigError> =>
   Effect.flatMap(isSet(environment, variable), (found) =>
     found || !variable.endsWith("_FILE") ? Effect.succeed(found) : isSet(environment, variable.replace(/_FILE$/, "")))
@@ -113,7 +113,7 @@ const isOverridden = (environment: ConfigProvider.ConfigProvider, variable: stri
 const first = (error: ConfigError.ConfigError): Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or> =>
   error._op === "And" || error._op === "Or" ? first(error.left) : error
 
-/** Names the file where a wrong value comes from it. */
+/** Names the config file in the error if the wrong value is from there. */
 const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error: E): E | UsageError => {
   if (!ConfigError.isConfigError(error)) return error
   const cause = first(error)
@@ -124,18 +124,18 @@ const located = (path: string, entries: ReadonlyMap<string, Entry>) => <E>(error
 }
 
 /**
- * Runs a command with the config file under the environment. Paths in the file are relative to the working directory, as those of options
+ * Runs a command with the config file below the environment. Paths in the file are relative to the working directory, as those of options
  * and variables are.
  */
 export const configured =
-  (options: { readonly config: Given }) =>
+  (file: Setting.Value<string | undefined>) =>
   <A, E, R>(command: Effect.Effect<A, E, R>): Effect.Effect<A, E | ConfigError.ConfigError | UsageError, R | FileSystem.FileSystem> =>
     Effect.configProviderWith((environment) =>
       Effect.gen(function*() {
         yield* misspelt(environment)
-        const path = yield* resolve(options.config, config.setting.variable)
-        if (Option.isNone(path)) return yield* command
-        const all = yield* read(path.value, names)
+        const path = yield* file
+        if (path === undefined) return yield* command
+        const all = yield* read(path, names)
         const overridden = yield* Effect.filter(all.keys(), (variable) => isOverridden(environment, variable))
         const entries = new Map([...all].filter(([variable, { text }]) => text.trim() !== "" && !overridden.includes(variable)))
         const merged = ConfigProvider.orElse(
@@ -144,9 +144,9 @@ export const configured =
         )
         const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
         return yield* command.pipe(
-          Effect.provideService(ConfigFile, { path: path.value, entries }),
+          Effect.provideService(ConfigFile, { path, entries }),
           Effect.withConfigProvider(provider),
-          Effect.mapError(located(path.value, entries))
+          Effect.mapError(located(path, entries))
         )
       })
     )

@@ -1,19 +1,27 @@
 /** The settings of the ledger. */
-import type { UsageError } from "@plaza/cli-kit/CliError"
-import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import type { LedgerOptions } from "../ledger/Ledger.js"
-import { checked, durationOf, type Given, given, resolve } from "./Settings.js"
+import * as Setting from "./Setting.js"
 
+/** The path or the address of the ledger. An option of every command. */
+export const ledger = Setting.optional("ledger", { ...Setting.file, placeholder: "FILE|URL" }, {
+  about: "The record of wanted and confirmed stock: an SQLite file, or postgres://host/database",
+  absent: "plaza-stock-sync.sqlite in the working directory"
+})
+
+const defaultLedger = "plaza-stock-sync.sqlite"
+
+export const resolveLedger = (option: Setting.Value<string | undefined>): Setting.Value<string> =>
+  Effect.map(option, (path) => path ?? defaultLedger)
+
+/** The options of every command that sends. */
 export const options = {
-  lateWrites: given(
-    "late-writes",
-    "STOCK_SYNC_LATE_WRITES",
-    "How long a request without a clear response may still take effect. A product that it could overwrite is sent again after that (default: twice PLAZA_TIMEOUT)."
-  ),
-  history: given("history", "STOCK_SYNC_HISTORY", "Number of requests that the history keeps (default: 100000).")
+  lateWrites: Setting.optional("late-writes", Setting.duration, {
+    about: "How long a request with unknown outcome may still take effect. A product that it could overwrite is sent again after that",
+    absent: "twice PLAZA_TIMEOUT"
+  }),
+  historyLimit: Setting.withDefault("history", Setting.integer(1, 999_999_999), "100000", "Number of requests that the history keeps")
 }
 
 export interface LedgerSettings {
@@ -21,17 +29,7 @@ export interface LedgerSettings {
   readonly historyLimit: number
 }
 
-const countOf = (text: string) => /^\d{1,9}$/.test(text) && Number(text) > 0 ? Option.some(Number(text)) : Option.none()
-
-export const resolveLedgerSettings = (
-  given: Readonly<Record<keyof typeof options, Given>>
-): Effect.Effect<LedgerSettings, UsageError | ConfigError> =>
-  Effect.gen(function*() {
-    const lateWrites = yield* checked(resolve(given.lateWrites, "STOCK_SYNC_LATE_WRITES"), durationOf, "is not a duration such as 30s",
-      "late-writes")
-    const historyLimit = yield* checked(resolve(given.history, "STOCK_SYNC_HISTORY"), countOf, "is no whole number above 0", "history")
-    return { lateWrites, historyLimit: historyLimit ?? 100_000 }
-  })
+export const resolve = (given: Setting.Parsed<typeof options>): Setting.Value<LedgerSettings> => Effect.all(given)
 
 /** With the defaults that follow from the client's settings. */
 export const forClient = (

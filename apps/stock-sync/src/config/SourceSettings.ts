@@ -1,10 +1,7 @@
-/** The options and variables that say which source is read and how. */
-import type { UsageError } from "@plaza/cli-kit/CliError"
-import { Durations } from "@plaza/client"
+/** The settings that name a source and say how it is read. */
 import * as Format from "@plaza/tabular/Format"
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -12,138 +9,116 @@ import * as Redacted from "effect/Redacted"
 import type { RuleOptions } from "../source/ApplyRules.js"
 import * as RequestHeaders from "../source/http/RequestHeaders.js"
 import type { SourceOptions } from "../source/Open.js"
-import { checked, durationOf, type Given, given, resolve, shareOf, withDefault, wrong } from "./Settings.js"
+import * as Setting from "./Setting.js"
+
+const delimiter = Setting.trimmed(
+  "CHARACTER",
+  (text) =>
+    text.toLowerCase() === "tab" || text === "\\t" ? Option.some("\t") : /^[^"\r\n]$/u.test(text) ? Option.some(text) : Option.none(),
+  "is neither one character nor tab"
+)
+
+// The parser of JSON reads a star as any name.
+const itemsPath = Setting.trimmed(
+  "PATH",
+  Option.liftPredicate((text: string) => /^[^.*]+(\.[^.*]+)*$/.test(text)),
+  "is not a list of names with dots between them"
+)
+
+const pieces = Setting.integer(0, 999_999_999_999_999)
 
 /** The options of every command that reads a source. */
 export const options = {
-  source: given(
-    "source",
-    "STOCK_SYNC_SOURCE",
-    "The source of stock values (required): a file, - for standard input, or an address that begins with http:, https:, postgres:, mysql: or sqlite:. " +
-      "Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS: options are visible to everyone on the machine."
-  ),
-  format: given("format", "STOCK_SYNC_FORMAT", "csv, json or ndjson (default: by the content type, else by the ending, else csv)."),
-  idColumn: given("id-column", "STOCK_SYNC_ID_COLUMN", "The column with the product's id (default: productId)."),
-  stockColumn: given("stock-column", "STOCK_SYNC_STOCK_COLUMN", "The column with the product's stock (default: stock)."),
-  delimiter: given(
-    "delimiter",
-    "STOCK_SYNC_DELIMITER",
-    "The separator of CSV columns, one character or tab (default: the most frequent of comma, semicolon, tab and bar in the header)."
-  ),
-  items: given("items", "STOCK_SYNC_ITEMS",
-    "The path of the array in a JSON document, such as result.items (default: the document itself or its data)."),
-  query: given("query", "STOCK_SYNC_QUERY", "One SELECT that returns the two columns (required for a database)."),
-  sourceTimeout: given("source-timeout", "STOCK_SYNC_SOURCE_TIMEOUT",
-    "How long an address or a database may be silent (default: 30 seconds)."),
-  settle: given("settle", "STOCK_SYNC_SETTLE",
-    "How long a file must stay unchanged before it is read; 0s turns the check off (default: 5 seconds)."),
-  unfinishedWait: given(
-    "unfinished-wait",
-    "STOCK_SYNC_UNFINISHED_WAIT",
-    "Max wait for an unfinished file. A last line without a line end is accepted after this time; 0s turns the check off (default: 1 minute)."
-  ),
-  doneMarker: given(
-    "done-marker",
-    "STOCK_SYNC_DONE_MARKER",
-    "A file that the writer creates or touches when the source file is complete. The source file is read only if the marker exists and is not older (default: none)."
-  ),
-  maxBadRows: given(
-    "max-bad-rows",
-    "STOCK_SYNC_MAX_BAD_ROWS",
-    "A source with a larger share of rejected rows is refused, such as 5% (default: 20%, and more than 10 rows)."
-  ),
-  buffer: given("buffer", "STOCK_SYNC_BUFFER", "Pieces to subtract from every stock, down to 0 (default: 0)."),
-  max: given("max", "STOCK_SYNC_MAX", "The largest stock that is sent for a product (default: no limit)."),
-  rules: given("rules", "STOCK_SYNC_RULES",
-    "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude (default: none)."),
-  unmapped: given(
+  source: Setting.optional("source", { ...Setting.text, placeholder: "FILE|URL" }, {
+    about:
+      "The source of stock values (required): a file, - for standard input, or an address that begins with http:, https:, postgres:, mysql: or sqlite:. " +
+      "Set secret request headers by STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS, because every user of the machine can read options"
+  }),
+  format: Setting.optional("format", Setting.oneOf(...Format.all), {
+    about: "The format of the source",
+    absent: "by the content type, else by the file's ending, else csv"
+  }),
+  idColumn: Setting.withDefault("id-column", { ...Setting.text, placeholder: "COLUMN" }, "productId", "The column with the product's id"),
+  stockColumn: Setting.withDefault("stock-column", { ...Setting.text, placeholder: "COLUMN" }, "stock",
+    "The column with the product's stock"),
+  delimiter: Setting.optional("delimiter", delimiter, {
+    about: "The separator of CSV columns, one character or tab",
+    absent: "the most frequent of comma, semicolon, tab and bar in the header"
+  }),
+  items: Setting.optional("items", itemsPath, {
+    about: "The path of the array in a JSON document, such as result.items",
+    absent: "the document itself or its data"
+  }),
+  query: Setting.optional("query", { ...Setting.text, placeholder: "SQL" }, {
+    about: "One SELECT that returns the two columns (required for a database)"
+  }),
+  timeout: Setting.withDefault("source-timeout", Setting.duration, "30 seconds", "How long an address or a database may be silent"),
+  settle: Setting.withDefault("settle", Setting.durationOrZero, "5 seconds",
+    "How long a file must stay unchanged before it is read; 0s turns the check off"),
+  unfinishedWait: Setting.withDefault("unfinished-wait", Setting.durationOrZero, "1 minute",
+    "Max wait for an unfinished file. A last line without a line end is accepted after this time; 0s turns the check off"),
+  doneMarker: Setting.optional("done-marker", Setting.file, {
+    about:
+      "A file that the writer creates or touches when the source file is complete. The source file is read only if the marker exists and is not older",
+    absent: "none"
+  }),
+  maxBadRows: Setting.optional("max-bad-rows", Setting.share, {
+    about: "A source with a larger share of rejected rows is refused, such as 5%",
+    absent: "20%, and more than 10 rows"
+  }),
+  buffer: Setting.optional("buffer", pieces, { about: "Pieces to subtract from every stock, down to 0", absent: "0" }),
+  max: Setting.optional("max", pieces, { about: "The largest stock that is sent for a product", absent: "no limit" }),
+  rules: Setting.optional("rules", Setting.file, {
+    about: "A CSV file with rules for single products: a column id and any of productId, buffer, max and exclude",
+    absent: "none"
+  }),
+  unmapped: Setting.withDefault(
     "unmapped",
-    "STOCK_SYNC_UNMAPPED",
-    "Rows whose id is not in the rules file: pass sends them under their own id, reject rejects them. Use reject if ids of the source are not the store's product ids (default: pass)."
+    Setting.oneOf("pass", "reject"),
+    "pass",
+    "Rows whose id is not in the rules file: pass sends them under their own id, reject rejects them. Use reject if ids of the source are not the store's product ids"
   )
 }
 
-type Texts = Readonly<Record<keyof typeof options, Given>>
+type Given = Setting.Parsed<typeof options>
 
-/** What is read, how, and how much of it may be rejected. */
+/** The source, how it is read, and how many of its rows may be rejected. */
 export interface SourceSettings extends SourceOptions {
-  /** The share of rejected rows, 0 to 1, beyond which nothing is taken. */
+  /** The share of rejected rows, 0 to 1, above which the source is refused; undefined for the default. */
   readonly maxBadRows: number | undefined
 }
 
-/** The source that is read, and how. */
-export const resolveSource = (texts: Texts): Effect.Effect<SourceSettings, UsageError | ConfigError.ConfigError> =>
+export const resolve = (given: Given): Setting.Value<SourceSettings> =>
   Effect.gen(function*() {
-    const found = yield* resolve(texts.source, "STOCK_SYNC_SOURCE")
-    if (Option.isNone(found)) {
-      return yield* wrong("there is no source: name a file, - for standard input, or an address, with --source or STOCK_SYNC_SOURCE")
+    const { buffer, max, rules, source, unmapped, ...rest } = yield* Effect.all(given)
+    if (source === undefined) {
+      return yield* Setting.usageError(
+        "there is no source: name a file, - for standard input, or an address, with --source or STOCK_SYNC_SOURCE"
+      )
     }
-    const idColumn = yield* withDefault(texts.idColumn, "STOCK_SYNC_ID_COLUMN", "productId")
-    const stockColumn = yield* withDefault(texts.stockColumn, "STOCK_SYNC_STOCK_COLUMN", "stock")
-    if (idColumn === stockColumn) {
-      return yield* wrong(
-        `the id and the stock can't both come from the column "${idColumn}": change --id-column (STOCK_SYNC_ID_COLUMN) or ` +
+    if (rest.idColumn === rest.stockColumn) {
+      return yield* Setting.usageError(
+        `the id and the stock can't both come from the column "${rest.idColumn}": change --id-column (STOCK_SYNC_ID_COLUMN) or ` +
           "--stock-column (STOCK_SYNC_STOCK_COLUMN)"
       )
     }
-    const time = (option: Given, variable: string, flag: string, read: typeof durationOf) =>
-      checked(resolve(option, variable), read, "is not a duration such as 30s", flag)
+    if (rules === undefined && unmapped === "reject") {
+      return yield* Setting.usageError(
+        "--unmapped reject (STOCK_SYNC_UNMAPPED) needs a rules file: name one with --rules or STOCK_SYNC_RULES"
+      )
+    }
+    // Without a rule, rows go through unchanged.
+    const hasRules = buffer !== undefined || max !== undefined || rules !== undefined
     return {
-      source: found.value,
-      idColumn,
-      stockColumn,
-      format: yield* checked(resolve(texts.format, "STOCK_SYNC_FORMAT"), formatOf, "is neither csv, json nor ndjson", "format"),
-      delimiter: yield* checked(resolve(texts.delimiter, "STOCK_SYNC_DELIMITER"), delimiterOf, "is neither one character nor tab",
-        "delimiter"),
-      items: yield* checked(resolve(texts.items, "STOCK_SYNC_ITEMS"), itemsOf, "is no list of names with dots between them", "items"),
-      query: Option.getOrUndefined(yield* resolve(texts.query, "STOCK_SYNC_QUERY")),
+      ...rest,
+      source,
       authorization: yield* authorization,
       headers: yield* headers,
-      timeout: (yield* time(texts.sourceTimeout, "STOCK_SYNC_SOURCE_TIMEOUT", "source-timeout", durationOf)) ?? Duration.seconds(30),
-      settle: yield* time(texts.settle, "STOCK_SYNC_SETTLE", "settle", timeOf),
-      unfinishedWait: yield* time(texts.unfinishedWait, "STOCK_SYNC_UNFINISHED_WAIT", "unfinished-wait", timeOf),
-      doneMarker: Option.getOrUndefined(yield* resolve(texts.doneMarker, "STOCK_SYNC_DONE_MARKER")),
-      maxBadRows: yield* checked(resolve(texts.maxBadRows, "STOCK_SYNC_MAX_BAD_ROWS"), shareOf, "is no share such as 5%", "max-bad-rows"),
-      rules: yield* resolveRules(texts)
+      rules: hasRules ? { all: { buffer, max }, path: rules, unmapped } satisfies RuleOptions : undefined
     }
   })
 
-/** Undefined where no rule is set, so that rows go through as they are. */
-const resolveRules = (texts: Texts): Effect.Effect<RuleOptions | undefined, UsageError | ConfigError.ConfigError> =>
-  Effect.gen(function*() {
-    const count = (option: Given, variable: string, flag: string) =>
-      checked(resolve(option, variable), countOf, "is no whole number, 0 or more", flag)
-    const buffer = yield* count(texts.buffer, "STOCK_SYNC_BUFFER", "buffer")
-    const max = yield* count(texts.max, "STOCK_SYNC_MAX", "max")
-    const path = Option.getOrUndefined(yield* resolve(texts.rules, "STOCK_SYNC_RULES"))
-    const unmapped = yield* checked(resolve(texts.unmapped, "STOCK_SYNC_UNMAPPED"), unmappedOf, "is neither pass nor reject", "unmapped")
-    if (path === undefined && unmapped === "reject") {
-      return yield* wrong("--unmapped reject (STOCK_SYNC_UNMAPPED) needs a rules file: name one with --rules or STOCK_SYNC_RULES")
-    }
-    return buffer === undefined && max === undefined && path === undefined
-      ? undefined
-      : { all: { buffer, max }, path, unmapped: unmapped ?? "pass" }
-  })
-
-const formatOf = (text: string) => Option.fromNullable(Format.all.find((format) => format === text.toLowerCase()))
-
-const delimiterOf = (text: string) =>
-  text.toLowerCase() === "tab" || text === "\\t" ? Option.some("\t") : /^[^"\r\n]$/u.test(text) ? Option.some(text) : Option.none()
-
-// A star would be any name to the parser.
-const itemsOf = (text: string) => /^[^.*]+(\.[^.*]+)*$/.test(text) ? Option.some(text) : Option.none()
-
-/** A time that may be 0. */
-const timeOf = Durations.fromText
-
-const countOf = (text: string) => /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
-
-const unmappedOf = (text: string): Option.Option<RuleOptions["unmapped"]> => {
-  const choice = text.toLowerCase()
-  return choice === "pass" || choice === "reject" ? Option.some(choice) : Option.none()
-}
-
-/** A variable that holds a secret. It has no option, because options are visible to everyone on the machine, and it is never printed. */
+/** A variable with a secret. It has no option, because every user of the machine can read options. No output contains it. */
 const secret = <A>(
   variable: string,
   read: (text: string) => Either.Either<A, string>
@@ -157,7 +132,8 @@ const secret = <A>(
   })
 
 const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
-  (text) => /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It holds characters that no header can carry"))
+  (text) =>
+    /^[\x20-\x7e]+$/.test(text) ? Either.right(text) : Either.left("It has characters that a header can't contain: use printable ASCII"))
 
 const headers = secret("STOCK_SYNC_SOURCE_HEADERS",
-  (text) => Either.mapLeft(RequestHeaders.parse(text), (reason) => `It can't be used: ${reason}. Write one "Name: value" a line`))
+  (text) => Either.mapLeft(RequestHeaders.parse(text), (reason) => `${reason}. Write one "Name: value" per line`))

@@ -1,17 +1,21 @@
 /**
- * Who holds a ledger, written into it for the process that is turned away, and for the owner to notice that it was replaced.
- * The lock itself is the database's, so a row that nobody removed does no harm.
+ * The process that holds a ledger, recorded in the ledger: for the message of a process that can't open it, and for the owner to
+ * notice that it was replaced. The lock itself belongs to the database, so a record that remains does no harm.
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { LedgerInUse } from "./Ledger.js"
+import { LedgerInUse } from "./LedgerError.js"
+import * as LedgerRows from "./LedgerRows.js"
 
-/** Writes this process into the ledger. Succeeds with an effect that tells whether it is still there. */
-export const enter = (sql: SqlClient.SqlClient): Effect.Effect<Effect.Effect<boolean, SqlError>, SqlError> =>
+/** Records this process as the owner. Returns an effect that checks whether it still is. */
+export const record = (sql: SqlClient.SqlClient): Effect.Effect<Effect.Effect<boolean, SqlError>, SqlError> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const token = yield* Effect.sync(() => randomUUID())
@@ -20,17 +24,22 @@ export const enter = (sql: SqlClient.SqlClient): Effect.Effect<Effect.Effect<boo
     return Effect.map(sql`SELECT 1 FROM lock_owner WHERE token = ${token}`, (rows) => rows.length > 0)
   })
 
-/** Says who is in the way, as far as that can be read. */
-export const inUse = <E, R>(path: string, sql: Effect.Effect<SqlClient.SqlClient, E, R>): Effect.Effect<LedgerInUse, never, R> =>
-  sql.pipe(
-    Effect.flatMap((read) => read<{ host: string; pid: number; since: number }>`SELECT host, pid, since FROM lock_owner`),
-    Effect.map(([row]) => row === undefined ? "" : `: process ${row.pid} on ${row.host}, since ${new Date(row.since).toISOString()}`),
+const ownerRow = LedgerRows.first(Schema.Struct({ host: Schema.String, pid: Schema.Int, since: LedgerRows.Instant }))
+
+/** The failure to open a ledger that another process holds, with its owner if that can be read. */
+export const inUse = <E, R>(path: string, connect: Effect.Effect<SqlClient.SqlClient, E, R>): Effect.Effect<LedgerInUse, never, R> =>
+  connect.pipe(
+    Effect.flatMap((sql) => ownerRow(sql`SELECT host, pid, since FROM lock_owner`)),
+    Effect.map(Option.match({
+      onNone: () => "",
+      onSome: ({ host, pid, since }) => `: process ${pid} on ${host}, since ${DateTime.formatIso(since)}`
+    })),
     Effect.orElseSucceed(() => ""),
-    Effect.map((who) =>
+    Effect.map((owner) =>
       new LedgerInUse({
         path,
         message:
-          `another plaza-stock-sync works with the ledger ${path}${who}. Wait until it has ended, or name another ledger with --ledger or ` +
+          `another plaza-stock-sync works with the ledger ${path}${owner}. Wait until it has ended, or name another ledger with --ledger or ` +
           "STOCK_SYNC_LEDGER"
       })
     )

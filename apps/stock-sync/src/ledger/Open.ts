@@ -1,4 +1,4 @@
-/** Opens the ledger of `--ledger`: the path of an SQLite file, or the address of a Postgres. Loads only the database that is meant. */
+/** Layers of the ledger for `--ledger`: the path of an SQLite file, or the address of a Postgres. Loads only the driver that is used. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { LedgerOptions } from "./Ledger.js"
@@ -8,19 +8,21 @@ const isPostgres = (ledger: string) => /^postgres(?:ql)?:\/\//i.test(ledger)
 const sqlite = Effect.promise(() => import("./Sqlite.js"))
 const postgres = Effect.promise(() => import("./Postgres.js"))
 
-const opened = (how: "layer" | "layerBeside" | "layerReader" | "layerCopy") => (ledger: string, options: LedgerOptions) =>
-  isPostgres(ledger)
-    ? Layer.unwrapEffect(Effect.map(postgres, (module) => module[how](ledger, options)))
-    : Layer.unwrapEffect(Effect.map(sqlite, (module) => module[how](ledger, options)))
+type Access = "layer" | "layerWithoutLock" | "layerReadOnly" | "layerTemporaryCopy"
 
-/** For the worker, which holds its lock. */
-export const layer = opened("layer")
+const open = (access: Access) => (ledger: string, options: LedgerOptions) =>
+  isPostgres(ledger)
+    ? Layer.unwrapEffect(Effect.map(postgres, (module) => module[access](ledger, options)))
+    : Layer.unwrapEffect(Effect.map(sqlite, (module) => module[access](ledger, options)))
+
+/** For the worker. Holds the ledger's lock. */
+export const layer = open("layer")
 
 /** For writing beside a running worker. */
-export const layerBeside = opened("layerBeside")
+export const layerWithoutLock = open("layerWithoutLock")
 
 /** For reading beside a running worker. */
-export const layerReader = opened("layerReader")
+export const layerReadOnly = open("layerReadOnly")
 
-/** For a preview on a copy. */
-export const layerCopy = opened("layerCopy")
+/** For a preview. Leaves the ledger unchanged. */
+export const layerTemporaryCopy = open("layerTemporaryCopy")

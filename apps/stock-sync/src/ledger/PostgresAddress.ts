@@ -1,26 +1,20 @@
-/**
- * Parses the address of a Postgres ledger. Each ledger has its own schema, so one database can keep many accounts.
- *
- * @since 0.1.0
- */
+/** Parses the address of a Postgres ledger. Each ledger has its own schema, so one database can hold the ledgers of many accounts. */
 import * as Effect from "effect/Effect"
-import { LedgerFault } from "./Ledger.js"
+import { LedgerFault } from "./LedgerError.js"
 
-/** @since 0.1.0 @category models */
-export interface Place {
+export interface PostgresAddress {
   /** For the driver, with the password. */
   readonly url: string
   readonly schema: string
-  /** For messages: neither user nor password. */
+  /** For messages, without user and password. */
   readonly path: string
 }
 
-const usual = "plaza_stock_sync"
-// What needs no quotes, and is no prefix of the server's own.
-const plain = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
+const defaultSchema = "plaza_stock_sync"
+// A name that needs no quotes and has no prefix of the server's own.
+const validSchema = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
-/** @since 0.1.0 @category parsing */
-export const of = (address: string): Effect.Effect<Place, LedgerFault> =>
+export const parse = (address: string): Effect.Effect<PostgresAddress, LedgerFault> =>
   Effect.gen(function*() {
     if (!URL.canParse(address)) {
       return yield* new LedgerFault({
@@ -30,10 +24,10 @@ export const of = (address: string): Effect.Effect<Place, LedgerFault> =>
       })
     }
     const url = new URL(address)
-    const schema = url.searchParams.get("schema") ?? usual
+    const schema = url.searchParams.get("schema") ?? defaultSchema
     url.searchParams.delete("schema")
-    const path = `${url.protocol}//${url.host}${url.pathname}${schema === usual ? "" : `?schema=${schema}`}`
-    if (!plain.test(schema)) {
+    const path = `${url.protocol}//${url.host}${url.pathname}${schema === defaultSchema ? "" : `?schema=${schema}`}`
+    if (!validSchema.test(schema)) {
       return yield* new LedgerFault({
         path,
         message:

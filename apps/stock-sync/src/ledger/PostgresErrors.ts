@@ -1,13 +1,10 @@
-/**
- * Messages for operators from the failures of Postgres.
- *
- * @since 0.1.0
- */
+/** Messages for operators from the failures of Postgres. */
 import type { SqlError } from "@effect/sql/SqlError"
-import { LedgerFault } from "./Ledger.js"
+import type { ParseError } from "effect/ParseResult"
+import { invalidRow, LedgerFault } from "./LedgerError.js"
 
-// By the code that the server gives, or that the system gives where no server was reached.
-const advice: ReadonlyArray<readonly [code: RegExp, what: string]> = [
+// By SQLSTATE, or by the system's error code if no server was reached.
+const messages: ReadonlyArray<readonly [code: RegExp, message: string]> = [
   [/^28/, "refuses the user or the password: correct them in --ledger or STOCK_SYNC_LEDGER"],
   [/^3D000$/, "is not there: make the database, or name another one with --ledger or STOCK_SYNC_LEDGER"],
   [/^42501$/, "doesn't let this user do what is needed: let it create a schema, and tables and temporary tables in it"],
@@ -23,19 +20,15 @@ const advice: ReadonlyArray<readonly [code: RegExp, what: string]> = [
 const codeOf = (cause: unknown): string | undefined =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
 
-// What was said where a connection was lost and no code came with it.
-const lost = /not queryable|terminated|timed? ?out/i
+// The driver's messages for a lost connection, which come without a code.
+const connectionLost = /not queryable|terminated|timed? ?out/i
 
-/**
- * Tells in one sentence what is wrong with the ledger at an address. The address has no password in it.
- *
- * @since 0.1.0
- * @category reading
- */
-export const faultOf = (path: string) => (error: SqlError): LedgerFault => {
+/** The fault of the ledger at this path, in one sentence. The path has no password in it. */
+export const faultOf = (path: string) => (error: SqlError | ParseError): LedgerFault => {
+  if (error._tag === "ParseError") return invalidRow(path, error)
   const code = codeOf(error.cause)
-  const told = error.cause instanceof Error ? error.cause.message : error.message ?? "unknown reason"
-  const known = code === undefined ? undefined : advice.find(([pattern]) => pattern.test(code))?.[1]
-  const what = known ?? (lost.test(told) ? "was cut off" : `can't be used (${told})`)
-  return new LedgerFault({ path, message: `the ledger ${path} ${what}` })
+  const reason = error.cause instanceof Error ? error.cause.message : error.message ?? "unknown reason"
+  const known = code === undefined ? undefined : messages.find(([pattern]) => pattern.test(code))?.[1]
+  const message = known ?? (connectionLost.test(reason) ? "was cut off" : `can't be used (${reason})`)
+  return new LedgerFault({ path, message: `the ledger ${path} ${message}` })
 }

@@ -1,17 +1,14 @@
-/**
- * Messages for operators from the error codes of SQLite.
- *
- * @since 0.1.0
- */
+/** Messages for operators from the result codes of SQLite. */
 import type { SqlError } from "@effect/sql/SqlError"
-import { LedgerFault } from "./Ledger.js"
+import type { ParseError } from "effect/ParseResult"
+import { invalidRow, LedgerFault } from "./LedgerError.js"
 
-/** @since 0.1.0 @category constants */
-export const sqliteBusy = 5
+/** SQLITE_BUSY. */
+export const busyCode = 5
 
-// SQLite's primary result codes.
-const advice: Readonly<Record<number, string>> = {
-  [sqliteBusy]: "is being written by another program, and has been for too long",
+// By primary result code.
+const messages: Readonly<Record<number, string>> = {
+  [busyCode]: "is being written by another program, and has been for too long",
   6: "is being written by another program, and has been for too long",
   8: "can't be written: let this user write the file and its folder",
   10: "can't be read or written because of a fault of the disk: look at the disk",
@@ -21,29 +18,18 @@ const advice: Readonly<Record<number, string>> = {
   26: "is not a ledger of plaza-stock-sync: name another file with --ledger or STOCK_SYNC_LEDGER"
 }
 
-/**
- * The primary result code of a database error, undefined where the database gave none.
- *
- * @since 0.1.0
- * @category reading
- */
-export const codeOf = (error: SqlError): number | undefined => {
-  const { cause } = error
-  // The upper bits only refine the lower eight.
-  return typeof cause === "object" && cause !== null && "rawCode" in cause && typeof cause.rawCode === "number"
+/** The primary result code; undefined if the failure has none. */
+export const codeOf = ({ cause }: SqlError): number | undefined =>
+  // The lower eight bits of an extended result code are the primary one.
+  typeof cause === "object" && cause !== null && "rawCode" in cause && typeof cause.rawCode === "number"
     ? cause.rawCode & 0xff
     : undefined
-}
 
-/**
- * Tells in one sentence what is wrong with the file at a path.
- *
- * @since 0.1.0
- * @category reading
- */
-export const faultOf = (path: string) => (error: SqlError): LedgerFault => {
+/** The fault of the ledger at this path, in one sentence. */
+export const faultOf = (path: string) => (error: SqlError | ParseError): LedgerFault => {
+  if (error._tag === "ParseError") return invalidRow(path, error)
   const code = codeOf(error)
-  const known = code === undefined ? undefined : advice[code]
-  const told = error.cause instanceof Error ? error.cause.message : error.message ?? "unknown reason"
-  return new LedgerFault({ path, message: `the ledger ${path} ${known ?? `can't be used (${told})`}` })
+  const known = code === undefined ? undefined : messages[code]
+  const reason = error.cause instanceof Error ? error.cause.message : error.message ?? "unknown reason"
+  return new LedgerFault({ path, message: `the ledger ${path} ${known ?? `can't be used (${reason})`}` })
 }

@@ -1,79 +1,77 @@
 /**
- * Where the rows of a snapshot wait until the last one was read: tables of this session alone, which vanish with the session,
- * also by a crash.
+ * Temporary tables that hold the rows of a snapshot until the last one is read. They belong to the session, so they vanish with it,
+ * also after a crash.
  */
 import type * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import type { SnapshotPolicy } from "./Ledger.js"
-import { isKeepable, keepable, texts } from "./LedgerConnection.js"
+import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import { idRows, isStorable, toStorable } from "./LedgerConnection.js"
+import * as LedgerRows from "./LedgerRows.js"
+import type { SnapshotPolicy } from "./Snapshot.js"
 
-/** Rows a statement: enough that the statement's own cost vanishes, few enough to stay in a page of memory. */
-export const batch = 2_000
+/** Rows per statement: enough to make the statement's own cost negligible, few enough for little memory. */
+export const batchSize = 2_000
 
-// Lines named in the reason of a product that has several rows.
-const linesNamed = 10
+// Lines in the reason of a product that has several rows.
+const maxLines = 10
 
-// What a database can index. No service has longer ids; a broken file may.
-const longest = 500
-const kept = (id: string | undefined) => id !== undefined && id.length <= longest && isKeepable(id) ? id : null
+// The longest text that every database can index.
+const maxIdLength = 500
+const storableId = (id: string | undefined) => id !== undefined && id.length <= maxIdLength && isStorable(id) ? id : null
 
-type Cells = readonly [line: number, id: string | null, stock: number | null, kind: Kind, reason: string | null]
-type Duplicates = SnapshotPolicy["duplicates"]
 type Kind = "good" | "negative" | "excluded" | "bad"
+type StagedRow = readonly [line: number, id: string | null, stock: number | null, kind: Kind, reason: string | null]
+type Duplicates = SnapshotPolicy["duplicates"]
 
-const cells = (row: Row): Cells => {
-  const id = kept(row.productId)
-  if (row._tag === "Bad") return [row.line, id, null, "bad", keepable(row.reason)]
-  if (id === null)
-    return [
-      row.line,
-      null,
-      null,
-      "bad",
-      `the product's id is longer than ${longest} characters or holds one that is none: it can't be kept`
-    ]
-  return [row.line, id, row.stock, row.negative === true ? "negative" : "good", null]
+const toStagedRow = (row: Row): StagedRow => {
+  const id = storableId(row.productId)
+  if (row._tag === "Rejected") return [row.line, id, null, "bad", toStorable(row.reason)]
+  return id === null
+    ? [row.line, null, null, "bad", `the product's id is longer than ${maxIdLength} characters or contains an invalid character`]
+    : [row.line, id, row.stock, row.negative === true ? "negative" : "good", null]
 }
 
-export const open = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
+export const create = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
   sql`CREATE TEMP TABLE staged (line BIGINT NOT NULL, id TEXT, stock BIGINT, kind TEXT NOT NULL, reason TEXT)`
 
-export const gather = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect.Effect<unknown, SqlError> => {
-  const json = JSON.stringify(Chunk.toReadonlyArray(rows).map(cells))
+export const insert = (sql: SqlClient.SqlClient, rows: Chunk.Chunk<Row>): Effect.Effect<unknown, SqlError> => {
+  const json = JSON.stringify(Chunk.toReadonlyArray(rows).map(toStagedRow))
   return sql.onDialectOrElse({
     pg: () =>
       sql`INSERT INTO staged SELECT (value ->> 0)::bigint, value ->> 1, (value ->> 2)::bigint, value ->> 3, value ->> 4
-        FROM json_array_elements(${json}::json) AS one (value)`,
+        FROM json_array_elements(${json}::json) AS staged_row (value)`,
     orElse: () => sql`INSERT INTO staged SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(${json})`
   })
 }
 
-/** Rows of excluded products do not count; that these are excluded does. */
+/** Replaces the rows of excluded products by one row each, which marks the product as excluded. */
 export const exclude = (sql: SqlClient.SqlClient, excluded: ReadonlySet<string>): Effect.Effect<unknown, SqlError> => {
   if (excluded.size === 0) return Effect.void
-  const ids = texts(sql, excluded)
+  const ids = idRows(sql, excluded)
   return Effect.zipRight(
     sql`DELETE FROM staged WHERE id IN (${ids})`,
     sql`INSERT INTO staged (line, id, kind) SELECT 0, value, 'excluded' FROM (${ids}) AS excluded_id`
   )
 }
 
-// SQLite reads the index alone, since it holds what is asked for; Postgres joins by hashing and wants to know how much there is.
+// The index of SQLite covers the query. Postgres joins by hashing and needs the number of rows.
 const index = (sql: SqlClient.SqlClient) =>
   sql.onDialectOrElse({
     pg: () => sql`ANALYZE staged`,
     orElse: () => sql`CREATE INDEX staged_id ON staged (id, kind, stock, line)`
   })
 
-const several = "SELECT id FROM staged WHERE id > '' GROUP BY id HAVING count(*) > 1"
+const idsWithSeveralRows = "SELECT id FROM staged WHERE id > '' GROUP BY id HAVING count(*) > 1"
 
-/** Rows of one product become one row, if each of them is good: several warehouses may hold the same product. */
-const sum = (sql: SqlClient.SqlClient) =>
+/** Adds up the rows of one product, as several warehouses have them, if each of them is good. */
+const sumDuplicates = (sql: SqlClient.SqlClient) =>
   Effect.all([
-    // Added up as floating-point numbers, which do not overflow and are exact up to the largest sum that counts.
+    // Floating-point sums do not overflow, and are exact up to the largest stock that is accepted.
     sql`CREATE TEMP TABLE summed AS
       SELECT id, min(line) AS line, CAST(sum(CAST(stock AS DOUBLE PRECISION)) AS BIGINT) AS stock, max(kind) AS kind FROM staged WHERE id > ''
       GROUP BY id HAVING count(*) > 1 AND sum(CASE WHEN kind IN ('good', 'negative') THEN 0 ELSE 1 END) = 0
@@ -82,50 +80,58 @@ const sum = (sql: SqlClient.SqlClient) =>
     sql`INSERT INTO staged (line, id, stock, kind) SELECT line, id, stock, kind FROM summed`
   ], { discard: true })
 
-// Which of two rows tells the truth can't be known, so neither counts. That holds as well where one of them can't be read.
-const findTwice = (sql: SqlClient.SqlClient) =>
-  sql`CREATE TEMP TABLE twice AS
+// Nothing shows which of several rows is right, so none of them counts, even if some of them can't be read.
+const findDuplicates = (sql: SqlClient.SqlClient) =>
+  sql`CREATE TEMP TABLE duplicated AS
     SELECT id, count(*) AS times, string_agg(CASE WHEN place <= ${
-    sql.literal(String(linesNamed))
+    sql.literal(String(maxLines))
   } THEN CAST(line AS TEXT) END, ', ' ORDER BY line) AS lines
     FROM (
-      SELECT id, line, row_number() OVER (PARTITION BY id ORDER BY line) AS place FROM staged WHERE id IN (${sql.literal(several)})
-    ) AS each_line GROUP BY id`
-
-/** The rows that count, to be put behind WHERE. */
-export const good = "staged.id > '' AND staged.kind IN ('good', 'negative') AND staged.id NOT IN (SELECT id FROM twice)"
-
-const rejected = "(staged.kind = 'bad' OR twice.id IS NOT NULL)"
-
-/** Ends the gathering: from here on `good` can be asked for. */
-export const close = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
-  Effect.all([index(sql), duplicates === "sum" ? sum(sql) : Effect.void, findTwice(sql)], { discard: true })
-
-export const drop = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
-  Effect.forEach(["staged", "summed", "twice", "taken", "missing", "alarm"], (name) => sql`DROP TABLE IF EXISTS ${sql.literal(name)}`, {
-    discard: true
+      SELECT id, line, row_number() OVER (PARTITION BY id ORDER BY line) AS place FROM staged WHERE id IN (${
+    sql.literal(idsWithSeveralRows)
   })
+    ) AS duplicated_row GROUP BY id`
 
-const joined = "FROM staged LEFT JOIN twice ON twice.id = staged.id"
+/** The condition of the rows that count. */
+export const accepted = "staged.id > '' AND staged.kind IN ('good', 'negative') AND staged.id NOT IN (SELECT id FROM duplicated)"
 
-/** How many rows there are of each kind. */
+const rejected = "(staged.kind = 'bad' OR duplicated.id IS NOT NULL)"
+
+/** Finishes the staging after the last row. `accepted` can be used from here on. */
+export const finish = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
+  Effect.all([index(sql), duplicates === "sum" ? sumDuplicates(sql) : Effect.void, findDuplicates(sql)], { discard: true })
+
+const tables = ["staged", "summed", "duplicated", "changed", "missing", "implausible"]
+
+/** Drops the temporary tables of a snapshot. */
+export const drop = (sql: SqlClient.SqlClient): Effect.Effect<unknown, SqlError> =>
+  Effect.forEach(tables, (name) => sql`DROP TABLE IF EXISTS ${sql.literal(name)}`, { discard: true })
+
+const joined = "FROM staged LEFT JOIN duplicated ON duplicated.id = staged.id"
+
+const decodeCounts = LedgerRows.first(Schema.Struct({
+  n: Schema.Int,
+  rejected: Schema.NullOr(Schema.Int),
+  negative: Schema.NullOr(Schema.Int)
+}))
+
+/** The number of rows by kind. */
 export const count = (
   sql: SqlClient.SqlClient
-): Effect.Effect<{ readonly all: number; readonly rejected: number; readonly negative: number }, SqlError> =>
+): Effect.Effect<{ readonly all: number; readonly rejected: number; readonly negative: number }, SqlError | ParseError> =>
   Effect.map(
-    sql<{ n: number; rejected: number | null; negative: number | null }>`SELECT count(*) AS n, CAST(sum(CASE WHEN ${
-      sql.literal(rejected)
-    } THEN 1 ELSE 0 END) AS BIGINT) AS rejected,
+    decodeCounts(sql`SELECT count(*) AS n, CAST(sum(CASE WHEN ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS rejected,
       CAST(sum(CASE WHEN staged.kind = 'negative' AND NOT ${sql.literal(rejected)} THEN 1 ELSE 0 END) AS BIGINT) AS negative ${
       sql.literal(joined)
-    } WHERE staged.kind <> 'excluded'`,
-    ([row]) => ({ all: row?.n ?? 0, rejected: row?.rejected ?? 0, negative: row?.negative ?? 0 })
+    } WHERE staged.kind <> 'excluded'`),
+    Option.match({
+      onNone: () => ({ all: 0, rejected: 0, negative: 0 }),
+      onSome: ({ n, negative, rejected }) => ({ all: n, rejected: rejected ?? 0, negative: negative ?? 0 })
+    })
   )
 
-/**
- * Whether a row was rejected that names no product or one that the ledger does not know: any product that seems to be missing may be its.
- */
-export const unclaimed = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError> =>
+/** Whether a rejected row names no product of the ledger, so that it may be the row of a product that seems to be missing. */
+export const hasUnattributedRow = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError> =>
   Effect.map(
     sql`SELECT 1 ${sql.literal(joined)} WHERE ${sql.literal(rejected)}
       AND NOT EXISTS (SELECT 1 FROM product WHERE product.id = staged.id) LIMIT 1`,
@@ -133,21 +139,21 @@ export const unclaimed = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
   )
 
 const reason = (duplicates: Duplicates) =>
-  `CASE WHEN twice.id IS NULL THEN staged.reason ELSE
-  coalesce(staged.reason || '; ', '') || 'the product has ' || twice.times || ' rows (' || twice.lines ||
-  CASE WHEN twice.times > ${linesNamed} THEN ', …' ELSE '' END ||
+  `CASE WHEN duplicated.id IS NULL THEN staged.reason ELSE
+  coalesce(staged.reason || '; ', '') || 'the product has ' || duplicated.times || ' rows (' || duplicated.lines ||
+  CASE WHEN duplicated.times > ${maxLines} THEN ', …' ELSE '' END ||
   '${duplicates === "sum" ? "), which can''t be added up" : "): keep one of them, or add them up with --duplicates sum"}' END`
 
-/** The first rejected row. */
+const decodeRejected = LedgerRows.first(Schema.Struct({ line: Schema.Int, reason: Schema.String }))
+
 export const firstRejected = (sql: SqlClient.SqlClient, duplicates: Duplicates) =>
-  Effect.map(
-    sql<{ line: number; reason: string }>`SELECT staged.line, ${sql.literal(reason(duplicates))} AS reason ${sql.literal(joined)}
-      WHERE ${sql.literal(rejected)} ORDER BY staged.line LIMIT 1`,
-    ([row]) => row
+  decodeRejected(
+    sql`SELECT staged.line, ${sql.literal(reason(duplicates))} AS reason ${sql.literal(joined)}
+      WHERE ${sql.literal(rejected)} ORDER BY staged.line LIMIT 1`
   )
 
-/** Records the issues of the snapshot, with the reasons. */
-export const noteIssues = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
+/** Writes the issues of the snapshot into the ledger. */
+export const recordIssues = (sql: SqlClient.SqlClient, duplicates: Duplicates): Effect.Effect<unknown, SqlError> =>
   sql`INSERT INTO row_issue (place, line, product_id, kind, reason)
     SELECT row_number() OVER (ORDER BY staged.line), staged.line, staged.id,
       CASE WHEN ${sql.literal(rejected)} THEN 'rejected' ELSE 'negative' END,

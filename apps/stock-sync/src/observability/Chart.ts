@@ -11,7 +11,7 @@ export interface Chart {
   /** Milliseconds since the epoch: the left and the right edge. */
   readonly from: number
   readonly to: number
-  /** The axis reaches at least here. */
+  /** The least end of the vertical axis. */
   readonly least: number
 }
 
@@ -22,13 +22,13 @@ const right = 8
 const top = 8
 const bottom = 22
 
-/** The end of an axis that reaches a value: one, two or five times a power of ten. */
-export const reach = (value: number): number => {
+/** The end of an axis for a value: one, two or five times a power of ten. */
+export const axisEnd = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)))
   return [1, 2, 5, 10].map((step) => step * power).find((end) => end >= value) ?? 10 * power
 }
 
-const figure = (value: number): string => {
+const numberText = (value: number): string => {
   if (value >= 1_000_000) return `${value / 1_000_000} M`
   return value >= 1_000 ? `${value / 1_000} k` : String(value)
 }
@@ -36,7 +36,7 @@ const figure = (value: number): string => {
 const clock = (at: number): string => new Date(at).toISOString().slice(11, 16)
 
 export const svg = ({ description, from, id, least, points, title, to }: Chart): Html => {
-  const end = reach(Math.max(least, ...points.map(({ value }) => value)))
+  const end = axisEnd(Math.max(least, ...points.map(({ value }) => value)))
   const x = (at: number) => left + (width - left - right) * (at - from) / (to - from)
   const y = (value: number) => height - bottom - (height - top - bottom) * value / end
   const place = (number: number) => String(Math.round(number * 10) / 10)
@@ -49,7 +49,7 @@ export const svg = ({ description, from, id, least, points, title, to }: Chart):
     [0, end / 2, end].map((value) =>
       html`<line x1="${left}" x2="${width - right}" y1="${place(y(value))}" y2="${place(y(value))}"/><text x="${left - 6}" y="${
         place(y(value) + 4)
-      }" text-anchor="end">${figure(value)}</text>`
+      }" text-anchor="end">${numberText(value)}</text>`
     )
   }
 ${

@@ -1,38 +1,38 @@
 /**
- * Writes a log line for each event of a running worker that is worth one, and counts. A line is the event's name and fields; sends are lines
- * at debug only.
+ * Logs the events of a running worker as an event name and fields, and updates the counters. A failure is logged when it begins; while it
+ * repeats, and for each request, the level is debug.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as LogLevel from "effect/LogLevel"
 import * as Metric from "effect/Metric"
 import * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
-import * as Show from "../commands/Format.js"
-import { type AccountState, after, type Failure, type LedgerState, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
-import * as Measures from "./Metrics.js"
+import * as Format from "../commands/Format.js"
+import { type AccountState, type Failure, type LedgerState, reduce, type StampedEvent, type State, SyncStatus } from "../sync/SyncStatus.js"
+import * as Metrics from "./Metrics.js"
 import * as StatusText from "./StatusText.js"
 
-export interface Line {
+interface Line {
   readonly level: LogLevel.LogLevel
   /** Such as `snapshot.accepted`. */
   readonly event: string
   readonly fields: Readonly<Record<string, string | number>>
 }
 
-export interface Before extends State {
-  /** The failure of the last reconciliation; absent after one that succeeded. */
+interface Before extends State {
+  /** The failure of the last reconciliation; undefined if it succeeded. */
   readonly reconciliation?: Failure | undefined
 }
 
 const line = (level: LogLevel.LogLevel, event: string, fields: Line["fields"] = {}): Line => ({ level, event, fields })
 
-/** `error` names the kind of the failure, `detail` is for people. */
-const failed = ({ code, message, tag }: Failure) => ({ error: code ?? tag, detail: message })
+/** `error` is a code or tag, `detail` a message. */
+const failureFields = ({ code, message, tag }: Failure) => ({ error: code ?? tag, detail: message })
 
 const isRepeated = (now: Failure, before: Failure | undefined): boolean =>
   before !== undefined && now.tag === before.tag && now.code === before.code && now.message === before.message
 
-/** An error at first, and a detail while it repeats. */
 const levelOf = (first: LogLevel.LogLevel, repeated: boolean): LogLevel.LogLevel => repeated ? LogLevel.Debug : first
 
 const account = (now: AccountState, before: AccountState): Line => {
@@ -44,17 +44,17 @@ const account = (now: AccountState, before: AccountState): Line => {
         before._tag === "Starting" ? {} : { after: before._tag.toLowerCase() })
     case "Paused":
       return line(levelOf(LogLevel.Error, before._tag === now._tag && before.failure.code === now.failure.code), "account.paused", {
-        ...failed(now.failure),
+        ...failureFields(now.failure),
         nextProbe: StatusText.iso(now.nextProbe)
       })
     case "Quota":
       return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.quota", {
-        ...failed(now.failure),
+        ...failureFields(now.failure),
         until: StatusText.iso(now.until)
       })
     case "Trouble":
       return line(levelOf(LogLevel.Warning, before._tag === now._tag), "account.trouble", {
-        ...failed(now.failure),
+        ...failureFields(now.failure),
         nextTry: StatusText.iso(now.nextTry)
       })
   }
@@ -65,37 +65,37 @@ const ledger = (now: LedgerState, before: LedgerState): Line => {
     case "Opening":
       return line(LogLevel.Debug, "ledger.opening")
     case "Open":
-      return line(LogLevel.Info, before._tag === "Failing" ? "ledger.reopened" : "ledger.opened", { ledger: now.ledger.path })
+      return line(LogLevel.Info, before._tag === "Failing" ? "ledger.reopened" : "ledger.opened", { ledger: now.path })
     case "Failing":
       return line(levelOf(LogLevel.Error, before._tag === "Failing" && isRepeated(now.failure, before.failure)), "ledger.failed", {
-        ...failed(now.failure),
+        ...failureFields(now.failure),
         nextTry: StatusText.iso(now.nextTry)
       })
   }
 }
 
-/** The line of an event. Pure. */
+/** The log line of an event. */
 export const lineOf = (event: StampedEvent, before: Before): Line => {
   switch (event._tag) {
-    case "Bound":
+    case "AccountBound":
       return line(levelOf(LogLevel.Info, before.owner !== undefined), "account.known", {
         account: event.owner.id ?? "unknown",
         address: event.owner.baseUrl
       })
-    case "AccountIs":
+    case "AccountChanged":
       return account(event.account, before.account)
-    case "LedgerIs":
+    case "LedgerChanged":
       return ledger(event.ledger, before.ledger)
     case "SourceUnchanged":
       return before.source.failing === undefined ? line(LogLevel.Debug, "source.unchanged") : line(LogLevel.Info, "source.recovered")
-    case "SourceTaken": {
-      const { changed, figures, goneSpared, negative, rejected } = event.received
+    case "SnapshotAccepted": {
+      const { changed, figures, missingKept, negative, rejected } = event.result
       const fields = { rows: event.rows, changed, rejected, negative, soldOut: figures.soldOut, missing: figures.missing }
-      return goneSpared
-        ? line(LogLevel.Warning, "snapshot.accepted", { ...fields, detail: Show.goneSpared })
+      return missingKept
+        ? line(LogLevel.Warning, "snapshot.accepted", { ...fields, detail: Format.missingKept })
         : line(LogLevel.Info, "snapshot.accepted", fields)
     }
-    case "SourceHeld": {
+    case "SnapshotHeld": {
       const { figures: { catalogue, fell, missing, rose, soldOut }, number } = event.held
       return line(levelOf(LogLevel.Error, before.source.held?.number === number), "snapshot.held", {
         snapshot: number,
@@ -110,53 +110,53 @@ export const lineOf = (event: StampedEvent, before: Before): Line => {
     }
     case "SourceFailed":
       return line(levelOf(LogLevel.Error, isRepeated(event.failure, before.source.failing?.failure)), "source.failed",
-        failed(event.failure))
+        failureFields(event.failure))
     case "Sent":
       return event.outcome === "quarantined" && event.failure !== undefined && !event.wasQuarantined
-        ? line(LogLevel.Warning, "product.quarantined", { product: event.productId, stock: event.value, ...failed(event.failure) })
+        ? line(LogLevel.Warning, "product.quarantined", { product: event.productId, stock: event.value, ...failureFields(event.failure) })
         : line(LogLevel.Debug, `product.${event.outcome}`, { product: event.productId, stock: event.value, priority: event.priority })
     case "Reconciled":
       return line(event.differing > 0 || before.reconciliation !== undefined ? LogLevel.Info : LogLevel.Debug, "reconciliation.completed", {
         products: event.products,
         differing: event.differing
       })
-    case "ReconcilingFailed":
+    case "ReconciliationFailed":
       return line(levelOf(LogLevel.Warning, isRepeated(event.failure, before.reconciliation)), "reconciliation.failed",
-        failed(event.failure))
+        failureFields(event.failure))
     case "Stopping":
       return line(LogLevel.Info, "worker.stopping")
   }
 }
 
 const reconciliation = (event: StampedEvent, before: Before): Failure | undefined =>
-  event._tag === "ReconcilingFailed" ? event.failure : event._tag === "Reconciled" ? undefined : before.reconciliation
+  event._tag === "ReconciliationFailed" ? event.failure : event._tag === "Reconciled" ? undefined : before.reconciliation
 
 const count = (event: StampedEvent): Effect.Effect<void> => {
-  if (event._tag === "LedgerIs") return event.ledger._tag === "Failing" ? Metric.increment(Measures.ledgerFaults) : Effect.void
-  if (event._tag === "Reconciled") return Metric.set(Measures.drift, event.differing)
+  if (event._tag === "LedgerChanged") return event.ledger._tag === "Failing" ? Metric.increment(Metrics.ledgerFaults) : Effect.void
+  if (event._tag === "Reconciled") return Metric.set(Metrics.drift, event.differing)
   if (event._tag !== "Sent") return Effect.void
   const sent = Effect.zipRight(
-    Metric.increment(Metric.tagged(Measures.sends, "outcome", event.outcome)),
-    event.failure?.tag === "StockMismatch" ? Metric.increment(Measures.mismatches) : Effect.void
+    Metric.increment(Metric.tagged(Metrics.sends, "outcome", event.outcome)),
+    event.failure?.tag === "StockMismatch" ? Metric.increment(Metrics.mismatches) : Effect.void
   )
   return event.outcome === "confirmed" && event.priority !== "assertion"
     ? Effect.zipRight(sent,
-      Metric.update(Metric.tagged(Measures.timeToShelf, "priority", event.priority), Math.max(0, event.at - event.since) / 1_000))
+      Metric.update(Metric.tagged(Metrics.timeToShelf, "priority", event.priority),
+        Math.max(0, DateTime.distance(event.since, event.at)) / 1_000))
     : sent
 }
 
-/** Writes until the scope closes, the last events included. */
-export const keep: Effect.Effect<void, never, SyncStatus | Scope.Scope> = Effect.gen(function*() {
+/** Logs until the scope closes, including the events that are queued by then. */
+export const layer: Layer.Layer<never, never, SyncStatus> = Layer.scopedDiscard(Effect.gen(function*() {
   const status = yield* SyncStatus
   const events = yield* status.subscribe
   let before: Before = yield* status.state
   const write = (event: StampedEvent) =>
     Effect.suspend(() => {
       const { event: name, fields, level } = lineOf(event, before)
-      before = { ...after(before, event), reconciliation: reconciliation(event, before) }
+      before = { ...reduce(before, event), reconciliation: reconciliation(event, before) }
       return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(level, name), fields))
     })
-  const rest = Effect.flatMap(Queue.takeAll(events), (left) => Effect.forEach(left, write, { discard: true }))
-  yield* Effect.addFinalizer(() => rest)
+  yield* Effect.addFinalizer(() => Effect.flatMap(Queue.takeAll(events), Effect.forEach(write, { discard: true })))
   yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), write)))
-})
+}))

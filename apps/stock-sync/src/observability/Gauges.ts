@@ -1,5 +1,6 @@
-/** Sets the gauges from a monitor snapshot, and initialises the counters. */
-import { Metrics as ClientMeasures } from "@plaza/client"
+/** Sets the gauges from a status snapshot, and initialises the counters. */
+import { Metrics as ClientMetrics } from "@plaza/client"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -7,8 +8,8 @@ import * as Option from "effect/Option"
 import type { Counts } from "../ledger/Ledger.js"
 import { type AccountState, outcomes } from "../sync/SyncStatus.js"
 import { version } from "../version.js"
-import * as Measures from "./Metrics.js"
-import type { Figures, Look, Options } from "./StatusSampler.js"
+import * as Metrics from "./Metrics.js"
+import type { LedgerSample, Options, StatusSnapshot } from "./StatusSampler.js"
 
 const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]> = [
   ["Starting", "starting"],
@@ -18,56 +19,57 @@ const accounts: ReadonlyArray<readonly [tag: AccountState["_tag"], name: string]
   ["Trouble", "trouble"]
 ]
 
-const classes = ["soldOut", "falling", "backInStock", "rest", "doubtful"] as const
+const priorities = ["soldOut", "falling", "backInStock", "rest", "doubtful"] as const
 const states = ["settled", "pending", "sending", "doubtful", "quarantined"] as const satisfies ReadonlyArray<keyof Counts>
 
-type Setting = Effect.Effect<void>
-
-const set = (gauge: Metric.Metric.Gauge<number>, value: number | undefined): Setting =>
+const set = (gauge: Metric.Metric.Gauge<number>, value: number | undefined): Effect.Effect<void> =>
   value === undefined ? Effect.void : Metric.set(gauge, value)
 
-const seconds = (millis: number | undefined) => millis === undefined ? undefined : millis / 1_000
+const seconds = (at: DateTime.Utc | undefined) => at === undefined ? undefined : DateTime.toEpochMillis(at) / 1_000
 
-const ofFigures = ({ backlog, counts }: Figures, now: number): ReadonlyArray<Setting> => {
-  const age = (since: number | undefined) => since === undefined ? 0 : Math.max(0, now - since) / 1_000
+const updateLedger = ({ backlog, counts }: LedgerSample, now: DateTime.Utc): ReadonlyArray<Effect.Effect<void>> => {
+  const age = (since: DateTime.Utc | undefined) => since === undefined ? 0 : Math.max(0, DateTime.distance(since, now)) / 1_000
   return [
-    ...classes.flatMap((urgency) => [
-      set(Metric.tagged(Measures.backlog, "priority", urgency), backlog.waiting[urgency]),
-      set(Metric.tagged(Measures.oldestWaiting, "priority", urgency), age(backlog.longest[urgency]))
+    ...priorities.flatMap((priority) => [
+      set(Metric.tagged(Metrics.backlog, "priority", priority), backlog.waiting[priority]),
+      set(Metric.tagged(Metrics.oldestWaiting, "priority", priority), age(backlog.longest[priority]))
     ]),
-    ...states.map((state) => set(Metric.tagged(Measures.products, "state", state), counts[state])),
-    set(Measures.rejectedRows, counts.rejectedRows),
-    set(Measures.negativeRows, counts.negativeRows),
-    set(Measures.missing, counts.missing),
-    set(Measures.oldestConfirmation, age(Option.getOrUndefined(backlog.oldestConfirmation)))
+    ...states.map((state) => set(Metric.tagged(Metrics.products, "state", state), counts[state])),
+    set(Metrics.rejectedRows, counts.rejectedRows),
+    set(Metrics.negativeRows, counts.negativeRows),
+    set(Metrics.missing, counts.missing),
+    set(Metrics.oldestConfirmation, age(Option.getOrUndefined(backlog.oldestConfirmation)))
   ]
 }
 
-export const update = ({ figures, now, rateInUse, reasons, state: { account, source } }: Look, options: Options): Effect.Effect<void> =>
+export const update = (
+  { ledger, now, rateInUse, reasons, state: { account, source } }: StatusSnapshot,
+  options: Options
+): Effect.Effect<void> =>
   Effect.all([
-    ...accounts.map(([tag, name]) => set(Metric.tagged(Measures.account, "state", name), tag === account._tag ? 1 : 0)),
-    ...(figures === undefined ? [] : ofFigures(figures, now)),
-    set(Measures.ready, reasons.length === 0 ? 1 : 0),
-    set(Measures.sourceRead, seconds(source.readAt)),
-    set(Measures.sourceFailed, seconds(source.failing?.failure.at)),
-    set(Measures.sourceStaleAfter, options.sourcePatience === undefined ? undefined : Duration.toSeconds(options.sourcePatience)),
-    set(Measures.sourceRows, source.rows),
-    set(Measures.held, source.held === undefined ? 0 : 1),
-    set(Measures.rateInUse, rateInUse),
-    set(Measures.rateLimit, options.rateLimit),
-    set(Metric.tagged(Measures.build, "version", version), 1)
+    ...accounts.map(([tag, name]) => set(Metric.tagged(Metrics.account, "state", name), tag === account._tag ? 1 : 0)),
+    ...(ledger === undefined ? [] : updateLedger(ledger, now)),
+    set(Metrics.ready, reasons.length === 0 ? 1 : 0),
+    set(Metrics.sourceRead, seconds(source.readAt)),
+    set(Metrics.sourceFailed, seconds(source.failing?.failure.at)),
+    set(Metrics.sourceStaleAfter, options.sourceStaleAfter === undefined ? undefined : Duration.toSeconds(options.sourceStaleAfter)),
+    set(Metrics.sourceRows, source.rows),
+    set(Metrics.held, source.held === undefined ? 0 : 1),
+    set(Metrics.rateInUse, rateInUse),
+    set(Metrics.rateLimit, options.rateLimit),
+    set(Metric.tagged(Metrics.build, "version", version), 1)
   ], { discard: true })
 
-/** Has every counter stand at zero: an alert on its growth would miss the first event else. */
-export const announce: Effect.Effect<void> = Effect.all([
-  ...outcomes.map((outcome) => Metric.value(Metric.tagged(Measures.sends, "outcome", outcome))),
-  ...classes.map((urgency) => Metric.value(Metric.tagged(Measures.timeToShelf, "priority", urgency))),
-  Metric.value(Measures.ledgerFaults),
-  Metric.value(Measures.mismatches),
-  Metric.value(Measures.drift),
-  ...Measures.webhookOutcomes.map((outcome) => Metric.value(Metric.tagged(Measures.webhookDeliveries, "outcome", outcome))),
-  Metric.value(ClientMeasures.requests),
-  Metric.value(ClientMeasures.retries),
-  Metric.value(ClientMeasures.rateLimited),
-  Metric.value(ClientMeasures.waits)
+/** Creates every counter with the value 0. Otherwise an alert on an increase would miss the first event. */
+export const initialize: Effect.Effect<void> = Effect.all([
+  ...outcomes.map((outcome) => Metric.value(Metric.tagged(Metrics.sends, "outcome", outcome))),
+  ...priorities.map((priority) => Metric.value(Metric.tagged(Metrics.timeToShelf, "priority", priority))),
+  Metric.value(Metrics.ledgerFaults),
+  Metric.value(Metrics.mismatches),
+  Metric.value(Metrics.drift),
+  ...Metrics.webhookOutcomes.map((outcome) => Metric.value(Metric.tagged(Metrics.webhookDeliveries, "outcome", outcome))),
+  Metric.value(ClientMetrics.requests),
+  Metric.value(ClientMetrics.retries),
+  Metric.value(ClientMetrics.rateLimited),
+  Metric.value(ClientMetrics.waits)
 ], { discard: true })

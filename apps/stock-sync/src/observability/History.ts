@@ -1,4 +1,4 @@
-/** The figures of the last hour for the chart: pending products and products sent. Pure. */
+/** Samples of the last hour for the charts: products that wait, and requests. Pure. */
 import * as Duration from "effect/Duration"
 
 export interface Point {
@@ -6,29 +6,26 @@ export interface Point {
   readonly at: number
   /** Products that wait. */
   readonly backlog: number
-  /** Sends since the start, whatever came of them. */
+  /** Stock requests since the start, with any outcome. */
   readonly sends: number
-  /** Requests since the start, of whatever kind. */
+  /** All requests since the start. */
   readonly requests: number
 }
 
 export type History = ReadonlyArray<Point>
 
-/** How far back it goes. */
+/** The length of the history. */
 export const span: Duration.Duration = Duration.hours(1)
 
 const minute = Duration.toMillis("1 minute")
 
-/**
- * With one point more, and without what is too old by then. A clock that was set back makes what came after it the past's future:
- * that is dropped too.
- */
+/** Adds a point and drops those that are too old. After the clock was set back, also drops points in the future. */
 export const add = (history: History, point: Point): History => [
   ...history.filter(({ at }) => at < point.at && at >= point.at - Duration.toMillis(span)),
   point
 ]
 
-/** Requests since a moment, as far as it goes back. */
+/** The number of requests since a time, as far as the history reaches. */
 export const requestsSince = (history: History, from: number): number =>
   (history.at(-1)?.requests ?? 0) - (history.find(({ at }) => at >= from)?.requests ?? 0)
 
@@ -37,7 +34,7 @@ export interface Rate {
   readonly perMinute: number
 }
 
-/** Sends in the minute before each point. The first point has nothing before it. */
+/** Stock requests in the minute before each point but the first. */
 export const rates = (history: History): ReadonlyArray<Rate> =>
   history.flatMap((point, index) => {
     if (index === 0) return []
@@ -48,15 +45,15 @@ export const rates = (history: History): ReadonlyArray<Rate> =>
   })
 
 export interface Step {
-  /** Where it ends. */
+  /** The end of the step. */
   readonly at: number
   readonly backlog: number
   readonly sends: number
 }
 
 /**
- * The hour in steps of five minutes that end now, the latest first: what waited at the end of each, and how many were sent in it. Steps
- * without a point are left out.
+ * The hour in steps of five minutes that end at the last point, the latest first: products that waited at the end of each, and stock requests
+ * within it. Steps without a point are left out.
  */
 export const steps = (history: History, length: Duration.Duration = Duration.minutes(5)): ReadonlyArray<Step> => {
   const last = history.at(-1)

@@ -2,7 +2,7 @@
  * An HTML template literal that escapes every value which is not HTML already. Attributes must be in double quotes.
  */
 
-/** Not exported as a value, so that only {@link html} creates one. */
+/** Not exported as a value, so that only {@link html} creates instances. */
 class Html {
   readonly #text: string
   constructor(text: string) {
@@ -13,10 +13,10 @@ class Html {
   }
 }
 
-/** Text that is HTML: everything in it was written in a template or escaped. */
+/** HTML whose interpolated values were escaped. */
 export type { Html }
 
-/** What may stand in a template; `false` leaves nothing. */
+/** An interpolated value; `false` renders nothing. */
 export type Piece = Html | string | number | false | ReadonlyArray<Piece>
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }

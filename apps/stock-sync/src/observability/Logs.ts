@@ -13,17 +13,17 @@ export type Format = (typeof formats)[number]
 
 export interface Options {
   readonly format: Format
-  /** Nothing below it is written. */
+  /** The least level that is logged. */
   readonly level: LogLevel.LogLevel
 }
 
 const loggers = { text: Logger.logfmtLogger, json: Logger.jsonLogger }
 
-/** In the place of every other log: a line is written once. */
+/** Replaces all other loggers. */
 export const layer = ({ format, level }: Options): Layer.Layer<never, never, Streams> =>
   Layer.unwrapEffect(Effect.map(Streams, ({ stderr }) => {
     const logger = Logger.map(loggers[format], (line) => {
-      // Not waited for: who reads no log must not stop the work. Ids and messages of the service may hold escapes for terminals.
+      // Not awaited: a blocked reader of the log must not block the worker. Ids and messages may contain escape sequences.
       Effect.runFork(Effect.ignore(stderr.write(`${Text.visible(line)}\n`)))
     })
     return Layer.merge(Layer.locallyScoped<HashSet.HashSet<Logger.Logger<unknown, unknown>>>(FiberRef.currentLoggers, HashSet.make(logger)),

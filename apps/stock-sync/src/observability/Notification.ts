@@ -1,5 +1,6 @@
-/** Decides which events of a running worker are worth a notification, and batches them. Pure. */
+/** Turns events of a running worker into notifications, and batches them. Pure. */
 import type { ProductId } from "@plaza/domain/Ids"
+import * as DateTime from "effect/DateTime"
 import type { Account } from "../ledger/Ledger.js"
 import type * as DropGuard from "../sync/DropGuard.js"
 import type { StampedEvent } from "../sync/SyncStatus.js"
@@ -7,15 +8,15 @@ import type { StampedEvent } from "../sync/SyncStatus.js"
 export interface Product {
   readonly productId: ProductId
   readonly value: number
-  /** Why the service refuses the value; absent where it accepts it. */
+  /** Why the service refuses the value; absent if it accepts it. */
   readonly code?: string
   readonly message?: string
 }
 
 /**
- * - `product.quarantined`, `product.healed`: the service refuses a product's value, and takes one of it again.
- * - `snapshot.held`, `snapshot.healed`: the drop guard holds a snapshot, and one is taken again.
- * - `account.paused`, `account.healed`: the service refuses everything, and takes values again.
+ * - `product.quarantined`, `product.healed`: the service refuses the stock of a product, and accepts it again.
+ * - `snapshot.held`, `snapshot.healed`: the drop guard holds a snapshot, and a later one is accepted.
+ * - `account.paused`, `account.healed`: the service refuses all requests, and accepts them again.
  */
 export type Facts =
   | { readonly type: "product.quarantined" | "product.healed"; readonly products: ReadonlyArray<Product>; readonly more: number }
@@ -25,13 +26,13 @@ export type Facts =
   | { readonly type: "account.healed" }
 
 export type Notification = Facts & {
-  /** Milliseconds since the epoch; of a batch, of its first event. */
-  readonly at: number
-  /** Undefined until the service has said whose key it is. */
+  /** Milliseconds since the epoch. A batch has the time of its first event. */
+  readonly at: DateTime.Utc
+  /** Undefined until the service has confirmed the account. */
   readonly account: Account | undefined
 }
 
-/** What was notified and has not ended. */
+/** Conditions that were notified and have not ended. */
 export interface Before {
   readonly account: Account | undefined
   /** The number of the held snapshot. */
@@ -56,13 +57,13 @@ const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
         more: 0
       }
     }
-    case "SourceHeld": {
+    case "SnapshotHeld": {
       const { figures, number } = event.held
       return before.held === number ? undefined : { type: "snapshot.held", snapshot: number, rows: event.rows, figures }
     }
-    case "SourceTaken":
-      return before.held !== undefined ? { type: "snapshot.healed", rows: event.rows, changed: event.received.changed } : undefined
-    case "AccountIs": {
+    case "SnapshotAccepted":
+      return before.held !== undefined ? { type: "snapshot.healed", rows: event.rows, changed: event.result.changed } : undefined
+    case "AccountChanged": {
       const { account } = event
       if (account._tag === "Paused" && !before.paused) {
         const { code, message, tag } = account.failure
@@ -70,26 +71,26 @@ const factsOf = (event: StampedEvent, before: Before): Facts | undefined => {
       }
       return account._tag === "Running" && before.paused ? { type: "account.healed" } : undefined
     }
-    case "Bound":
-    case "LedgerIs":
+    case "AccountBound":
+    case "LedgerChanged":
     case "SourceUnchanged":
     case "SourceFailed":
     case "Reconciled":
-    case "ReconcilingFailed":
+    case "ReconciliationFailed":
     case "Stopping":
       return undefined
   }
 }
 
-/** The notification of an event, or undefined where it is not worth one or repeats an earlier one. */
+/** The notification of an event; undefined if it has none or repeats an earlier one. */
 export const notificationOf = (event: StampedEvent, before: Before): Notification | undefined => {
   const facts = factsOf(event, before)
   return facts === undefined ? undefined : { ...facts, at: event.at, account: before.account }
 }
 
-/** What stands after an event and its notification. */
+/** The conditions after an event and its notification. */
 export const after = (before: Before, event: StampedEvent, notification: Notification | undefined): Before => {
-  const bound = event._tag === "Bound" ? { ...before, account: event.owner } : before
+  const bound = event._tag === "AccountBound" ? { ...before, account: event.owner } : before
   switch (notification?.type) {
     case undefined:
     case "product.quarantined":
@@ -105,9 +106,9 @@ export const after = (before: Before, event: StampedEvent, notification: Notific
   }
 }
 
-/** How many products one delivery names. */
+/** The largest number of products in one delivery. */
 export const mostProducts = 50
-/** How many deliveries wait at most. */
+/** The largest number of notifications that wait. */
 export const mostWaiting = 100
 
 const batched = (last: Notification, next: Notification): Notification | undefined => {
@@ -118,8 +119,8 @@ const batched = (last: Notification, next: Notification): Notification | undefin
 }
 
 /**
- * Adds a notification to those that wait: to the last one where both are about products in the same way. The oldest is dropped when too
- * many wait.
+ * Adds a notification to those that wait. Joins it with the last one if both have products and the same type. Drops the oldest if too many
+ * wait.
  */
 export const add = (
   waiting: ReadonlyArray<Notification>,
@@ -133,13 +134,11 @@ export const add = (
   return { waiting: all.slice(dropped), dropped }
 }
 
-const iso = (at: number): string => new Date(at).toISOString()
-
 /** The body of a delivery. */
 export const toJson = ({ account, at, type, ...facts }: Notification): string =>
   JSON.stringify({
     type,
-    timestamp: iso(at),
-    // Not whole: it holds the key's fingerprint.
+    timestamp: DateTime.formatIso(at),
+    // Without the fingerprint of the key.
     data: { account: account === undefined ? null : { baseUrl: account.baseUrl, id: account.id ?? null }, ...facts }
   })

@@ -1,7 +1,4 @@
-/**
- * Exports spans, metrics and logs over OTLP, in the background and once more at shutdown. Loaded only if an endpoint
- * is configured.
- */
+/** Exports spans, metrics and logs over OTLP, in the background and once more at shutdown. */
 import * as Otlp from "@effect/opentelemetry/Otlp"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -19,11 +16,11 @@ export const layer = (settings: OtlpSettings): Layer.Layer<never> => {
     metricsExportInterval: metricsInterval
   })
   return Layer.unwrapEffect(Effect.configProviderWith((provider) =>
-    // What was set while it is built stays set for what comes after, so the provider is set back.
+    // Layer.setConfigProvider also affects layers that are built later, so the outer layer restores the provider.
     Effect.succeed(Layer.setConfigProvider(provider).pipe(
       Layer.provide(exporting),
       Layer.provide(NodeHttpClient.layerUndici),
-      // It would read the variables itself. They were read already, by the rules of the standard.
+      // Otherwise the exporter reads the variables again, by rules that differ from the standard.
       Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map())))
     ))
   ))

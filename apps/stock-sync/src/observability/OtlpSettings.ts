@@ -1,4 +1,4 @@
-/** The standard OpenTelemetry variables (default: no export). Doesn't load the exporter. */
+/** The standard OpenTelemetry variables (default: no export). Does not load the exporter. */
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import { name, version } from "../version.js"
 
 export interface OtlpSettings {
-  /** `/v1/traces`, `/v1/metrics` and `/v1/logs` come behind it. */
+  /** The exporter appends `/v1/traces`, `/v1/metrics` and `/v1/logs`. */
   readonly endpoint: string
   readonly protocol: "http/protobuf" | "http/json"
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
@@ -22,7 +22,7 @@ export interface OtlpSettings {
 const variable = (name: string) => Effect.map(Config.withDefault(Config.string(name), ""), (text) => text.trim())
 const refuse = (name: string, complaint: string) => new UsageError({ message: `${name} ${complaint}` })
 
-/** Parses `key=value` pairs, comma-separated and percent-encoded. The error doesn't repeat the text, which may hold a secret. */
+/** Parses `key=value` pairs, comma-separated and percent-encoded. The error does not repeat the text, which may contain a secret. */
 const pairs = (name: string): Effect.Effect<Readonly<Record<string, string>>, UsageError | ConfigError> =>
   Effect.flatMap(variable(name), (text) =>
     Effect.try({
@@ -32,7 +32,7 @@ const pairs = (name: string): Effect.Effect<Readonly<Record<string, string>>, Us
           if (key === undefined || value === undefined) throw new Error()
           return [decodeURIComponent(key), decodeURIComponent(value)]
         })),
-      catch: () => refuse(name, "can't be read: it is key=value, several of them with commas between, percent-encoded where needed")
+      catch: () => refuse(name, "is not a list of key=value pairs: separate them with commas, and percent-encode special characters")
     }))
 
 const endpoint = (text: string) =>
@@ -43,22 +43,22 @@ const endpoint = (text: string) =>
 const protocol = (text: string): Effect.Effect<OtlpSettings["protocol"], UsageError> =>
   text === "" || text === "http/protobuf" || text === "http/json"
     ? Effect.succeed(text === "" ? "http/protobuf" : text)
-    : refuse("OTEL_EXPORTER_OTLP_PROTOCOL", "can be http/protobuf or http/json; gRPC is not spoken here")
+    : refuse("OTEL_EXPORTER_OTLP_PROTOCOL", "must be http/protobuf or http/json: gRPC is not supported")
 
 const milliseconds = (text: string) =>
   text === "" || /^[1-9]\d{0,8}$/.test(text)
     ? Effect.succeed(Duration.millis(text === "" ? 60_000 : Number(text)))
-    : refuse("OTEL_METRIC_EXPORT_INTERVAL", "must be a number of milliseconds")
+    : refuse("OTEL_METRIC_EXPORT_INTERVAL", "must be a number of milliseconds above 0")
 
 export const resolve: Effect.Effect<Option.Option<OtlpSettings>, UsageError | ConfigError> = Effect.gen(function*() {
-  const told = yield* variable("OTEL_EXPORTER_OTLP_ENDPOINT")
+  const address = yield* variable("OTEL_EXPORTER_OTLP_ENDPOINT")
   const disabled = yield* variable("OTEL_SDK_DISABLED")
-  if (told === "" || disabled.toLowerCase() === "true") return Option.none<OtlpSettings>()
-  // The name has a variable of its own, which wins.
+  if (address === "" || disabled.toLowerCase() === "true") return Option.none<OtlpSettings>()
+  // OTEL_SERVICE_NAME overrides service.name.
   const { "service.name": named, "service.version": _, ...attributes } = yield* pairs("OTEL_RESOURCE_ATTRIBUTES")
   const serviceName = yield* variable("OTEL_SERVICE_NAME")
   return Option.some<OtlpSettings>({
-    endpoint: yield* endpoint(told),
+    endpoint: yield* endpoint(address),
     protocol: yield* protocol(yield* variable("OTEL_EXPORTER_OTLP_PROTOCOL")),
     headers: Redacted.make(yield* pairs("OTEL_EXPORTER_OTLP_HEADERS")),
     serviceName: serviceName !== "" ? serviceName : named ?? name,

@@ -9,7 +9,7 @@ export const contentType = "text/plain; version=0.0.4; charset=utf-8"
 type Labels = ReadonlyArray<readonly [name: string, value: string]>
 
 interface Sample {
-  /** What follows the name of the family, as `_sum`. */
+  /** The end of the name after the family's name, such as `_sum`. */
   readonly suffix: string
   readonly labels: Labels
   readonly value: number | bigint
@@ -27,13 +27,13 @@ const labelOf = (text: string): string => nameOf(text).replaceAll(":", "_")
 const inHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
 const inLabel = (text: string): string => inHelp(text).replaceAll("\"", "\\\"")
 
-const figure = (value: number | bigint): string => {
+const numberText = (value: number | bigint): string => {
   if (value === Infinity) return "+Inf"
   if (value === -Infinity) return "-Inf"
   return String(value)
 }
 
-/** A counter that never falls is one to Prometheus as well, and then bears the ending of one. */
+/** An incremental counter is a counter in Prometheus, with `_total` at the end of its name. Others are gauges. */
 const headOf = ({ metricKey: { keyType, name } }: MetricPair.MetricPair.Untyped): readonly [name: string, type: Family["type"]] => {
   const plain = nameOf(name)
   const counted = plain.endsWith("_total") ? plain : `${plain}_total`
@@ -52,8 +52,10 @@ const samplesOf = (state: MetricState.MetricState.Untyped, labels: Labels): Read
   }
   if (MetricState.isHistogramState(state)) {
     return [
-      // Each already counts what the ones before it count.
-      ...Array.from(state.buckets).flatMap(([bound, count]) => bound === Infinity ? [] : [sample("_bucket", count, ["le", figure(bound)])]),
+      // Effect's buckets are cumulative, as Prometheus requires.
+      ...Array.from(state.buckets).flatMap(([bound, count]) =>
+        bound === Infinity ? [] : [sample("_bucket", count, ["le", numberText(bound)])]
+      ),
       sample("_bucket", state.count, ["le", "+Inf"]),
       sample("_sum", state.sum),
       sample("_count", state.count)
@@ -62,7 +64,7 @@ const samplesOf = (state: MetricState.MetricState.Untyped, labels: Labels): Read
   if (MetricState.isSummaryState(state)) {
     return [
       ...Array.from(state.quantiles).map(([quantile, value]) =>
-        sample("", Option.getOrElse(value, () => NaN), ["quantile", figure(quantile)])
+        sample("", Option.getOrElse(value, () => NaN), ["quantile", numberText(quantile)])
       ),
       sample("_sum", state.sum),
       sample("_count", state.count)
@@ -73,12 +75,12 @@ const samplesOf = (state: MetricState.MetricState.Untyped, labels: Labels): Read
 
 const line = (name: string, { labels, suffix, value }: Sample): string => {
   const inBraces = labels.map(([label, text]) => `${label}="${inLabel(text)}"`).join(",")
-  return `${name}${suffix}${inBraces === "" ? "" : `{${inBraces}}`} ${figure(value)}\n`
+  return `${name}${suffix}${inBraces === "" ? "" : `{${inBraces}}`} ${numberText(value)}\n`
 }
 
 /**
- * The text of a snapshot. The samples of a name stand together; a metric under a name that one of another kind has taken is left out,
- * since a reader would refuse the whole text.
+ * Renders a snapshot. Samples of one name form one family. A metric whose name belongs to a family of another type is left out, because
+ * Prometheus would refuse the whole text.
  */
 export const text = (snapshot: Iterable<MetricPair.MetricPair.Untyped>): string => {
   const families = new Map<string, Family>()
@@ -91,7 +93,7 @@ export const text = (snapshot: Iterable<MetricPair.MetricPair.Untyped>): string 
     family.samples.push(...samplesOf(metricState, metricKey.tags.map(({ key, value }) => [labelOf(key), value] as const)))
   }
   return Array.from(families, ([name, { help, samples, type }]) => {
-    const told = help === "" ? "" : `# HELP ${name} ${inHelp(help)}\n`
-    return `${told}# TYPE ${name} ${type}\n${samples.map((sample) => line(name, sample)).join("")}`
+    const helpLine = help === "" ? "" : `# HELP ${name} ${inHelp(help)}\n`
+    return `${helpLine}# TYPE ${name} ${type}\n${samples.map((sample) => line(name, sample)).join("")}`
   }).join("")
 }

@@ -1,4 +1,5 @@
 /** Decides whether a running worker is ready, and gives the reasons if not. Pure. */
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type { State } from "../sync/SyncStatus.js"
 import * as StatusText from "./StatusText.js"
@@ -16,32 +17,30 @@ export interface Reason {
     | "sourceUnread"
     | "starting"
     | "stopping"
-  /** A sentence without its end. */
+  /** A sentence without its full stop. */
   readonly message: string
 }
 
 const shortest = Duration.minutes(5)
 
-/**
- * For how long a source that is looked at so often may go without having been read: one look may fail, and reading takes its time.
- */
-export const patienceWith = (poll: Duration.Duration): Duration.Duration => Duration.max(Duration.times(poll, 3), shortest)
+/** The age at which a source counts as stale: one read may fail, and a read takes time. */
+export const staleAfter = (poll: Duration.Duration): Duration.Duration => Duration.max(Duration.times(poll, 3), shortest)
 
 const account = ({ account }: State): ReadonlyArray<Reason> => {
   switch (account._tag) {
     case "Running":
       return []
     case "Starting":
-      return [{ reason: "starting", message: "the service has not yet said whose key it is" }]
+      return [{ reason: "starting", message: "the service has not confirmed the account of the key yet" }]
     case "Paused":
-      return [{ reason: "accountPaused", message: `the service refuses everything: ${StatusText.told(account.failure)}` }]
+      return [{ reason: "accountPaused", message: `the service refuses all requests: ${StatusText.failure(account.failure)}` }]
     case "Quota":
       return [{
         reason: "accountQuota",
-        message: `nothing may be sent until ${StatusText.moment(account.until)}: ${StatusText.told(account.failure)}`
+        message: `the rate limit or a quota is used up until ${StatusText.moment(account.until)}: ${StatusText.failure(account.failure)}`
       }]
     case "Trouble":
-      return [{ reason: "accountTrouble", message: `the service is in trouble: ${StatusText.told(account.failure)}` }]
+      return [{ reason: "accountTrouble", message: `requests fail: ${StatusText.failure(account.failure)}` }]
   }
 }
 
@@ -56,9 +55,9 @@ const ledger = ({ ledger }: State): ReadonlyArray<Reason> => {
   }
 }
 
-const source = ({ source }: State, now: number, patience: Duration.Duration | undefined): ReadonlyArray<Reason> => {
+const source = ({ source }: State, now: DateTime.Utc, staleAge: Duration.Duration | undefined): ReadonlyArray<Reason> => {
   const { failing, held, readAt } = source
-  const stale = readAt !== undefined && patience !== undefined && now - readAt > Duration.toMillis(patience)
+  const stale = readAt !== undefined && staleAge !== undefined && DateTime.distance(readAt, now) > Duration.toMillis(staleAge)
   return [
     ...(readAt === undefined && failing === undefined
       ? [{ reason: "sourceUnread", message: "the source has not been read yet" } as const]
@@ -78,10 +77,10 @@ const source = ({ source }: State, now: number, patience: Duration.Duration | un
   ]
 }
 
-/** Why it isn't ready; nothing if it is. Without a patience the source is read once and never too old. */
-export const reasons = (state: State, now: number, patience: Duration.Duration | undefined): ReadonlyArray<Reason> => [
-  ...(state.stopping ? [{ reason: "stopping", message: "it was told to stop" } as const] : []),
+/** The reasons, none if the worker is ready. A source that is read once has no `staleAge`. */
+export const reasons = (state: State, now: DateTime.Utc, staleAge: Duration.Duration | undefined): ReadonlyArray<Reason> => [
+  ...(state.stopping ? [{ reason: "stopping", message: "the worker is stopping" } as const] : []),
   ...account(state),
   ...ledger(state),
-  ...source(state, now, patience)
+  ...source(state, now, staleAge)
 ]

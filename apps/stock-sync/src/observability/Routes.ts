@@ -10,13 +10,13 @@ import { StatusSampler } from "./StatusSampler.js"
 import { icon, script, style } from "./Style.js"
 
 export interface Options {
-  /** Listens on a loopback address: then it is asked for under a name of this machine alone. */
+  /** Accept only requests whose `Host` is a name of this machine. */
   readonly loopback: boolean
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
 }
 
-/** Nothing but our own files runs or is shown, and nobody frames us. */
+/** The page may load its own style, script and icon only, and may not be framed. */
 const headers = {
   "cache-control": "no-store",
   "content-security-policy":
@@ -31,7 +31,8 @@ const text = (body: string, contentType = "text/plain; charset=utf-8", status = 
   HttpServerResponse.text(body, { status, contentType })
 
 /**
- * Whether a name is one of this machine. A page elsewhere can make its own name point here; the browser then asks for that name.
+ * Whether a `Host` is a name of this machine. Prevents DNS rebinding: another site's name may resolve to this machine, and its pages could
+ * then read the status page.
  */
 export const isLoopback = (host: string): boolean => {
   if (!URL.canParse(`http://${host}`)) return false
@@ -39,20 +40,20 @@ export const isLoopback = (host: string): boolean => {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname)
 }
 
-const answerTo = (path: string, options: Options): Effect.Effect<HttpServerResponse.HttpServerResponse, never, StatusSampler> => {
+const respond = (path: string, options: Options): Effect.Effect<HttpServerResponse.HttpServerResponse, never, StatusSampler> => {
   switch (path) {
     case "/healthz":
       return Effect.succeed(text("ok\n"))
     case "/readyz":
-      return Effect.map(Effect.flatMap(StatusSampler, ({ look }) => look), ({ reasons }) => {
+      return Effect.map(Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot), ({ reasons }) => {
         const ready = reasons.length === 0
         return text(`${JSON.stringify({ ready, reasons })}\n`, "application/json", ready ? 200 : 503)
       })
     case "/metrics":
       return Effect.map(Metric.snapshot, (snapshot) => text(Prometheus.text(snapshot), Prometheus.contentType))
     case StatusPage.paths.page:
-      return Effect.map(Effect.flatMap(StatusSampler, ({ look }) => look),
-        (look) => text(StatusPage.page(look, options), "text/html; charset=utf-8"))
+      return Effect.map(Effect.flatMap(StatusSampler, ({ snapshot }) => snapshot),
+        (snapshot) => text(StatusPage.render(snapshot, options), "text/html; charset=utf-8"))
     case StatusPage.paths.style:
       return Effect.succeed(text(style, "text/css; charset=utf-8"))
     case StatusPage.paths.script:
@@ -60,21 +61,21 @@ const answerTo = (path: string, options: Options): Effect.Effect<HttpServerRespo
     case StatusPage.paths.icon:
       return Effect.succeed(text(icon, "image/svg+xml"))
     default:
-      return Effect.succeed(text("there is nothing at this address; the status page is at /\n", undefined, 404))
+      return Effect.succeed(text("not found: the status page is at /\n", undefined, 404))
   }
 }
 
-/** The answer to the request at hand. */
+/** Responds to the current request. */
 export const handle = (
   options: Options
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | StatusSampler> =>
   Effect.gen(function*() {
     const { headers: { host }, method, url } = yield* HttpServerRequest.HttpServerRequest
     if (options.loopback && host !== undefined && !isLoopback(host)) {
-      return text("this listens for its own machine alone: ask for it as localhost\n", undefined, 403)
+      return text("this address accepts requests for localhost only: open http://localhost with the same port\n", undefined, 403)
     }
     if (method !== "GET" && method !== "HEAD") {
-      return HttpServerResponse.setHeader(text("there is nothing to change here\n", undefined, 405), "allow", "GET, HEAD")
+      return HttpServerResponse.setHeader(text("only GET and HEAD are allowed\n", undefined, 405), "allow", "GET, HEAD")
     }
-    return yield* answerTo(url.split("?", 1)[0] ?? "", options)
+    return yield* respond(url.split("?", 1)[0] ?? "", options)
   }).pipe(Effect.map(HttpServerResponse.setHeaders(headers)))

@@ -1,4 +1,4 @@
-/** The HTTP server: its address, its timeouts and its shutdown. */
+/** The HTTP server of the status page: address, timeouts and shutdown. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
@@ -8,29 +8,29 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
-import * as Answers from "./Routes.js"
+import * as Routes from "./Routes.js"
 import type { StatusSampler } from "./StatusSampler.js"
 
-export interface Options extends Omit<Answers.Options, "loopback"> {
+export interface Options extends Omit<Routes.Options, "loopback"> {
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
 }
 
-/** Of the request line and the headers together. */
+/** The request line and the headers. */
 const maxHeaderBytes = 16 * 1024
-const patience = Duration.toMillis("10 seconds")
-/** For answers that are on their way when it stops. */
+const requestTimeout = Duration.toMillis("10 seconds")
+/** The time that open responses have at shutdown. */
 const grace = Duration.seconds(1)
 
 const makeServer = (): Http.Server => {
   const server = Http.createServer({
     maxHeaderSize: maxHeaderBytes,
-    headersTimeout: patience,
-    requestTimeout: patience,
-    connectionsCheckingInterval: patience / 2
+    headersTimeout: requestTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: requestTimeout / 2
   })
-  // Whoever takes nothing of an answer is hung up on, so that a few such don't keep the rest out.
+  // Closes idle connections, so that a few of them do not use up maxConnections.
   server.setTimeout(Duration.toMillis("1 minute"))
   server.maxConnections = 200
   return server
@@ -40,25 +40,25 @@ const reasonOf = ({ cause }: ServeError, { host, port }: Options): string => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} is in use: name another one with --port or STOCK_SYNC_PORT, or 0 for any that is free`
+      return `port ${port} is in use: choose another one with --port or STOCK_SYNC_PORT, or 0 for any free port`
     case "EACCES":
-      return `port ${port} may not be used by this user: name one above 1023 with --port or STOCK_SYNC_PORT`
+      return `this user may not listen on port ${port}: choose one above 1023 with --port or STOCK_SYNC_PORT`
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return `"${host}" is no address of this machine: change --host or STOCK_SYNC_HOST, or leave it out for 127.0.0.1`
+      return `"${host}" is not an address of this machine: change --host or STOCK_SYNC_HOST`
     default:
       return `the status page can't listen on ${host}, port ${port}: change --host and --port, or STOCK_SYNC_HOST and STOCK_SYNC_PORT`
   }
 }
 
-/** Answers until the scope closes. Gives the address to ask. */
+/** Serves until the scope closes. Returns the URL of the status page. */
 export const listen = (options: Options): Effect.Effect<string, UsageError, StatusSampler | Scope.Scope> =>
   Effect.gen(function*() {
     const server = makeServer()
     const http = yield* NodeHttpServer.make(() => server, { host: options.host, port: options.port }).pipe(
       Effect.mapError((error) => new UsageError({ message: reasonOf(error, options) }))
     )
-    // Closing waits for everybody. In real time, whatever the caller's clock is.
+    // Closing waits for open connections. The grace time is real time, even under a test clock.
     yield* Effect.addFinalizer(() =>
       Effect.forkDaemon(Effect.withClock(Effect.andThen(Effect.sleep(grace), () => server.closeAllConnections()), Clock.make()))
     )
@@ -67,8 +67,8 @@ export const listen = (options: Options): Effect.Effect<string, UsageError, Stat
       ? address
       : { address: options.host, port: options.port }
     const loopback = host === "::1" || host.startsWith("127.")
-    // Each scrape would be a span else, of no use to anybody.
-    yield* Effect.withTracerEnabled(HttpServer.serveEffect(Answers.handle({ ...options, loopback })).pipe(
+    // A span for each scrape would be noise.
+    yield* Effect.withTracerEnabled(HttpServer.serveEffect(Routes.handle({ ...options, loopback })).pipe(
       Effect.provideService(HttpServer.HttpServer, http)
     ), false)
     const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host

@@ -1,21 +1,25 @@
 /**
- * Reads the state of a running worker and its ledger periodically, keeps the snapshot and sets the gauges. Requests
- * are answered from the snapshot, so they cause no load on the ledger.
+ * Samples the state of a running worker and its ledger, keeps the last sample and sets the gauges. Requests of the status page and of
+ * `/readyz` read the sample, so they cause no load on the ledger.
  */
-import { Metrics as Measures } from "@plaza/client"
+import { Metrics as ClientMetrics } from "@plaza/client"
 import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import { CurrentLedger } from "../ledger/CurrentLedger.js"
 import type { Entry } from "../ledger/Entry.js"
-import type { Backlog, Counts, HeldChange, Ledger, LedgerFault, RowIssue } from "../ledger/Ledger.js"
+import type { Backlog, Counts, Ledger } from "../ledger/Ledger.js"
+import type { LedgerFault } from "../ledger/LedgerError.js"
+import type { HeldChange, RowIssue } from "../ledger/Snapshot.js"
 import type { Unit } from "../source/Source.js"
 import * as MonotonicClock from "../sync/MonotonicClock.js"
 import { outcomes, type State, SyncStatus } from "../sync/SyncStatus.js"
@@ -23,29 +27,29 @@ import * as Gauges from "./Gauges.js"
 import * as History from "./History.js"
 import * as Readiness from "./Readiness.js"
 
-/** What the ledger said when it was last asked. */
-export interface Figures {
-  readonly at: number
+/** Data of the ledger at one moment. */
+export interface LedgerSample {
+  readonly at: DateTime.Utc
   readonly backlog: Backlog
   readonly counts: Counts
-  /** The first ones. */
+  /** At most {@link maxListed}. */
   readonly quarantined: ReadonlyArray<Entry>
-  /** The first ones. */
+  /** At most {@link maxListed}. */
   readonly rowIssues: ReadonlyArray<RowIssue>
-  /** What the positions of rows count. */
+  /** The unit of the positions of `rowIssues`. */
   readonly unit: Unit
-  /** The first ones. */
+  /** At most {@link maxHeldChanges}. */
   readonly heldChanges: ReadonlyArray<HeldChange>
 }
 
-export interface Look {
-  readonly now: number
+export interface StatusSnapshot {
+  readonly now: DateTime.Utc
   readonly state: State
-  /** Why it isn't ready; nothing if it is. */
+  /** Why the worker is not ready; empty if it is ready. */
   readonly reasons: ReadonlyArray<Readiness.Reason>
-  /** Undefined until the ledger was open once. */
-  readonly figures: Figures | undefined
-  /** Requests in the last window, as far as it was looked at. */
+  /** Undefined before the ledger was first open. */
+  readonly ledger: LedgerSample | undefined
+  /** Requests in the last window of the rate limit, as far as the history reaches. */
   readonly rateInUse: number
   readonly history: History.History
 }
@@ -53,30 +57,30 @@ export interface Look {
 export interface Options {
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
-  /** For how long the source may go unread; undefined where it is read once. */
-  readonly sourcePatience: Duration.Duration | undefined
+  /** The age at which the source counts as stale; undefined if it is read once. */
+  readonly sourceStaleAfter: Duration.Duration | undefined
 }
 
 export class StatusSampler extends Context.Tag("@plaza/stock-sync/StatusSampler")<StatusSampler, {
-  readonly look: Effect.Effect<Look>
+  /** The current state of the worker with the last sample of the ledger. */
+  readonly snapshot: Effect.Effect<StatusSnapshot>
 }>() {}
 
-/** How many products and rows a page lists. */
-export const listed = 50
+/** The number of products and of rows that the status page lists. */
+export const maxListed = 50
 
-/** How many changes of a held snapshot a page lists. */
-export const heldListed = 500
+/** The number of changes of a held snapshot that the status page lists. */
+export const maxHeldChanges = 500
 
-/** How often it looks. */
-export const interval: Duration.Duration = Duration.seconds(10)
+const interval = Duration.seconds(10)
 
-// A million products take a second or more to count, in which nothing else is done: at most a twentieth of the time is spent on it.
-const share = 20
+// Counting a million products takes a second or more and blocks the process: it gets a twentieth of the time at most.
+const pauseFactor = 20
 
 const first = <A, E>(count: number, stream: Stream.Stream<A, E>) =>
-  count === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(Stream.take(stream, listed)), Chunk.toReadonlyArray)
+  count === 0 ? Effect.succeed([]) : Effect.map(Stream.runCollect(Stream.take(stream, maxListed)), Chunk.toReadonlyArray)
 
-const readFigures = (ledger: Ledger["Type"], at: number): Effect.Effect<Figures, LedgerFault> =>
+const sampleLedger = (ledger: Ledger["Type"], at: DateTime.Utc): Effect.Effect<LedgerSample, LedgerFault> =>
   Effect.gen(function*() {
     const counts = yield* ledger.counts
     return {
@@ -86,74 +90,85 @@ const readFigures = (ledger: Ledger["Type"], at: number): Effect.Effect<Figures,
       quarantined: yield* first(counts.quarantined, ledger.quarantined),
       rowIssues: yield* first(counts.rejectedRows + counts.negativeRows, ledger.rowIssues),
       unit: (yield* ledger.snapshot).unit,
-      heldChanges: Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(ledger.heldChanges, heldListed)))
+      heldChanges: Chunk.toReadonlyArray(yield* Stream.runCollect(Stream.take(ledger.heldChanges, maxHeldChanges)))
     }
   })
 
-const waitingOf = ({ backlog }: Figures): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
+const waitingIn = ({ backlog }: LedgerSample): number => Object.values(backlog.waiting).reduce((sum, each) => sum + each, 0)
 
-export const layer = (options: Options): Layer.Layer<StatusSampler, never, SyncStatus> =>
+const logReleased = (before: LedgerSample | undefined, after: LedgerSample) => {
+  const released = (before?.counts.quarantined ?? 0) - after.counts.quarantined
+  return released > 0
+    ? Effect.annotateLogs(Effect.logInfo("products.released"), { products: released, quarantined: after.counts.quarantined })
+    : Effect.void
+}
+
+export const layer = (options: Options): Layer.Layer<StatusSampler, never, CurrentLedger | SyncStatus> =>
   Layer.scoped(
     StatusSampler,
     Effect.gen(function*() {
       const status = yield* SyncStatus
-      const kept = yield* Ref.make<Pick<Look, "figures" | "history" | "rateInUse">>({ figures: undefined, history: [], rateInUse: 0 })
-
-      const look = Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
-        const state = yield* status.state
-        return { ...yield* Ref.get(kept), now, state, reasons: Readiness.reasons(state, now, options.sourcePatience) }
+      const current = yield* CurrentLedger
+      const last = yield* Ref.make<Pick<StatusSnapshot, "ledger" | "history" | "rateInUse">>({
+        ledger: undefined,
+        history: [],
+        rateInUse: 0
       })
 
-      let askAgainAt = -Infinity
-      const askLedger = (ledger: Ledger["Type"], now: number) =>
+      const snapshot = Effect.gen(function*() {
+        const now = yield* DateTime.now
+        const state = yield* status.state
+        return { ...yield* Ref.get(last), now, state, reasons: Readiness.reasons(state, now, options.sourceStaleAfter) }
+      })
+
+      let nextRead = -Infinity
+      /** Undefined if the ledger fails, or was read too recently. */
+      const readLedger = (ledger: Ledger["Type"], now: DateTime.Utc) =>
         Effect.gen(function*() {
-          const begun = yield* MonotonicClock.now
-          if (begun < askAgainAt) return undefined
-          const figures = yield* readFigures(ledger, now)
-          const ended = yield* MonotonicClock.now
-          askAgainAt = ended + (ended - begun) * share
-          return figures
+          const start = yield* MonotonicClock.now
+          if (start < nextRead) return undefined
+          const sample = yield* sampleLedger(ledger, now)
+          const end = yield* MonotonicClock.now
+          nextRead = end + (end - start) * pauseFactor
+          return sample
         }).pipe(
-          // The loop notices by itself, and says so.
+          // The worker reports the fault when it uses the ledger next.
           Effect.catchTag("LedgerFault", () => Effect.succeed(undefined))
         )
 
-      const tellReleased = (before: Figures | undefined, after: Figures) => {
-        const fewer = (before?.counts.quarantined ?? 0) - after.counts.quarantined
-        return fewer > 0
-          ? Effect.annotateLogs(Effect.logInfo("products.released"), { products: fewer, quarantined: after.counts.quarantined })
-          : Effect.void
-      }
-
       const sample = Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
-        const before = yield* Ref.get(kept)
-        const { ledger, sends } = yield* status.state
-        const asked = ledger._tag === "Open" ? yield* askLedger(ledger.ledger, now) : undefined
-        const figures = asked ?? before.figures
-        const requests = (yield* Metric.value(Measures.requests)).count
-        const history = figures === undefined ? before.history : History.add(before.history, {
-          at: now,
-          backlog: waitingOf(figures),
+        const now = yield* DateTime.now
+        const millis = DateTime.toEpochMillis(now)
+        const before = yield* Ref.get(last)
+        const { sends } = yield* status.state
+        const open = yield* Ref.get(current)
+        const read = Option.isSome(open) ? yield* readLedger(open.value, now) : undefined
+        const ledger = read ?? before.ledger
+        const requests = (yield* Metric.value(ClientMetrics.requests)).count
+        const history = ledger === undefined ? before.history : History.add(before.history, {
+          at: millis,
+          backlog: waitingIn(ledger),
           sends: outcomes.reduce((sum, outcome) => sum + sends[outcome].count, 0),
           requests
         })
-        const rateInUse = History.requestsSince(history, now - Duration.toMillis(options.rateWindow))
-        yield* Ref.set(kept, { figures, history, rateInUse })
-        yield* Gauges.update(yield* look, options)
-        if (asked !== undefined) yield* tellReleased(before.figures, asked)
-      })
+        const rateInUse = History.requestsSince(history, millis - Duration.toMillis(options.rateWindow))
+        yield* Ref.set(last, { ledger, history, rateInUse })
+        yield* Gauges.update(yield* snapshot, options)
+        if (read !== undefined) yield* logReleased(before.ledger, read)
+      }).pipe(
+        // A defect, such as a ledger that is closed while it is read, must not end the sampling.
+        Effect.catchAllDefect((defect) => Effect.logError("monitor.failed", Cause.die(defect)))
+      )
 
-      yield* Gauges.announce
-      // As a ledger that is closed in the middle of an answer: the next look is another one.
-      const looked = Effect.catchAllDefect(sample, (defect) => Effect.logError("monitor.failed", Cause.die(defect)))
-      // What is held is wanted on the page at once, not with the next interval.
+      yield* Gauges.initialize
+      // The page shows a held snapshot at once, not after the next interval.
       const events = yield* status.subscribe
-      const news = yield* Queue.sliding<void>(1)
-      yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), ({ _tag }) =>
-        _tag === "SourceHeld" || _tag === "SourceTaken" ? Queue.offer(news, undefined) : Effect.void)))
-      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(looked, Effect.timeoutOption(Queue.take(news), interval))))
-      return { look }
+      const wakes = yield* Queue.sliding<void>(1)
+      yield* Effect.forkScoped(
+        Effect.forever(Effect.flatMap(Queue.take(events), ({ _tag }) =>
+          _tag === "SnapshotHeld" || _tag === "SnapshotAccepted" ? Queue.offer(wakes, undefined) : Effect.void))
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(sample, Effect.timeoutOption(Queue.take(wakes), interval))))
+      return { snapshot }
     })
   )

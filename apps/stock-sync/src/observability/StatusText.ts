@@ -1,21 +1,22 @@
-/** Sentences about the state of a running worker, for readiness, logs and the page. */
-import * as ApplySnapshot from "../ledger/ApplySnapshot.js"
-import type { Held } from "../ledger/Ledger.js"
+/** Describes the state of a running worker in sentences, for readiness, the log and the status page. */
+import * as DateTime from "effect/DateTime"
+import * as HeldSnapshots from "../ledger/HeldSnapshots.js"
+import type { HeldSnapshot } from "../ledger/Snapshot.js"
 import type { AccountState, Failure, State } from "../sync/SyncStatus.js"
 
-export const iso = (at: number): string => new Date(at).toISOString()
+export const iso = (at: DateTime.Utc): string => DateTime.formatIso(at)
 
-/** For eyes. */
-export const moment = (at: number): string => `${iso(at).slice(0, 10)} ${iso(at).slice(11, 19)} UTC`
+/** A time as text, such as `2026-03-01 12:00:00 UTC`. */
+export const moment = (at: DateTime.Utc): string => `${iso(at).slice(0, 10)} ${iso(at).slice(11, 19)} UTC`
 
-/** Without the end of a sentence, as messages of services have it or not. */
-export const told = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
+/** Code and message of a failure, without a full stop: messages of the service may have one or not. */
+export const failure = ({ code, message, tag }: Failure): string => `${code ?? tag}: ${message.replace(/\.\s*$/, "")}`
 
-export const held = (each: Held): string =>
-  `the source is held as snapshot ${each.number} since ${moment(each.since)}: ${ApplySnapshot.heldText(each.figures)}`
+export const held = ({ figures, number, since }: HeldSnapshot): string =>
+  `snapshot ${number} of the source is held since ${moment(since)}: ${HeldSnapshots.describe(figures)}`
 
-/** For how long, in the two largest units that matter. */
-export const lasting = (millis: number): string => {
+/** A duration in its two largest units, such as `2 h 5 min`. */
+export const duration = (millis: number): string => {
   const seconds = Math.max(0, Math.floor(millis / 1_000))
   const parts = [[Math.floor(seconds / 86_400), "d"], [Math.floor(seconds / 3_600) % 24, "h"], [Math.floor(seconds / 60) % 60, "min"], [
     seconds % 60,
@@ -27,102 +28,99 @@ export const lasting = (millis: number): string => {
 
 export interface StateText {
   readonly tone: "good" | "note" | "bad"
-  readonly name: string
-  /** What is the case, in sentences. */
-  readonly what: string
-  /** What somebody has to do, in sentences; empty where there is nothing to do. */
-  readonly todo: string
+  readonly label: string
+  /** One or more sentences. */
+  readonly description: string
+  /** What an operator has to do, in sentences; empty if nothing. */
+  readonly action: string
 }
 
 const developers = "in the web app under Settings, then Developers"
-const byItself = "Sending goes on by itself then."
+const resumes = "Sending then resumes without a restart."
 
-const mending: Readonly<Record<string, string>> = {
+const remedies: Readonly<Record<string, string>> = {
   INVALID_API_KEY:
     `Make an active key ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
   INSUFFICIENT_SCOPE:
-    `Make a key with the scope that is missing ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
-  DEVELOPER_ACCESS_REVOKED: `Write to the service's support to have access granted again. ${byItself}`,
-  PROFILE_INCOMPLETE: `Add a profile photo and a cover in the web app. ${byItself}`,
-  STORE_BLOCKED: `Ask the owner of the store to lift the block. ${byItself}`
+    `Make a key with the missing scope ${developers}, put it into PLAZA_API_KEY or the file that PLAZA_API_KEY_FILE names, and restart the program.`,
+  DEVELOPER_ACCESS_REVOKED: `Ask the service's support to grant the access again. ${resumes}`,
+  PROFILE_INCOMPLETE: `Add a profile photo and a cover in the web app. ${resumes}`,
+  STORE_BLOCKED: `Ask the owner of the store to lift the block. ${resumes}`
 }
 
-/** The account's state in words, with what to do about it. */
 export const account = (state: AccountState): StateText => {
   switch (state._tag) {
     case "Starting":
-      return { tone: "note", name: "Starting", what: "The service is asked whose key it is.", todo: "" }
+      return { tone: "note", label: "Starting", description: "Waiting for the service to confirm the account of the key.", action: "" }
     case "Running":
-      return { tone: "good", name: "Running", what: "What waits is sent, the most urgent first.", todo: "" }
+      return { tone: "good", label: "Running", description: "Changes are sent in the order of their priority.", action: "" }
     case "Paused":
       return {
         tone: "bad",
-        name: "Paused",
-        what: `The service refuses everything since ${moment(state.since)}: ${
-          told(state.failure)
-        }. Values wait in the ledger; the service is asked again at ${moment(state.nextProbe)}.`,
-        todo: mending[state.failure.code ?? ""] ?? `Look what the service says, and mend it. ${byItself}`
+        label: "Paused",
+        description: `The service refuses all requests since ${moment(state.since)}: ${
+          failure(state.failure)
+        }. Changes wait in the ledger. Next check at ${moment(state.nextProbe)}.`,
+        action: remedies[state.failure.code ?? ""] ?? `Correct what the message names. ${resumes}`
       }
     case "Quota":
       return {
         tone: "note",
-        name: "Out of quota",
-        what: `The key's requests or the account's quota are used up. Values wait in the ledger; sending goes on by itself at ${
+        label: "Out of quota",
+        description: `The rate limit of the key or a quota of the account is used up. Changes wait in the ledger. Sending resumes at ${
           moment(state.until)
         }.`,
-        todo: ""
+        action: ""
       }
     case "Trouble":
       return {
         tone: "bad",
-        name: "Service in trouble",
-        what: `Nothing gets through since ${moment(state.since)}, the last failure was ${
-          told(state.failure)
-        }. Values wait in the ledger; sending is tried again at ${moment(state.nextTry)}.`,
-        todo: "Look at the machine's network and the service. " + byItself
+        label: "Service unavailable",
+        description: `All requests fail since ${moment(state.since)}. Last failure: ${
+          failure(state.failure)
+        }. Changes wait in the ledger. Next attempt at ${moment(state.nextTry)}.`,
+        action: `Check the network of this machine and the status of the service. ${resumes}`
       }
   }
 }
 
-/** The source's state in words. */
-export const source = ({ source: { failing, held: kept, readAt } }: State): StateText => {
-  if (kept !== undefined) {
+export const source = ({ source: { failing, held: heldSnapshot, readAt } }: State): StateText => {
+  if (heldSnapshot !== undefined) {
     return {
       tone: "bad",
-      name: "Held",
-      what: `${capital(held(kept))}. Nothing of it is taken; the stock that was wanted before stays wanted.`,
-      todo:
-        `If the source is wrong, correct it: the next plausible one is taken. If it is right, run "plaza-stock-sync confirm ${kept.number}" beside this worker.`
+      label: "Held",
+      description: `${capitalized(held(heldSnapshot))}. The stock of the previous snapshot stays in effect.`,
+      action:
+        `If the source is wrong, correct it: the next plausible snapshot is accepted. If it is right, run "plaza-stock-sync confirm ${heldSnapshot.number}" beside this worker.`
     }
   }
   if (failing !== undefined) {
     return {
       tone: "bad",
-      name: "Can't be read",
-      what: `Since ${moment(failing.since)}: ${failing.failure.message}. What was wanted before stays wanted.`,
-      todo: "Mend the source; it is looked at again by itself."
+      label: "Unreadable",
+      description: `Since ${moment(failing.since)}: ${failing.failure.message}. The stock of the previous snapshot stays in effect.`,
+      action: "Correct the source. It is read again without a restart."
     }
   }
   return readAt === undefined
-    ? { tone: "note", name: "Not read yet", what: "The source is read for the first time.", todo: "" }
-    : { tone: "good", name: "Read", what: `Last at ${moment(readAt)}.`, todo: "" }
+    ? { tone: "note", label: "Not read yet", description: "The first read is in progress.", action: "" }
+    : { tone: "good", label: "Accepted", description: `Last read at ${moment(readAt)}.`, action: "" }
 }
 
-/** The ledger's state in words. */
 export const ledger = ({ ledger: state }: State): StateText => {
   switch (state._tag) {
     case "Opening":
-      return { tone: "note", name: "Opening", what: "The ledger is being opened.", todo: "" }
+      return { tone: "note", label: "Opening", description: "The ledger is not open yet.", action: "" }
     case "Open":
-      return { tone: "good", name: "Open", what: `${state.ledger.path}, since ${moment(state.since)}.`, todo: "" }
+      return { tone: "good", label: "Open", description: `${state.path}, since ${moment(state.since)}.`, action: "" }
     case "Failing":
       return {
         tone: "bad",
-        name: "Failing",
-        what: `${capital(state.failure.message)}. Nothing is sent meanwhile; it is opened anew at ${moment(state.nextTry)}.`,
-        todo: "Look at the disk or the database that it lies in. Sending goes on by itself then."
+        label: "Unavailable",
+        description: `${capitalized(state.failure.message)}. Nothing is sent. Next attempt to open it at ${moment(state.nextTry)}.`,
+        action: `Check the disk or the database of the ledger. ${resumes}`
       }
   }
 }
 
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

@@ -1,6 +1,6 @@
 /**
- * The stylesheet of the status page, for light and dark colour schemes, and the script that updates the page.
- * Strings, so that a bundle contains them. All text has a contrast of at least 4.5:1.
+ * The stylesheet of the status page, for light and dark colour schemes, the script that updates the page, and the icon. They are strings, so
+ * that a bundle contains them. All text has a contrast of at least 4.5:1.
  */
 
 export const style = `
@@ -19,6 +19,8 @@ export const style = `
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
 a { color: var(--accent); text-underline-offset: .15em; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+.toolbar { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; margin: .5rem 0 0; }
+.toolbar #notice { color: var(--bad); font-weight: 600; margin-right: auto; }
 .skip { position: absolute; left: -999em; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .5rem 1rem; z-index: 1; }
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1rem; }
@@ -31,12 +33,13 @@ p { margin: 0 0 .75rem; }
 footer { font-size: .9rem; padding-bottom: 2rem; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 1.25rem; margin: 1rem 0; min-width: 0; }
 section > :last-child, .state > :last-child { margin-bottom: 0; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 0 1rem; align-items: start; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(21rem, 100%), 1fr)); gap: 1rem; margin: 1rem 0; }
+.columns > * { margin: 0; }
 .states { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .75rem 1.5rem; }
 .state { border-left: 4px solid var(--line); padding-left: .75rem; }
 .state.good { border-color: var(--good); } .state.note { border-color: var(--note); } .state.bad { border-color: var(--bad); }
 .state p { margin-bottom: .35rem; overflow-wrap: anywhere; }
-.todo { font-weight: 600; }
+.action { font-weight: 600; }
 .badge { display: inline-block; border-radius: 1rem; padding: 0 .6rem; font-size: .875rem; font-weight: 600; white-space: nowrap; }
 .badge.good { color: var(--good); background: var(--good-back); }
 .badge.note { color: var(--note); background: var(--note-back); }
@@ -51,7 +54,7 @@ table time { white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td:not(.long) { white-space: nowrap; }
 td.long { min-width: 14rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; margin: 0 0 .75rem; }
+dl { display: grid; grid-template-columns: minmax(0, max-content) minmax(9rem, 1fr); gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { color: var(--soft); }
 dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 figure { margin: 0 0 1rem; }
@@ -70,43 +73,46 @@ button {
 button[aria-pressed=true] { background: var(--accent); color: var(--on-accent); }
 ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
 li { overflow-wrap: anywhere; }
-@media (max-width: 30rem) { section { padding: 1rem; } }
+@media (max-width: 30rem) {
+  section { padding: 1rem; }
+  th, td { padding-right: .75rem; }
+}
 `
 
 export const script = `"use strict"
-const every = 10000
-const button = document.getElementById("follow")
-const told = document.getElementById("told")
-let follows = true
-const show = () => {
-  button.setAttribute("aria-pressed", String(follows))
+const interval = 10000
+const button = document.getElementById("live")
+const notice = document.getElementById("notice")
+let live = true
+const showLive = () => {
+  button.setAttribute("aria-pressed", String(live))
 }
-const look = async () => {
-  if (follows && !document.hidden) {
+const update = async () => {
+  if (live && !document.hidden) {
     try {
       const response = await fetch(location.href, { headers: { accept: "text/html" } })
       if (!response.ok) throw new Error()
       const page = new DOMParser().parseFromString(await response.text(), "text/html")
-      for (const then of document.querySelectorAll("[data-follow]")) {
-        const now = page.getElementById(then.id)
-        // What hasn't changed stays, and with it the reader's place and selection.
-        if (now !== null && now.innerHTML !== then.innerHTML) then.replaceChildren(...now.childNodes)
+      for (const before of document.querySelectorAll("[data-live]")) {
+        const after = page.getElementById(before.id)
+        // Unchanged elements stay, and with them the reader's scroll position and selection.
+        if (after !== null && after.innerHTML !== before.innerHTML) before.replaceChildren(...after.childNodes)
       }
       document.title = page.title
-      told.textContent = ""
+      notice.textContent = ""
     } catch {
-      told.textContent = "The program doesn't answer."
+      notice.textContent = "No response from the program"
     }
   }
-  setTimeout(look, every)
+  setTimeout(update, interval)
 }
 button.hidden = false
 button.addEventListener("click", () => {
-  follows = !follows
-  show()
+  live = !live
+  showLive()
 })
-show()
-setTimeout(look, every)
+showLive()
+setTimeout(update, interval)
 `
 
 export const icon =

@@ -1,6 +1,6 @@
 /**
- * Posts notifications to an address, signed as Standard Webhooks (https://www.standardwebhooks.com) describes. Deliveries never hold up or
- * fail the worker.
+ * Posts notifications to an address, signed by Standard Webhooks (https://www.standardwebhooks.com). Deliveries never delay or fail the
+ * worker.
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
@@ -25,7 +25,7 @@ import * as Metrics from "./Metrics.js"
 import * as Notification from "./Notification.js"
 
 export interface WebhookSettings {
-  /** The path or query may hold a token. */
+  /** Path and query may contain a token. */
   readonly url: Redacted.Redacted<URL>
   readonly secret: Redacted.Redacted<Uint8Array>
 }
@@ -42,11 +42,11 @@ const retries = Schedule.exponential("1 second").pipe(
   Schedule.upTo("15 minutes")
 )
 
-/** One attempt failed. The reason repeats nothing of the address. */
+/** One attempt failed. The reason contains no part of the address. */
 class NotDelivered extends Data.TaggedError("NotDelivered")<{ readonly reason: string }> {}
 
 interface Delivery {
-  /** The same in every attempt, so that a receiver recognizes a repeated one. */
+  /** The same in every attempt, so that a receiver can ignore repeated deliveries. */
   readonly id: string
   readonly type: string
   readonly body: string
@@ -55,7 +55,7 @@ interface Delivery {
 const hexadecimal = (digits: number) =>
   Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, 16), digits), (numbers) => numbers.map((each) => each.toString(16)).join(""))
 
-/** The signature of a delivery, as the header `webhook-signature` carries it. */
+/** The value of the header `webhook-signature`. */
 export const signature = (secret: Uint8Array, id: string, timestamp: number, body: string): string =>
   `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`
 
@@ -78,7 +78,7 @@ const post = (client: HttpClient.HttpClient, settings: WebhookSettings, { body, 
       HttpClientRequest.bodyText(body, "application/json")
     )
     const response = yield* client.execute(request)
-    // The status decides. The body is only read so that the connection can be used again.
+    // Only the status matters. Reading the body lets the connection be reused.
     yield* Stream.runFoldWhile(response.stream, 0, (read) => read < maxResponseBytes, (read, chunk) => read + chunk.length).pipe(
       Effect.timeout("1 second"),
       Effect.ignore
@@ -101,11 +101,11 @@ const count = (outcome: Metrics.WebhookOutcome, number = 1) =>
 const log = (level: LogLevel.LogLevel, event: string, fields: Readonly<Record<string, string | number>>) =>
   Effect.annotateLogs(Effect.logWithLevel(level, event), fields)
 
-/** Delivers until the scope closes; then what waits gets one attempt each, and a few seconds in all. */
+/** Delivers until the scope closes. Then each waiting delivery gets one attempt, within a few seconds for all. */
 export const layer = (settings: WebhookSettings): Layer.Layer<never, never, HttpClient.HttpClient | SyncStatus> =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const status = yield* SyncStatus
-    // Spans and trace headers would show the address to others.
+    // Spans and trace headers would disclose the address.
     const client = HttpClient.withTracerDisabledWhen(HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false), () => true)
     const events = yield* status.subscribe
     const wakes = yield* Queue.sliding<void>(1)
@@ -145,7 +145,7 @@ export const layer = (settings: WebhookSettings): Layer.Layer<never, never, Http
     const abandon = ({ id, type }: Delivery, { reason }: NotDelivered) =>
       Effect.zipRight(count("failed"), log(LogLevel.Error, "webhook.failed", { id, event: type, reason }))
 
-    /** The delivery at hand, or the first that waits. */
+    /** The current delivery, else the first that waits. */
     const next = Effect.gen(function*() {
       const [first, ...rest] = waiting
       if (current !== undefined || first === undefined) return current
@@ -159,7 +159,7 @@ export const layer = (settings: WebhookSettings): Layer.Layer<never, never, Http
       current = undefined
     })
 
-    const turn = Effect.gen(function*() {
+    const deliverNext = Effect.gen(function*() {
       if (waiting.length === 0) return yield* Queue.take(wakes)
       if (waiting.every(({ type }) => type.startsWith("product."))) yield* Effect.sleep(batchTime)
       const delivery = yield* next
@@ -187,5 +187,5 @@ export const layer = (settings: WebhookSettings): Layer.Layer<never, never, Http
       })
     )
     yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), receive)))
-    yield* Effect.forkScoped(Effect.forever(turn))
+    yield* Effect.forkScoped(Effect.forever(deliverNext))
   }))

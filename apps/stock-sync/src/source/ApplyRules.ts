@@ -1,4 +1,4 @@
-/** A source whose rows go through product rules. An edit of the rules file holds for the next snapshot. */
+/** Applies product rules to the rows of a source. An edit of the rules file applies to the next snapshot. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Effect from "effect/Effect"
@@ -19,11 +19,11 @@ export interface RuleOptions {
 interface Opened {
   readonly version: string
   readonly rules: ProductRules.ProductRules
-  /** Ends, or fails where the rules file has changed meanwhile. */
+  /** Ends, or fails if the rules file has changed since. */
   readonly unchanged: Stream.Stream<never, SourceFailure>
 }
 
-/** Reads the rules file again whenever it has changed. */
+/** Reads the rules file again after each change. */
 const fromFile = (
   path: string,
   { all, settle, unfinishedWait, unmapped }: Options
@@ -46,7 +46,7 @@ const fromFile = (
 
 type Options = RuleOptions & Pick<WholeFile.FinishedOptions, "settle" | "unfinishedWait">
 
-/** The source with the rules applied to its rows. A broken rules file fails the whole snapshot. */
+/** The source with the rules applied to its rows. An invalid rules file fails the whole snapshot. */
 export const make = (
   source: Source["Type"],
   options: Options
@@ -59,11 +59,11 @@ export const make = (
 
     return {
       ...source,
-      open: (taken) =>
+      open: (accepted) =>
         Effect.gen(function*() {
           const opened = yield* rules
           // The same source under other rules is another snapshot.
-          const known = Option.filterMap(taken,
+          const known = Option.filterMap(accepted,
             (version) => version.startsWith(`${opened.version}\n`) ? Option.some(version.slice(opened.version.length + 1)) : Option.none())
           const apply = ProductRules.apply(opened.rules)
           return Option.map(yield* source.open(known), (snapshot) => ({

@@ -1,4 +1,4 @@
-/** A file as a source: read whole or not at all, and opened again when it changes. */
+/** A file as a source. It is read whole or not at all, and opened again when it changes. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Path from "@effect/platform/Path"
 import * as Format from "@plaza/tabular/Format"
@@ -13,7 +13,7 @@ import * as WholeFile from "./WholeFile.js"
 
 export interface FileOptions extends Rows.RowOptions, WholeFile.FinishedOptions {
   readonly path: string
-  /** How often the file is looked at without a notification. Network drives send none. */
+  /** How often the file is checked without a notification. Network drives send none. */
   readonly poll: Duration.Duration
 }
 
@@ -28,13 +28,13 @@ export const make = (options: FileOptions): Effect.Effect<Source["Type"], never,
       lines: format !== "json",
       advice: "Name another source with --source or STOCK_SYNC_SOURCE"
     })
-    // The folder, not the file: an editor that puts a new file in its place leaves nothing to watch in the old one.
+    // Watches the folder: a watch of the file ends when another file replaces it.
     const folders = new Set([path, ...(doneMarker === undefined ? [] : [doneMarker])].map((each) => paths.dirname(paths.resolve(each))))
 
     return {
       name: path,
-      open: (taken) =>
-        Effect.map(file.open(taken), Option.map(({ bytes, version }) => ({
+      open: (accepted) =>
+        Effect.map(file.open(accepted), Option.map(({ bytes, version }) => ({
           version: Option.some(version),
           unit: Rows.unitOf(format),
           excluded: new Set<string>(),

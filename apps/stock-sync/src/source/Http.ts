@@ -34,7 +34,7 @@ export interface HttpOptions extends Rows.RowOptions {
   readonly timeout: Duration.Duration
 }
 
-// Far more than a catalogue has. Without a bound, a server that always names another page would be read for ever.
+// Far more than a catalogue has. Without a limit, a server that always names a next page would be read for ever.
 const mostPages = 20_000
 
 export const make = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, HttpClient.HttpClient> =>
@@ -42,8 +42,8 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
     const name = SourceUri.shown(options.source)
     const refused = (what: string) => new SourceError.SourceError({ source: name, line: undefined, message: `${name}: ${what}` })
     const unreachable = (what: string, retryAt?: DateTime.Utc) =>
-      new SourceUnreachable({ source: name, message: `${name}: ${what}; nothing of it was taken`, retryAt })
-    if (!URL.canParse(options.source)) return yield* refused("this is no address: correct --source or STOCK_SYNC_SOURCE")
+      new SourceUnreachable({ source: name, message: `${name}: ${what}; no row of it was used`, retryAt })
+    if (!URL.canParse(options.source)) return yield* refused("this is not a valid address: correct --source or STOCK_SYNC_SOURCE")
     const address = new URL(options.source)
     if (address.username !== "" || address.password !== "") {
       return yield* refused("put the user and the password into STOCK_SYNC_SOURCE_AUTHORIZATION, not into the address")
@@ -62,12 +62,12 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
       if (status === 401 || status === 403) {
         return refused(`it responded ${status}: check STOCK_SYNC_SOURCE_AUTHORIZATION and STOCK_SYNC_SOURCE_HEADERS`)
       }
-      // A part of the rows, or none, is no snapshot, although 206 and 204 are successes.
+      // 206 and 204 are successes, but not whole snapshots.
       if (status !== 200) return refused(`it responded ${status}`)
       const encoding = encodingOf(headers["content-encoding"])
       return encoding === "identity" || encoding === "gzip"
         ? Effect.succeed(fetched)
-        : refused(`it sends ${encoding}, which can't be read: plain bytes or gzip can`)
+        : refused(`its content encoding ${encoding} is not supported: send plain bytes or gzip`)
     }
 
     const bytesOf = (response: HttpClientResponse): Stream.Stream<Uint8Array, SourceUnreachable> => {
@@ -82,15 +82,15 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
     }
 
     const nextPage = (url: URL, target: string): Effect.Effect<URL, SourceError.SourceError> => {
-      if (!URL.canParse(target, url)) return refused("its next page has no valid address")
+      if (!URL.canParse(target, url)) return refused("the address of its next page is invalid")
       const next = new URL(target, url)
       return next.origin === url.origin
         ? Effect.succeed(next)
         : refused(`its next page is at another origin, ${next.origin}, and is not followed`)
     }
 
-    // The version of the last document that was read to its end and had no next page. The validators of a first page say nothing about
-    // the others, so only this version is asked for with a condition.
+    // The version of the last document that was read to its end and had no next page. Validators of a first page do not cover the other
+    // pages, so only this version is sent as a condition.
     let unpaged = Option.none<string>()
 
     /** The rows of a first page and of all that follow it, numbered as if they were one document. */
@@ -107,7 +107,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
 
         const go = (url: URL) =>
           Effect.gen(function*() {
-            if (visited.has(url.href)) return yield* refused("its pages lead in a circle: one names a page that was read already")
+            if (visited.has(url.href)) return yield* refused("its pages form a loop: one names a page that was read already")
             if (visited.size >= mostPages) return yield* refused(`it has more than ${mostPages} pages`)
             visited.add(url.href)
             return yield* Effect.flatMap(get(url), checked)
@@ -120,7 +120,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
           const offset = before
           let cursor: string | undefined
           const empty = EmptyPage.make(options.items)
-          const bytes = isFirst || format !== "json" ? bytesOf(response) : Stream.tap(bytesOf(response), empty.take)
+          const bytes = isFirst || format !== "json" ? bytesOf(response) : Stream.tap(bytesOf(response), empty.add)
           const rows = Rows.rows(format, { ...options, source: name, mayBeEmpty: !isFirst, onNextCursor: (found) => (cursor = found) })(
             bytes
           )
@@ -131,7 +131,7 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
           }))
           const end = Stream.suspend(() => {
             if (!isFirst && format === "json" && !empty.isPage())
-              return Stream.fail(refused("one of its pages holds no array of items; nothing of it was taken"))
+              return Stream.fail(refused("one of its pages holds no array of items; no row of it was used"))
             if (target !== undefined)
               upcoming = Effect.flatMap(nextPage(url, target), go)
             else if (cursor !== undefined && cursor !== "") upcoming = go(NextPage.withCursor(url, cursor))
@@ -154,9 +154,9 @@ export const make = (options: HttpOptions): Effect.Effect<Source["Type"], Source
     return {
       name,
       changes: PollInterval.every(options.poll),
-      open: (taken) =>
+      open: (accepted) =>
         Effect.gen(function*() {
-          const conditions = Option.isSome(taken) && Option.contains(unpaged, taken.value) ? Validators.headers(taken.value) : {}
+          const conditions = Option.isSome(accepted) && Option.contains(unpaged, accepted.value) ? Validators.headers(accepted.value) : {}
           const fetched = yield* get(address, conditions)
           if (fetched.response.status === 304 && Object.keys(conditions).length > 0) return Option.none()
           const { response, url } = yield* checked(fetched)
@@ -177,6 +177,6 @@ const encodingOf = (header: string | undefined): string => {
   return encoding === "" ? "identity" : encoding === "x-gzip" ? "gzip" : encoding
 }
 
-/** The source on Node's HTTP client, until the scope ends. */
+/** The source on Node's HTTP client, until the scope closes. */
 export const makeOnNode = (options: HttpOptions): Effect.Effect<Source["Type"], SourceError.SourceError, Scope.Scope> =>
   Effect.flatMap(Layer.build(NodeClient.layer), (context) => Effect.provide(make(options), context))

@@ -1,5 +1,5 @@
 /**
- * Opens the source that `--source` names: a file, standard input, an address or a database. Loads each kind's modules on demand.
+ * Opens the source that `--source` names: a file, standard input, an address or a database. Loads the modules of each kind on demand.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -29,13 +29,13 @@ export interface SourceOptions extends Rows.RowOptions {
   readonly authorization?: Redacted.Redacted | undefined
   /** More headers for an `http` address. */
   readonly headers?: Redacted.Redacted<Readonly<Record<string, string>>> | undefined
-  /** How often the source is looked at (default: 1 minute). */
+  /** How often the source is read (default: 1 minute). */
   readonly poll?: Duration.Duration | undefined
   /** How long an address or a database may be silent. */
   readonly timeout: Duration.Duration
   /** How long a file must stay unchanged before it is read (default: 5 seconds). */
   readonly settle?: Duration.Duration | undefined
-  /** How long an unfinished file is waited for (default: 1 minute). */
+  /** Max wait for an unfinished file (default: 1 minute). */
   readonly unfinishedWait?: Duration.Duration | undefined
   /** A file that the writer creates or touches after the source file. */
   readonly doneMarker?: string | undefined
@@ -53,29 +53,64 @@ const finished = (options: SourceOptions) => ({
   unfinishedWait: options.unfinishedWait ?? defaultUnfinishedWait
 })
 
-/** The source of the options, until the scope ends. */
+// Names of the OpenTelemetry semantic conventions.
+const attributesOf = (source: string): Readonly<Record<string, string>> => {
+  const kind = SourceUri.kindOf(source)
+  switch (kind) {
+    case "stdin":
+      return {}
+    case "file":
+      return { "file.path": source }
+    case "http":
+      return { "url.full": SourceUri.shown(source) }
+    case "postgres":
+      return { "db.system.name": "postgresql" }
+    case "mysql":
+    case "sqlite":
+      return { "db.system.name": kind }
+  }
+}
+
+/** Opening a source and reading its rows are spans of their own: the consumer of the rows decides how long they are read. */
+const traced = (name: string, source: Source["Type"]): Source["Type"] => {
+  const attributes = attributesOf(name)
+  return {
+    ...source,
+    open: (accepted) =>
+      source.open(accepted).pipe(
+        Effect.map(Option.map((snapshot) => ({ ...snapshot, rows: Stream.withSpan(snapshot.rows, "Source.rows", { attributes }) }))),
+        Effect.withSpan("Source.open", { attributes })
+      )
+  }
+}
+
+/** The source of the options, until the scope closes. */
 export const make = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
-  Effect.flatMap(origin(options), (source) =>
-    options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) }))
+  origin(options).pipe(
+    Effect.flatMap((source) =>
+      options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) })
+    ),
+    Effect.map((source) => traced(options.source, source))
+  )
 
 export const layer = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> => Layer.scoped(Source, make(options))
 
 /**
- * The source of the options for one reading. A source that says when it will be ready, as an unfinished file does, is waited for, for up to
- * `unfinishedWait`.
+ * The source of the options for a single read. Waits up to `unfinishedWait` for a source that says when it is ready, such as an unfinished
+ * file.
  */
 export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
   Effect.map(make(options), (source) => {
     const longest = Duration.toMillis(finished(options).unfinishedWait)
-    // A change of the file ends the wait. A server has said when to come back.
+    // A change of the file ends the wait. A server has named the time.
     const changed = SourceUri.kindOf(options.source) === "file" ? Stream.runHead(source.changes) : Effect.never
-    const open: Source["Type"]["open"] = (taken) =>
-      Effect.catchTag(source.open(taken), "SourceUnreachable", (failure) =>
+    const open: Source["Type"]["open"] = (accepted) =>
+      Effect.catchTag(source.open(accepted), "SourceUnreachable", (failure) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const wait = failure.retryAt === undefined ? Infinity : DateTime.toEpochMillis(failure.retryAt) - now
           return wait > longest
             ? Effect.fail(failure)
-            : Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed), open(taken))
+            : Effect.zipRight(Effect.raceFirst(Effect.sleep(Math.max(wait, 1)), changed), open(accepted))
         }))
     return { ...source, open }
   })
@@ -83,7 +118,7 @@ export const makeWaiting = (options: SourceOptions): Effect.Effect<Source["Type"
 export const layerWaiting = (options: SourceOptions): Layer.Layer<Source, SourceFailure, Files> =>
   Layer.scoped(Source, makeWaiting(options))
 
-/** The rows of a source as it is now. */
+/** The rows of the current snapshot of a source. */
 export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, Files> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const source = yield* makeWaiting(options)
@@ -109,7 +144,7 @@ const origin = (given: SourceOptions): Effect.Effect<Source["Type"], SourceFailu
   }
 }
 
-/** Can be read once, and never changes. */
+/** Standard input can be read once and never changes. */
 const stdin = (options: SourceOptions): Source["Type"] => {
   const format = options.format ?? "csv"
   return {

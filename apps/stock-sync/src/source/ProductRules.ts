@@ -1,18 +1,18 @@
 /**
- * Rules that change rows between the source and the ledger: safety stock, caps, the mapping of ids, excluded products. Pure.
+ * Rules that change rows between the source and the ledger: safety stock, caps, mapping of ids, excluded products. Pure.
  */
 import type { ProductId } from "@plaza/domain/Ids"
-import type { BadRow, GoodRow, Row } from "@plaza/tabular/Stock"
+import type { RejectedRow, Row, ValidRow } from "@plaza/tabular/Stock"
 
 /** How a stock value is reduced. */
 export interface Adjustment {
-  /** Pieces that are kept back. Never makes a stock negative. */
+  /** Pieces to subtract. The result is never negative. */
   readonly buffer?: number | undefined
-  /** The most pieces that are offered. */
+  /** The largest stock that is sent. */
   readonly max?: number | undefined
 }
 
-/** The rules for one product. What is undefined is taken from the rules for all. */
+/** The rules for one product. Where a value is undefined, the rule for all products applies. */
 export interface ProductRule extends Adjustment {
   /** The id at the service (default: the id in the source). */
   readonly productId?: ProductId | undefined
@@ -23,21 +23,21 @@ export interface ProductRules {
   readonly all: Adjustment
   /** By the id in the source. */
   readonly products: ReadonlyMap<string, ProductRule>
-  /** What happens to rows whose id is not in `products`. */
+  /** For rows whose id is not in `products`. */
   readonly unmapped: "pass" | "reject"
 }
 
-/** The stock that is offered: 0 or more, at most `max`, never more than `stock`. */
+/** The stock to send: 0 or more, at most `max`, never more than `stock`. */
 export const adjust = (stock: number, { buffer = 0, max = Infinity }: Adjustment): number => Math.min(Math.max(0, stock - buffer), max)
 
 /** A row as the rules change it; undefined for an excluded product. Only the id of a bad row is mapped. */
 export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): Row | undefined => {
   const rule = row.productId === undefined ? undefined : products.get(row.productId)
   if (rule === undefined) {
-    return row._tag === "Bad" ? row : unmapped === "reject" ? rejected(row) : { ...row, stock: adjust(row.stock, all) }
+    return row._tag === "Rejected" ? row : unmapped === "reject" ? rejected(row) : { ...row, stock: adjust(row.stock, all) }
   }
   if (rule.exclude) return undefined
-  if (row._tag === "Bad") return { ...row, productId: rule.productId ?? row.productId }
+  if (row._tag === "Rejected") return { ...row, productId: rule.productId ?? row.productId }
   return {
     ...row,
     productId: rule.productId ?? row.productId,
@@ -45,9 +45,9 @@ export const apply = ({ all, products, unmapped }: ProductRules) => (row: Row): 
   }
 }
 
-// Without an id at the service nobody can say which product it is: with its own id it could pass for another one.
-const rejected = ({ line, productId }: GoodRow): BadRow => ({
-  _tag: "Bad",
+// Without an id at the service the product is unknown: its own id may be the id of another product there.
+const rejected = ({ line, productId }: ValidRow): RejectedRow => ({
+  _tag: "Rejected",
   line,
   productId: undefined,
   reason: `${JSON.stringify(productId)} is not in the rules: add it there, or set --unmapped (STOCK_SYNC_UNMAPPED) to pass`

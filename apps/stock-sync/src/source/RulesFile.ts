@@ -17,7 +17,7 @@ type Line =
   | { readonly _tag: "Rule"; readonly line: number; readonly id: string; readonly rule: ProductRule }
   | { readonly _tag: "Wrong"; readonly line: number; readonly reason: string }
 
-const readId = Identity.reader(ProductId)
+const readId = Identity.decoder(ProductId)
 
 const countOf = (column: Column, text: string): Either.Either<number | undefined, string> =>
   text === ""
@@ -26,23 +26,23 @@ const countOf = (column: Column, text: string): Either.Either<number | undefined
     ? Either.right(Number(text))
     : Either.left(`${column} ${JSON.stringify(text)} is not a whole number, 0 or more`)
 
-const truths: Readonly<Record<string, boolean>> = { true: true, yes: true, "1": true, false: false, no: false, "0": false, "": false }
+const booleans: Readonly<Record<string, boolean>> = { true: true, yes: true, "1": true, false: false, no: false, "0": false, "": false }
 
-const truthOf = (text: string): Either.Either<boolean, string> =>
+const booleanOf = (text: string): Either.Either<boolean, string> =>
   Either.fromNullable(
-    Object.hasOwn(truths, text.toLowerCase()) ? truths[text.toLowerCase()] : undefined,
+    Object.hasOwn(booleans, text.toLowerCase()) ? booleans[text.toLowerCase()] : undefined,
     () => `exclude ${JSON.stringify(text)} is none of true, false, yes, no, 1, 0 and empty`
   )
 
-const shapeOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
+const schemaOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
   const rest = named.filter((name) => name !== "id")
   const order: ReadonlyArray<Column> = ["id", ...rest]
   const wrong = (line: number, reason: string): Line => ({ _tag: "Wrong", line, reason })
   return {
     columns: [{ name: "id" }, ...rest.map((name) => ({ name }))],
     empty: undefined,
-    bad: (line, _, reason) => wrong(line, reason),
-    read: (line, values) => {
+    reject: (line, _, reason) => wrong(line, reason),
+    decode: (line, values) => {
       const text = (column: Column) => {
         const value = values[order.indexOf(column)]
         return typeof value === "string" ? value.trim() : ""
@@ -52,7 +52,7 @@ const shapeOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
         productId: text("productId") === "" ? Either.right(undefined) : readId("productId", text("productId")),
         buffer: countOf("buffer", text("buffer")),
         max: countOf("max", text("max")),
-        exclude: truthOf(text("exclude"))
+        exclude: booleanOf(text("exclude"))
       })
       return Either.match(read, {
         onLeft: (reason) => wrong(line, reason),
@@ -62,7 +62,7 @@ const shapeOf = (named: ReadonlyArray<Column>): RowSchema<Line> => {
   }
 }
 
-/** The columns that a header names, or why it can't be one. A misspelled column must not be ignored: its rules would not hold. */
+/** The columns of a header, or why it is invalid. A misspelled column must not be ignored, because its rules would not apply. */
 const columnsOf = (header: string): Either.Either<ReadonlyArray<Column>, string> => {
   const names = header.split(/[,;\t|]/).map((name) => name.trim().replace(/^"(.*)"$/, "$1").trim())
   const unknown = names.find((name) => !columns.some((column) => column === name))
@@ -74,7 +74,7 @@ const columnsOf = (header: string): Either.Either<ReadonlyArray<Column>, string>
 const headerOf = (head: Uint8Array): string => new TextDecoder().decode(head).trimStart().split(/[\r\n]/, 1)[0] ?? ""
 
 /**
- * The rules in the bytes of a file, by the id in the source. Fails with the line and the reason at the first mistake. Runs `bytes` twice.
+ * The rules in the bytes of a file, by the id in the source. Fails at the first mistake, with its line and reason. Runs `bytes` twice.
  */
 export const read = <E>(
   path: string,
@@ -87,7 +87,7 @@ export const read = <E>(
     if (Option.isNone(head)) return yield* refuse("it is empty: the first line names the columns, of which id is required")
     const named = columnsOf(headerOf(head.value))
     if (Either.isLeft(named)) return yield* refuse(named.left, 1)
-    yield* Stream.runForEach(Csv.rows(shapeOf(named.right), { source: path })(bytes), (line) => {
+    yield* Stream.runForEach(Csv.rows(schemaOf(named.right), { source: path })(bytes), (line) => {
       if (line._tag === "Wrong") return refuse(line.reason, line.line)
       if (rules.has(line.id)) return refuse(`${JSON.stringify(line.id)} is on an earlier line as well`, line.line)
       rules.set(line.id, line.rule)

@@ -1,4 +1,4 @@
-/** The kind of source that a text names, and how an address is printed without its secrets. */
+/** Finds the kind of source that a text names, and prints addresses without secrets. */
 
 export type Kind = "stdin" | "file" | "http" | "postgres" | "mysql" | "sqlite"
 

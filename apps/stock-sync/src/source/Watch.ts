@@ -1,5 +1,5 @@
 /**
- * When to open a file again: when its version differs from the last one seen, and after each poll interval in any case.
+ * Emits when to open a file again: when its version has changed, and after each poll interval in any case.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,9 +9,9 @@ import * as Stream from "effect/Stream"
 import * as PollInterval from "./PollInterval.js"
 
 export interface WatchOptions<E> {
-  /** The version of the file; none where there is no file. */
+  /** The version of the file; none if there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
-  /** Emits when something has happened in the file's folder. */
+  /** Emits after a change in the file's folder. */
   readonly signals: Stream.Stream<unknown, E>
   readonly poll: Duration.Duration
 }
@@ -19,16 +19,15 @@ export interface WatchOptions<E> {
 const same = Option.getEquivalence((one: string, other: string) => one === other)
 
 /**
- * Emits when the file is worth opening: after a signal if its version differs, and after each `poll` always, so that the listener can
- * tell a file that is there from one that is gone.
+ * Emits after a signal if the version differs, and after each `poll` always, so that the reader notices a missing file.
  */
 export const changes = <E>({ poll, signals, version }: WatchOptions<E>): Stream.Stream<void> => {
-  // Without its folder, or with too many watchers on the machine, only polling is left, and another attempt with each poll. The defects
-  // are the platform's, which throws where it can't begin to watch.
-  const heard = signals.pipe(
+  // Without the folder, or with too many watchers on the machine, watching fails, and is retried after each interval. The platform throws a
+  // defect then.
+  const changed = signals.pipe(
     Stream.catchAllCause(() => Stream.empty),
     Stream.repeat(Schedule.spaced(poll)),
-    // Signals that come during a look are one.
+    // Signals during a check are merged.
     Stream.buffer({ capacity: 1, strategy: "sliding" })
   )
   return Stream.unwrap(Effect.map(version, (first) => {
@@ -39,7 +38,7 @@ export const changes = <E>({ poll, signals, version }: WatchOptions<E>): Stream.
       return different
     })
     return Stream.merge(
-      Stream.filterEffect(heard, () => differs),
+      Stream.filterEffect(changed, () => differs),
       Stream.mapEffect(PollInterval.every(poll), () => differs)
     ).pipe(Stream.as(undefined))
   }))

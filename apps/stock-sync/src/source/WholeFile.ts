@@ -16,7 +16,7 @@ import { isMissing, unreadable } from "./UnreadableFile.js"
 export interface FinishedOptions {
   /** How long a file must stay unchanged before it is read. */
   readonly settle: Duration.Duration
-  /** How long an unfinished file is waited for. */
+  /** Max wait for an unfinished file. */
   readonly unfinishedWait: Duration.Duration
   /** A file that the writer creates or touches after the source file. */
   readonly doneMarker?: string | undefined
@@ -24,34 +24,34 @@ export interface FinishedOptions {
 
 export interface WholeFileOptions extends FinishedOptions {
   readonly path: string
-  /** Whether a missing line end behind the last line means that the file may be unfinished. */
+  /** Whether a last line without a line end means that the file may be unfinished. */
   readonly lines: boolean
-  /** What to change where the file can't be read. */
+  /** What to change if the file can't be read. */
   readonly advice: string
 }
 
 export interface WholeFile {
-  /** The version of the file and of its done marker; none where there is no file. */
+  /** The version of the file and of its done marker; none if there is no file. */
   readonly version: Effect.Effect<Option.Option<string>>
-  /** Waits until the file has settled. Returns none if it is still in the version `taken`. */
-  readonly open: (taken: Option.Option<string>) => Effect.Effect<
+  /** Waits until the file has settled. Returns none if it still has the version `accepted`. */
+  readonly open: (accepted: Option.Option<string>) => Effect.Effect<
     Option.Option<{ readonly version: string; readonly bytes: Stream.Stream<Uint8Array, SourceFailure> }>,
     SourceFailure
   >
-  /** Ends, or fails where the file has changed since `version`. */
+  /** Ends, or fails if the file has changed since `version`. */
   readonly unchanged: (version: string) => Stream.Stream<never, SourceUnreachable>
 }
 
-// Between two looks at a file that has not settled.
-const step = Duration.seconds(1)
-// A file that is only ever replaced never settles, but each of its successors was whole when it came. Watched for this long without a
-// write in place, it is read.
+// Between two checks of a file that has not settled.
+const checkInterval = Duration.seconds(1)
+// A file that is replaced all the time never settles, but each replacement is complete. After this time without a write in place, it is
+// read.
 const replacedFor = Duration.seconds(10)
 
-interface Look {
+interface FileState {
   readonly version: string
   readonly info: FileSystem.File.Info
-  /** Since when the file is known to be in this version, in milliseconds. */
+  /** Since when the file has this version, in milliseconds since the epoch. */
   readonly since: number
   readonly now: number
 }
@@ -71,26 +71,26 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
       })
 
     let seen: { readonly version: string; readonly since: number } | undefined
-    const look: Effect.Effect<Look, PlatformError> = Effect.gen(function*() {
+    const check: Effect.Effect<FileState, PlatformError> = Effect.gen(function*() {
       const info = yield* files.stat(path)
       const now = yield* Clock.currentTimeMillis
       const version = versionOf(info)
       if (seen?.version !== version) {
-        // The first time, the file's own time says how long it has been there. Later a file with an old time may have come just now, and
-        // a time in the future comes from another clock.
+        // At the first check, the modification time shows the age. Later, a file with an old time may be new here, and a time in the future
+        // is from another clock.
         const written = millis(info.mtime)
         seen = { version, since: seen === undefined && written <= now ? written : now }
       }
       return { version, info, since: seen.since, now }
     })
 
-    // Some writers remove the old file before they put the new one in its place.
-    const present = Effect.retry(look, {
+    // Some writers remove the old file before they create the new one.
+    const present = Effect.retry(check, {
       while: (error) => isMissing(error) && seen !== undefined && settle > 0,
-      schedule: Schedule.intersect(Schedule.spaced(Duration.min(step, options.settle)), Schedule.recurUpTo(options.settle))
+      schedule: Schedule.intersect(Schedule.spaced(Duration.min(checkInterval, options.settle)), Schedule.recurUpTo(options.settle))
     })
 
-    const settled: Effect.Effect<Look, PlatformError | SourceUnreachable> = Effect.gen(function*() {
+    const settled: Effect.Effect<FileState, PlatformError | SourceUnreachable> = Effect.gen(function*() {
       let last = yield* present
       if (last.info.type !== "File") return last
       const start = last.now
@@ -100,10 +100,10 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         if (replaced && last.now - writtenInPlace >= watchReplaced) return last
         if (last.now - start >= Math.max(unfinishedWait + settle, watchReplaced)) {
           return yield* unfinished(
-            `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; nothing of it was taken`
+            `it is still being written: it has not stayed unchanged for ${Duration.format(options.settle)}; no row of it was used`
           )
         }
-        yield* Effect.sleep(Math.min(settle - (last.now - last.since), Duration.toMillis(step)))
+        yield* Effect.sleep(Math.min(settle - (last.now - last.since), Duration.toMillis(checkInterval)))
         const next = yield* present
         if (next.version !== last.version) {
           if (fileOf(next.version) === fileOf(last.version)) writtenInPlace = next.now
@@ -115,16 +115,16 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
     })
 
     let unmarked: { readonly version: string; readonly until: number } | undefined
-    const marked = (marker: string, { info, now, version }: Look): Effect.Effect<void, SourceUnreachable> =>
+    const marked = (marker: string, { info, now, version }: FileState): Effect.Effect<void, SourceUnreachable> =>
       Effect.flatMap(Effect.option(files.stat(marker)), (found) => {
         if (Option.exists(found, ({ mtime }) => millis(mtime) >= millis(info.mtime))) return Effect.void
         if (unmarked?.version !== version) unmarked = { version, until: now + unfinishedWait }
-        const what = Option.isNone(found) ? "is not there" : "is older than it"
-        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; nothing of it was taken`,
+        const what = Option.isNone(found) ? "does not exist" : "is older than the file"
+        return unfinished(`it is not finished yet: its done marker ${marker} ${what}; no row of it was used`,
           now < unmarked.until ? unmarked.until : undefined)
       })
 
-    const lineEnded = ({ info, now, since }: Look): Effect.Effect<void, PlatformError | SourceUnreachable> =>
+    const lineEnded = ({ info, now, since }: FileState): Effect.Effect<void, PlatformError | SourceUnreachable> =>
       Effect.gen(function*() {
         const written = millis(info.mtime)
         const until = (written <= now ? written : since) + unfinishedWait
@@ -133,7 +133,7 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         return yield* unfinished(
           `its last line has no line end, so it may be unfinished. It is read as it is after ${
             new Date(until).toISOString()
-          }; nothing of it was taken`,
+          }; no row of it was used`,
           until
         )
       })
@@ -143,22 +143,22 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
         Option.exists(after, (info) => versionOf(info) === version)
           ? Stream.empty
           : Stream.fail(
-            new SourceUnreachable({ source: path, message: `${path} was changed while it was read; nothing of it was taken` })
+            new SourceUnreachable({ source: path, message: `${path} was changed while it was read; no row of it was used` })
           )))
 
     const failed = unreadable(path, options.advice)
     return {
-      version: Effect.option(look).pipe(
+      version: Effect.option(check).pipe(
         Effect.zipWith(doneMarker === undefined ? Effect.succeedNone : Effect.option(files.stat(doneMarker)),
           (file, marker) =>
             Option.map(file, ({ version }) => `${version} ${Option.match(marker, { onNone: () => "", onSome: versionOf })}`))
       ),
       unchanged,
-      open: (taken) =>
+      open: (accepted) =>
         Effect.gen(function*() {
-          if (Option.contains(taken, (yield* present).version)) return Option.none()
+          if (Option.contains(accepted, (yield* present).version)) return Option.none()
           const found = yield* settled
-          if (Option.contains(taken, found.version)) return Option.none()
+          if (Option.contains(accepted, found.version)) return Option.none()
           if (doneMarker !== undefined) yield* marked(doneMarker, found)
           else if (options.lines) yield* lineEnded(found)
           return Option.some({ version: found.version, bytes: Stream.mapError(files.stream(path), failed) })
@@ -168,7 +168,7 @@ export const make = (options: WholeFileOptions): Effect.Effect<WholeFile, never,
 
 const millis = Option.match({ onNone: () => 0, onSome: (time: Date) => time.getTime() })
 
-// Which file it is as well: one that replaces another may have its size and time, and even its number, if that has come free.
+// Includes the identity of the file: a replacement may have the same size, time and even inode.
 const versionOf = (info: FileSystem.File.Info): string =>
   [`${info.dev}-${Option.getOrElse(info.ino, () => 0)}-${millis(info.birthtime)}`, info.size, millis(info.mtime)].join("/")
 
@@ -176,7 +176,7 @@ const fileOf = (version: string): string | undefined => version.split("/")[0]
 
 const isLineEnd = (byte: number | undefined): boolean => byte === 0x0a || byte === 0x0d
 
-/** Whether a file ends in a line end. A compressed file is complete or refused, so it counts as ended. */
+/** Whether a file ends with a line end. A compressed file counts as ended: if it is incomplete, decompression fails. */
 const endsInLineEnd = (files: FileSystem.FileSystem, path: string, size: FileSystem.Size): Effect.Effect<boolean, PlatformError> =>
   Effect.gen(function*() {
     const file = yield* files.open(path)
@@ -185,6 +185,6 @@ const endsInLineEnd = (files: FileSystem.FileSystem, path: string, size: FileSys
     const [first, second] = yield* two(0n)
     if (first === 0x1f && second === 0x8b) return true
     const [before, last] = size > 1n ? yield* two(size - 2n) : [undefined, first]
-    // In UTF-16 with the low byte first, a zero stands behind the line end.
+    // In UTF-16LE a zero follows the line end.
     return isLineEnd(last) || (last === 0 && isLineEnd(before))
   }).pipe(Effect.scoped)

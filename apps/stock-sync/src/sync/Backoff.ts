@@ -1,4 +1,7 @@
-/** Delays that double with each failure, with jitter, so that what failed together does not come back together. */
+/**
+ * Exponential delays with jitter. A function of the number of failures instead of a `Schedule`, because the ledger keeps that number
+ * across restarts.
+ */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -8,7 +11,7 @@ export interface Backoff {
   readonly longest: Duration.Duration
 }
 
-/** The delay after so many failures, in whole milliseconds, as timers count. */
+/** The delay after so many failures in a row, in whole milliseconds. */
 export const delay = ({ first, longest }: Backoff, failures: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (random) => {
     const full = Duration.min(longest, Duration.times(first, 2 ** Math.min(30, Math.max(0, failures - 1))))

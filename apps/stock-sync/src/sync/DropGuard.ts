@@ -1,28 +1,30 @@
 /**
- * When a snapshot is implausible: a feed that sells out, lowers, raises or omits much of the catalogue within a day is more
- * often broken than true.
+ * Decides when a snapshot is implausible: a source that sells out, lowers, raises or omits much of the catalogue within a day is more
+ * often broken than correct.
  */
 import type * as Duration from "effect/Duration"
 
 /**
- * - `soldOut`: had stock at the beginning of the window, and has none.
- * - `fell`: has a third of that stock or less, and at least two pieces fewer.
- * - `rose`: has more than ten times that stock, and more than 100 pieces.
- * - `missing`: the source does not name the product any longer.
+ * Implausible changes of a product since the start of the window:
+ *
+ * - `soldOut`: had stock, and has none.
+ * - `fell`: has a third of its stock or less, and at least two pieces fewer.
+ * - `rose`: has more than ten times its stock, and more than 100 pieces.
+ * - `missing`: the source no longer names the product.
  */
 export const kinds = ["soldOut", "fell", "rose", "missing"] as const
 export type Kind = (typeof kinds)[number]
 
-/** The same as {@link Kind} says, in SQL: null where the change is plausible. */
+/** The kind of a change in SQL, null for a plausible one. `missing` is not decided here. */
 export const kindSql = (base: string, stock: string): string =>
   `CASE WHEN ${base} > 0 AND ${stock} = 0 THEN 'soldOut'
     WHEN ${stock} > 0 AND ${base} >= 3 * ${stock} AND ${base} - ${stock} >= 2 THEN 'fell'
     WHEN ${stock} > 100 AND ${stock} > 10 * ${base} THEN 'rose' END`
 
-/** Products by kind, and those that the source named at the beginning of the window. */
+/** Products by kind, and the number of products that the source named at the start of the window. */
 export interface Figures extends Readonly<Record<Kind, number>> {
   readonly catalogue: number
-  /** Missing products whose wanted stock becomes 0 for that. */
+  /** Missing products whose wanted stock becomes 0. */
   readonly zeroed: number
 }
 
@@ -35,10 +37,10 @@ export interface Limits {
   readonly window: Duration.Duration
 }
 
-/** Products of one kind that are still plausible. */
+/** How many products of one kind are plausible. */
 export const limitOf = ({ count, share }: Limits, { catalogue }: Pick<Figures, "catalogue">): number => Math.max(count, share * catalogue)
 
-/** Whether figures exceed both limits in one respect: less on sale, more on sale, or fewer rows. */
+/** Whether the figures exceed both limits in one respect: less stock, more stock, or fewer rows. */
 export const exceeds = (limits: Limits, figures: Figures): boolean => {
   const { fell, missing, rose, soldOut, zeroed } = figures
   const limit = limitOf(limits, figures)

@@ -1,17 +1,17 @@
-/** Failures of every kind as the worker's state reports them. */
+/** Failures of every kind as events and the status report them. */
 import type { ProductId } from "@plaza/domain/Ids"
-import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type { Failure } from "./SyncStatus.js"
 
-export interface Tagged {
+interface TaggedFailure {
   readonly _tag: string
   readonly message: string
   readonly code?: unknown
 }
 
-export const make = (about: Failure["about"], failure: Tagged, productId?: ProductId): Effect.Effect<Failure> =>
-  Effect.map(Clock.currentTimeMillis, (at) => ({
+export const make = (about: Failure["about"], failure: TaggedFailure, productId?: ProductId): Effect.Effect<Failure> =>
+  Effect.map(DateTime.now, (at) => ({
     at,
     about,
     productId,

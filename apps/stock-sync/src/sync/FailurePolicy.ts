@@ -1,6 +1,6 @@
 /**
- * What a failed request means for its product. How far the failure reaches beyond it is for `FailureScope` and the circuit
- * breaker of the client to say.
+ * Decides the state and the retry delay of a product after a failed request. `FailureScope` and the circuit breaker of the client
+ * decide about other products.
  *
  * Source: interface v1, "Errors" and "Retry rules".
  */
@@ -9,20 +9,20 @@ import type { FailureOf } from "@plaza/client"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Refusal } from "../ledger/Entry.js"
-import type { Failed, Taken } from "../ledger/Ledger.js"
+import type { FailedSend, Send } from "../ledger/Ledger.js"
 import * as Backoff from "./Backoff.js"
 
 export type SendFailure = FailureOf<"setStock">
 
 const serviceFault: Backoff.Backoff = { first: Duration.millis(500), longest: Duration.minutes(1) }
 // Once a minute is 1,440 requests a day, of a quota of unknown size.
-const faultOfOne: Backoff.Backoff = { ...serviceFault, longest: Duration.minutes(15) }
-// A refusal of one product may be lifted, as by creating it.
+const productFault: Backoff.Backoff = { ...serviceFault, longest: Duration.minutes(15) }
+// The refusal of a product may end, for example when the product is created.
 const quarantine = (first: Duration.Duration): Backoff.Backoff => ({ first, longest: Duration.max(first, Duration.hours(6)) })
 // Long enough for other products to show whether they are refused as well.
-const suspicion: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
-// As often as the circuit breaker tries while everything is refused.
-const unproven: Backoff.Backoff = { first: Duration.minutes(1), longest: Duration.minutes(5) }
+const secondAttempt: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
+// The delays of the circuit breaker while it is open for refusals.
+const unprovenQuarantine: Backoff.Backoff = { first: Duration.minutes(1), longest: Duration.minutes(5) }
 
 const refusalOf = (failure: SendFailure, value: number): Refusal => ({
   tag: failure._tag,
@@ -31,70 +31,73 @@ const refusalOf = (failure: SendFailure, value: number): Refusal => ({
   value
 })
 
-export interface Circumstances {
+interface Circumstances {
   readonly breakerIsOpen: boolean
-  /** Refusals of this stock so far, this one included. A fault of the service and a 429 are none. */
+  /** Refusals of this stock, including this one. A service fault or a 429 is no refusal. */
   readonly refusals: number
-  /** How long after a refusal a quarantined product is sent again for the first time. */
+  /** The delay after the first refusal of a quarantined product. */
   readonly retryRefusedAfter: Duration.Duration
   /** The service has accepted another product since it first refused this one or failed for it. */
   readonly othersAccepted: boolean
 }
 
 /**
- * The state that a failure leaves the product in, and when it is due again. A refusal that may concern the account is held
- * against the product only the second time, and while the circuit breaker is open only if the service has accepted another product
- * meanwhile. Until another product is accepted it is retried every five minutes: in a small catalogue nothing else shows that the
- * account is refused no longer.
+ * The state of the product after a failure, and when it is due again. A refusal that may concern the account quarantines the product
+ * only the second time, and while the circuit breaker is open only if the service has accepted another product meanwhile. Until
+ * another product is accepted, it is retried at least every five minutes: in a small catalogue no other request shows that the account
+ * is accepted again.
  */
 export const of = (
-  taken: Taken,
+  send: Send,
   failure: SendFailure,
   { breakerIsOpen, othersAccepted, refusals, retryRefusedAfter }: Circumstances
-): Effect.Effect<Failed> => {
-  const refusal = refusalOf(failure, taken.value)
+): Effect.Effect<FailedSend> => {
+  const refusal = refusalOf(failure, send.value)
   const doubtful = FailureScope.mayHaveHappened(failure)
-  const unrefused = doubtful ? "doubtful" : "pending"
-  const after = (state: Failed["state"], backoff: Backoff.Backoff, times: number) =>
-    Effect.map(Backoff.delay(backoff, times), (retryIn): Failed => ({ state, refusal, retryIn }))
+  const unrefusedState = doubtful ? "doubtful" : "pending"
+  const after = (state: FailedSend["state"], backoff: Backoff.Backoff, failures: number) =>
+    Effect.map(Backoff.delay(backoff, failures), (retryIn): FailedSend => ({ state, refusal, retryIn }))
   switch (FailureScope.of(failure)._tag) {
     case "Item":
       return Effect.map(after("quarantined", quarantine(retryRefusedAfter), refusals),
-        (failed) => failure._tag === "NotFound" ? { ...failed, seen: "absent" as const } : failed)
+        (failed): FailedSend => failure._tag === "NotFound" ? { ...failed, observed: "absent" } : failed)
     case "Refusal":
       return doubtful || refusals < 2 || (breakerIsOpen && !othersAccepted)
-        ? after(unrefused, suspicion, refusals)
-        : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unproven, refusals)
+        ? after(unrefusedState, secondAttempt, refusals)
+        : after("quarantined", othersAccepted ? quarantine(retryRefusedAfter) : unprovenQuarantine, refusals)
     case "RateLimit":
-      return Effect.succeed({ state: unrefused, refusal, retryIn: Duration.zero })
+      // It pauses all products. A product that gets it again while others are accepted waits on its own.
+      return othersAccepted && send.attempts > 1
+        ? after(unrefusedState, productFault, send.attempts)
+        : Effect.succeed({ state: unrefusedState, refusal, retryIn: Duration.zero })
     case "Service":
-      return after(unrefused, othersAccepted ? faultOfOne : serviceFault, taken.attempts)
+      return after(unrefusedState, othersAccepted ? productFault : serviceFault, send.attempts)
   }
 }
 
 const mismatchTag = "StockMismatch"
 
 /**
- * The service accepted a stock and shows another one in its response: something else changes it, or it does not store what
- * it is sent. Sent once more, then quarantined.
+ * The service accepted a stock and shows another one in its response: another program changes it, or the service does not store the
+ * value. Sent once more, then quarantined.
  */
-export const ofMismatch = (taken: Taken, shown: number, retryRefusedAfter: Duration.Duration): Effect.Effect<Failed> => {
-  const again = taken.refusal?.tag === mismatchTag
+export const ofMismatch = (send: Send, shown: number, retryRefusedAfter: Duration.Duration): Effect.Effect<FailedSend> => {
+  const isRepeated = send.refusal?.tag === mismatchTag
   const refusal = {
     tag: mismatchTag,
     code: undefined,
-    message: `the service accepted ${taken.value} and responded with a stock of ${shown}: look whether something else changes the product`,
-    value: taken.value
+    message: `the service accepted ${send.value} and responded with a stock of ${shown}: look whether something else changes the product`,
+    value: send.value
   }
   return Effect.map(
-    Backoff.delay(again ? quarantine(retryRefusedAfter) : suspicion, taken.attempts),
-    (retryIn): Failed => ({ state: again ? "quarantined" : "pending", refusal, retryIn, seen: shown })
+    Backoff.delay(isRepeated ? quarantine(retryRefusedAfter) : secondAttempt, send.attempts),
+    (retryIn): FailedSend => ({ state: isRepeated ? "quarantined" : "pending", refusal, retryIn, observed: shown })
   )
 }
 
 /** The process was stopped before the response came. */
-export const interrupted = (taken: Taken): Failed => ({
+export const interrupted = (send: Send): FailedSend => ({
   state: "doubtful",
-  refusal: { tag: "Interrupted", code: undefined, message: "stopped before the response came", value: taken.value },
+  refusal: { tag: "Interrupted", code: undefined, message: "stopped before the response came", value: send.value },
   retryIn: Duration.zero
 })

@@ -1,13 +1,16 @@
 /**
- * Milliseconds of the monotonic clock, which the engine waits by: a wall clock that is set must neither stop nor hurry it.
- * What people read and what the ledger keeps is the wall clock's.
+ * The monotonic clock. The worker waits by it, because a wall clock may be set while it waits. Times for people and for the ledger are
+ * those of the wall clock.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-export const now: Effect.Effect<number> = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
+/** A time of the monotonic clock in milliseconds. It has no date, so it is no `DateTime`. */
+export type MonotonicMillis = number
 
-// Timers count whole milliseconds, and waking early would only mean to sleep again.
-export const sleepUntil = (moment: number): Effect.Effect<void> =>
-  Effect.flatMap(now, (at) => Effect.sleep(Duration.millis(Math.max(0, Math.ceil(moment - at)))))
+export const now: Effect.Effect<MonotonicMillis> = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1_000_000)
+
+// Timers count whole milliseconds. Rounding down would wake too early.
+export const sleepUntil = (time: MonotonicMillis): Effect.Effect<void> =>
+  Effect.flatMap(now, (current) => Effect.sleep(Duration.millis(Math.max(0, Math.ceil(time - current)))))

@@ -1,15 +1,16 @@
-/** Why a product is sent, as `plan` and the history say it. */
+/** Why a product is sent, as `plan` and the history show it. */
 import type { Entry, Waiting } from "../ledger/Entry.js"
 
 export type Reason = Exclude<Waiting, "rest"> | "rising" | "neverConfirmed" | "repeated"
 
-/** The priority of an entry, with what `rest` stands for. */
+/** The priority of an entry, with `rest` divided into its cases. */
 export const of = ({ confirmed, wanted }: Entry, priority: Waiting): Reason => {
   if (priority !== "rest") return priority
   return confirmed === undefined ? "neverConfirmed" : confirmed === wanted ? "repeated" : "rising"
 }
 
-export const texts: Readonly<Record<Reason, string>> = {
+/** The reasons in words. */
+export const labels: Readonly<Record<Reason, string>> = {
   soldOut: "sold out",
   falling: "falling",
   backInStock: "back in stock",

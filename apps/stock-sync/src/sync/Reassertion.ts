@@ -1,41 +1,42 @@
-/**
- * How often confirmed stock is sent again: with a share of the allowance, evenly spread, and only what was confirmed some
- * time ago. What waits goes first in any case.
- */
-import * as Clock from "effect/Clock"
+/** Decides when confirmed stock is sent again: at the background pace, only old confirmations, and only if nothing else is due. */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { BackgroundPace } from "./BackgroundPace.js"
 import * as MonotonicClock from "./MonotonicClock.js"
 
-export interface Options {
-  /** Share of the allowance, 0 to 1. */
-  readonly share: number
-  /** Stock that was confirmed more recently is not sent again. */
-  readonly after: Duration.Duration
-  readonly rateLimit: number
-  readonly rateWindow: Duration.Duration
-}
+export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion")<Reassertion, {
+  /** Stock confirmed before this time may be sent again now; none: not now. */
+  readonly confirmedBefore: Effect.Effect<Option.Option<DateTime.Utc>>
+  /** The wait for the next reassertion; none if one is possible now, or none ever is. */
+  readonly delay: Effect.Effect<Option.Option<Duration.Duration>>
+  /** Counts a reassertion that is sent now. */
+  readonly record: Effect.Effect<void>
+}>() {}
 
-export interface Reassertion {
-  /** The moment (milliseconds since the epoch) before which stock must have been confirmed to be sent again now; none: not now. */
-  readonly before: Effect.Effect<Option.Option<number>>
-  /** Counts one request. */
-  readonly spend: Effect.Effect<void>
-  /** When the next request may follow, by the monotonic clock. */
-  readonly next: () => number
-}
+/** Confirmed stock is sent again once its confirmation is older than this. */
+export const layer = (after: Duration.Duration): Layer.Layer<Reassertion, never, BackgroundPace> =>
+  Layer.effect(
+    Reassertion,
+    Effect.gen(function*() {
+      const pace = yield* BackgroundPace
+      const remaining = Effect.zipWith(pace.nextAt, MonotonicClock.now, (nextAt, now) => nextAt - now)
+      return {
+        confirmedBefore: Effect.flatMap(remaining, (millis) =>
+          millis > 0 ? Effect.succeedNone : Effect.map(DateTime.now, (now) => Option.some(DateTime.subtractDuration(now, after)))),
+        delay: Effect.map(remaining, (millis) =>
+          millis > 0 && Number.isFinite(millis) ? Option.some(Duration.millis(Math.ceil(millis))) : Option.none()),
+        record: pace.record
+      }
+    })
+  )
 
-export const make = ({ after, rateLimit, rateWindow, share }: Options): Reassertion => {
-  const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
-  let next = share > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-  return {
-    before: Effect.flatMap(MonotonicClock.now,
-      (moment) =>
-        moment < next ? Effect.succeedNone : Effect.map(Clock.currentTimeMillis, (now) => Option.some(now - Duration.toMillis(after)))),
-    spend: Effect.map(MonotonicClock.now, (moment) => {
-      next = moment + interval
-    }),
-    next: () => next
-  }
-}
+/** Never sends confirmed stock again. */
+export const layerDisabled: Layer.Layer<Reassertion> = Layer.succeed(Reassertion, {
+  confirmedBefore: Effect.succeedNone,
+  delay: Effect.succeedNone,
+  record: Effect.void
+})

@@ -1,6 +1,4 @@
-/**
- * How many rejected rows a snapshot may have: a few are slips, many are a broken export, of which nothing is taken.
- */
+/** How many rejected rows a snapshot may have. A few are mistakes; many are a broken export, which is not applied. */
 import type { Unit } from "../source/Source.js"
 
 export interface Rows {
@@ -8,8 +6,8 @@ export interface Rows {
   readonly rejected: number
 }
 
-// In a short source a single slip is a large share.
-const few = 10
+// In a short source a single mistake is a large share.
+const defaultCount = 10
 const defaultShare = 0.2
 
 /**
@@ -17,19 +15,19 @@ const defaultShare = 0.2
  * nothing but rejected rows.
  */
 export const exceeded = (share: number | undefined, { all, rejected }: Rows): boolean =>
-  (all > 0 && rejected === all) || (rejected > all * (share ?? defaultShare) && (share !== undefined || rejected > few))
+  (all > 0 && rejected === all) || (rejected > all * (share ?? defaultShare) && (share !== undefined || rejected > defaultCount))
 
-/** Says in a sentence that the limit is exceeded, with the first rejected row. */
+/** The message for an exceeded limit, with the first rejected row. */
 export const sentence = (
   { all, rejected }: Rows,
   first: { readonly line: number; readonly reason: string } | undefined,
   unit: Unit
 ): string => {
-  const how = rejected < all
+  const share = rejected < all
     ? `${rejected} of ${all} rows are rejected`
     : all === 1
     ? "its only row is rejected"
     : `all of its ${all} rows are rejected`
   const where = first === undefined ? "" : `, the first in ${unit} ${first.line}: ${first.reason}`
-  return `${how}${where}${rejected < all ? "; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be" : ""}`
+  return `${share}${where}${rejected < all ? "; --max-bad-rows (STOCK_SYNC_MAX_BAD_ROWS) says how many may be" : ""}`
 }

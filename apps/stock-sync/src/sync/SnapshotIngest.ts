@@ -1,123 +1,143 @@
 /**
- * Turns the source into what is wanted: at the start, whenever the source has changed, some time after a failure, and once a
- * held snapshot is confirmed. Whatever fails, the wanted stock stays.
+ * Reads the source and applies its snapshots: at the start, after each change of the source, some time after a failure, and once a
+ * held snapshot is confirmed. After a failure the wanted stock stays unchanged.
  */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
-import type { Ledger, LedgerFault, SnapshotHeld, SnapshotPolicy } from "../ledger/Ledger.js"
-import { Source, type SourceFailure } from "../source/Source.js"
+import { Ledger } from "../ledger/Ledger.js"
+import type { LedgerFault, SnapshotHeld } from "../ledger/LedgerError.js"
+import type { SnapshotPolicy } from "../ledger/Snapshot.js"
+import { type Snapshot, Source, type SourceFailure } from "../source/Source.js"
 import * as Backoff from "./Backoff.js"
+import { DispatchSignal } from "./DispatchSignal.js"
 import * as FailureEvent from "./FailureEvent.js"
 import { SyncStatus } from "./SyncStatus.js"
 
-export interface SourceReader {
+export class SnapshotIngest extends Context.Tag("@plaza/stock-sync/sync/SnapshotIngest")<SnapshotIngest, {
   /** Reads the source once. */
-  readonly read: (ledger: Ledger["Type"]) => Effect.Effect<void, LedgerFault | SnapshotHeld | SourceFailure>
+  readonly ingest: Effect.Effect<void, LedgerFault | SnapshotHeld | SourceFailure, Ledger>
   /**
-   * Reads until the ledger fails. A version of the source that was read in an earlier ledger session is not read again, unless
-   * the ledger no longer has its snapshot.
+   * Reads the source until the ledger fails. Skips a version that was applied or held before, also with an earlier opening of the
+   * ledger, unless the ledger no longer has that snapshot.
    */
-  readonly run: (ledger: Ledger["Type"]) => Effect.Effect<never, LedgerFault>
-}
+  readonly run: Effect.Effect<never, LedgerFault, Ledger>
+}>() {}
 
 const backoff: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
-// Another process confirms a held snapshot in the ledger, of which nothing tells.
-const confirmationInterval = Duration.seconds(5)
+// Another process confirms a held snapshot in the ledger, which gives no signal.
+const confirmationPollInterval = Duration.seconds(5)
 
-export const make = (options: {
-  readonly policy: SnapshotPolicy
-  /** Something may be due. */
-  readonly wakes: Queue.Enqueue<void>
-}): Effect.Effect<SourceReader, never, Source | SyncStatus> =>
-  Effect.gen(function*() {
-    const source = yield* Source
-    const status = yield* SyncStatus
-    // The version that was last taken or held: in either case there is nothing new in it.
-    let known = Option.none<string>()
-    let failures = 0
-    // What the ledger has of it, to recognise a ledger that was removed or restored between two sessions.
-    let knownAs: string | undefined
+interface Progress {
+  /** The version of the source that was last applied or held. */
+  readonly version: Option.Option<string>
+  /** Identifies the ledger's snapshot of that version. A ledger that was removed or restored has another one. */
+  readonly ledgerSnapshot: string | undefined
+  /** Failures since the source was last read. */
+  readonly failures: number
+}
 
-    const snapshotOf = (ledger: Ledger["Type"]) =>
-      Effect.map(ledger.snapshot, ({ held, takenAt }) => `${takenAt}/${Option.match(held, { onNone: () => "", onSome: ({ at }) => at })}`)
-    const noteKnown = (ledger: Ledger["Type"], version: Option.Option<string>) =>
-      Effect.map(snapshotOf(ledger), (snapshot) => {
-        known = version
-        knownAs = snapshot
+const snapshotIdentity = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const { held, takenAt } = yield* ledger.snapshot
+  const millis = (at: DateTime.Utc | undefined) => at === undefined ? "" : DateTime.toEpochMillis(at)
+  return `${millis(takenAt)}/${millis(Option.getOrUndefined(held)?.at)}`
+})
+
+const isConfirmed = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  const { held } = yield* ledger.snapshot
+  return Option.exists(held, ({ confirmed }) => confirmed)
+})
+
+export const layer = (
+  policy: SnapshotPolicy
+): Layer.Layer<SnapshotIngest, never, DispatchSignal | Source | SyncStatus> =>
+  Layer.effect(
+    SnapshotIngest,
+    Effect.gen(function*() {
+      const signal = yield* DispatchSignal
+      const source = yield* Source
+      const status = yield* SyncStatus
+      const progress = yield* Ref.make<Progress>({ version: Option.none(), ledgerSnapshot: undefined, failures: 0 })
+      const update = (change: Partial<Progress>) => Ref.update(progress, (before) => ({ ...before, ...change }))
+
+      const recordVersion = (version: Option.Option<string>) =>
+        Effect.flatMap(snapshotIdentity, (ledgerSnapshot) => update({ version, ledgerSnapshot }))
+
+      const applySnapshot = Effect.fn("StockSync.applySnapshot")(function*({ excluded, rows, unit, version }: Snapshot) {
+        const ledger = yield* Ledger
+        const count = yield* Ref.make(0)
+        const counted = Stream.mapChunksEffect(rows, (chunk) => Effect.as(Ref.update(count, (before) => before + chunk.length), chunk))
+        const result = yield* ledger.applySnapshot({ source: source.name, unit, excluded, rows: counted }, policy).pipe(
+          Effect.tapErrorTag("SnapshotHeld", (failure) =>
+            Effect.gen(function*() {
+              yield* recordVersion(version)
+              const event = yield* FailureEvent.make("source", failure)
+              yield* status.publish({ _tag: "SnapshotHeld", rows: yield* Ref.get(count), held: failure.held, failure: event })
+            }))
+        )
+        yield* recordVersion(version)
+        const total = yield* Ref.get(count)
+        yield* Effect.annotateCurrentSpan({ "stock_sync.rows": total, "stock_sync.rows.changed": result.changed })
+        yield* status.publish({ _tag: "SnapshotAccepted", rows: total, result })
       })
 
-    const read: SourceReader["read"] = (ledger) =>
-      Effect.scoped(Effect.gen(function*() {
-        const opened = yield* source.open(known)
-        if (Option.isNone(opened)) return yield* status.publish({ _tag: "SourceUnchanged" })
-        const { excluded, rows, unit, version } = opened.value
-        let count = 0
-        const counted = Stream.mapChunks(rows, (chunk) => {
-          count += chunk.length
-          return chunk
+      const publishFailure = (failure: SourceFailure) =>
+        Effect.gen(function*() {
+          const event = yield* FailureEvent.make("source", failure)
+          yield* Ref.update(progress, (before) => ({ ...before, failures: before.failures + 1 }))
+          yield* status.publish({ _tag: "SourceFailed", failure: event })
         })
-        const received = yield* ledger.receive({ source: source.name, unit, excluded, rows: counted }, options.policy).pipe(
-          Effect.tapErrorTag("SnapshotHeld", (failure) =>
-            Effect.zipRight(
-              noteKnown(ledger, version),
-              Effect.flatMap(FailureEvent.make("source", failure),
-                (report) => status.publish({ _tag: "SourceHeld", rows: count, held: failure.held, failure: report }))
-            ))
-        )
-        yield* noteKnown(ledger, version)
-        yield* status.publish({ _tag: "SourceTaken", rows: count, received })
+
+      const ingest = Effect.scoped(Effect.gen(function*() {
+        const snapshot = yield* source.open((yield* Ref.get(progress)).version)
+        yield* Option.match(snapshot, {
+          onNone: () => status.publish({ _tag: "SourceUnchanged" }),
+          onSome: applySnapshot
+        })
       })).pipe(
-        Effect.tap(() => {
-          failures = 0
-        }),
-        Effect.tapErrorTag("SnapshotHeld", () =>
-          Effect.sync(() => {
-            failures = 0
-          })),
-        Effect.tapError((failure) =>
-          failure._tag === "SourceError" || failure._tag === "SourceUnreachable"
-            ? Effect.flatMap(FailureEvent.make("source", failure), (report) => {
-              failures++
-              return status.publish({ _tag: "SourceFailed", failure: report })
-            })
-            : Effect.void
-        ),
-        Effect.ensuring(Queue.offer(options.wakes, undefined))
+        Effect.tap(() => update({ failures: 0 })),
+        Effect.tapErrorTag("SnapshotHeld", () => update({ failures: 0 })),
+        Effect.tapErrorTag("SourceError", publishFailure),
+        Effect.tapErrorTag("SourceUnreachable", publishFailure),
+        Effect.ensuring(signal.notify)
       )
 
-    const isConfirmed = (ledger: Ledger["Type"]) =>
-      Effect.map(ledger.snapshot, ({ held }) => Option.exists(held, ({ confirmed }) => confirmed))
-
-    const reread = (ledger: Ledger["Type"]) =>
-      Effect.gen(function*() {
-        // The source has not changed since it was held, and is to be read all the same.
-        if ((yield* status.state).source.held !== undefined && (yield* isConfirmed(ledger))) known = Option.none()
-        yield* Effect.catchTags(read(ledger), {
+      const ingestAgain = Effect.gen(function*() {
+        // A confirmed snapshot is read again although the source has not changed.
+        if ((yield* status.state).source.held !== undefined && (yield* isConfirmed)) yield* update({ version: Option.none() })
+        yield* Effect.catchTags(ingest, {
           SnapshotHeld: () => Effect.void,
           SourceError: () => Effect.void,
           SourceUnreachable: () => Effect.void
         })
       })
 
-    const wait = (ledger: Ledger["Type"], looks: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault> =>
-      Effect.gen(function*() {
-        if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(looks), yield* Backoff.delay(backoff, failures)))
-        if ((yield* status.state).source.held === undefined) return yield* Queue.take(looks)
-        const looked = yield* Effect.timeoutOption(Queue.take(looks), confirmationInterval)
-        if (Option.isNone(looked) && !(yield* isConfirmed(ledger))) yield* wait(ledger, looks)
-      })
+      /** Waits until the source changes, a backoff ends or a held snapshot is confirmed. */
+      const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
+        Effect.gen(function*() {
+          const { failures } = yield* Ref.get(progress)
+          if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* Backoff.delay(backoff, failures)))
+          if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
+          const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
+          if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)
+        })
 
-    return {
-      read,
-      run: (ledger) =>
-        Effect.scoped(Effect.gen(function*() {
-          if (knownAs !== (yield* snapshotOf(ledger))) known = Option.none()
-          const looks = yield* Queue.sliding<void>(1)
-          yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(looks, undefined)))
-          return yield* Effect.forever(Effect.zipRight(reread(ledger), wait(ledger, looks)))
-        }))
-    }
-  })
+      const run = Effect.scoped(Effect.gen(function*() {
+        const { ledgerSnapshot } = yield* Ref.get(progress)
+        if (ledgerSnapshot !== (yield* snapshotIdentity)) yield* update({ version: Option.none() })
+        const changes = yield* Queue.sliding<void>(1)
+        yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+        return yield* Effect.forever(Effect.zipRight(ingestAgain, awaitNext(changes)))
+      }))
+
+      return { ingest, run }
+    })
+  )

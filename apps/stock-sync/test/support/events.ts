@@ -1,11 +1,12 @@
 /** What the events of a worker are made of. */
 import { ProductId } from "@plaza/domain"
 import type { Failure } from "../../src/sync/SyncStatus.js"
+import { utc } from "./utc.js"
 
 export const id = (text: string) => ProductId.make(text)
 
 export const failure = (more: Partial<Failure> = {}): Failure => ({
-  at: 0,
+  at: utc(0),
   about: "account",
   productId: undefined,
   tag: "InvalidApiKey",

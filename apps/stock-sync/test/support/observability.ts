@@ -1,6 +1,7 @@
 /** Log, status page and collector as the program puts them together, in real time; log lines go into an array. */
 import { Streams } from "@plaza/cli-kit"
 import { Duration, Effect, Layer, LogLevel, Option } from "effect"
+import * as CurrentLedger from "../../src/ledger/CurrentLedger.js"
 import * as Observability from "../../src/observability/Observability.js"
 import type * as OtlpSettings from "../../src/observability/OtlpSettings.js"
 import { layer as layerState } from "../../src/sync/SyncStatus.js"
@@ -23,7 +24,7 @@ export const observed = ({ host = "127.0.0.1", lines = [], logs = { format: "tex
     rateWindow: Duration.minutes(1),
     poll: undefined
   }).pipe(
-    Layer.provideMerge(layerState),
+    Layer.provideMerge(Layer.merge(layerState, CurrentLedger.layer)),
     Layer.provide(Streams.layerTest({ stdout: [], stderr: lines }))
   )
 

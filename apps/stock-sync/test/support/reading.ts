@@ -4,9 +4,9 @@
 import { Chunk, Effect, Stream } from "effect"
 import { expect } from "vitest"
 
-export const good = (line: number, productId: string, stock: number) => ({ _tag: "Good", line, productId, stock })
+export const good = (line: number, productId: string, stock: number) => ({ _tag: "Valid", line, productId, stock })
 export const bad = (line: number, productId: string | undefined, reason: string) => ({
-  _tag: "Bad",
+  _tag: "Rejected",
   line,
   productId,
   reason: containing(reason)

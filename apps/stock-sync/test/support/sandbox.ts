@@ -6,7 +6,8 @@ import { ProductId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Layer } from "effect"
-import type { LedgerOptions, SnapshotPolicy } from "../../src/ledger/Ledger.js"
+import type { LedgerOptions } from "../../src/ledger/Ledger.js"
+import type { SnapshotPolicy } from "../../src/ledger/Snapshot.js"
 
 const manyRequests = 100_000
 
@@ -17,7 +18,7 @@ export const sandboxAndClient = Layer.provideMerge(
 )
 
 export const row = (productId: string, stock: number, line = 2): Row => ({
-  _tag: "Good",
+  _tag: "Valid",
   line,
   productId: ProductId.make(productId),
   stock
@@ -25,7 +26,7 @@ export const row = (productId: string, stock: number, line = 2): Row => ({
 
 /** The defaults of the program. */
 export const policy: SnapshotPolicy = {
-  gone: "leave",
+  missing: "leave",
   duplicates: "reject",
   guard: { share: 0.2, count: 10, window: Duration.days(1) },
   maxBadRows: undefined

@@ -10,12 +10,15 @@ import { type Assumptions, type Fault, Sandbox } from "@plaza/sandbox"
 import type { Row } from "@plaza/tabular/Stock"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
 import { Chunk, DateTime, Duration, Effect, Fiber, Layer, Logger, LogLevel, Option, Queue, Ref, Stream } from "effect"
-import * as DispatchQueries from "../../src/ledger/DispatchQueries.js"
-import { Ledger, type LedgerFault, type LedgerOptions } from "../../src/ledger/Ledger.js"
+import * as CurrentLedger from "../../src/ledger/CurrentLedger.js"
+import * as Dialect from "../../src/ledger/Dialect.js"
+import { Ledger, type LedgerOptions } from "../../src/ledger/Ledger.js"
 import * as LedgerConnection from "../../src/ledger/LedgerConnection.js"
+import type { LedgerFault } from "../../src/ledger/LedgerError.js"
 import * as LedgerSql from "../../src/ledger/LedgerSql.js"
+import * as Migrations from "../../src/ledger/Migrations.js"
+import * as OutcomeQueries from "../../src/ledger/OutcomeQueries.js"
 import { faultOf } from "../../src/ledger/SqliteErrors.js"
-import * as SqliteSchema from "../../src/ledger/SqliteSchema.js"
 import { Source, type SourceFailure } from "../../src/source/Source.js"
 import * as SyncStatus from "../../src/sync/SyncStatus.js"
 import * as SyncWorker from "../../src/sync/SyncWorker.js"
@@ -77,11 +80,11 @@ export interface MemoryLedger {
 export const memoryLedger = (options: LedgerOptions = ledgerOptions) =>
   Effect.gen(function*() {
     const sql = yield* SqliteClient.make({ filename: ":memory:", disableWAL: true })
-    yield* SqliteSchema.migrate(sql, 0)
+    yield* Migrations.migrate(sql, Dialect.sqlite, 0)
     const access = LedgerConnection.make(sql, "memory", faultOf("memory"))
     const memory: MemoryLedger = {
       ledger: LedgerSql.make(access, options),
-      reopened: Effect.asVoid(access.run(DispatchQueries.cutOff(sql, options)))
+      reopened: Effect.asVoid(access.run(OutcomeQueries.markInterrupted(sql, options)))
     }
     return memory
   }).pipe(Effect.provide(Reactivity.layer), Effect.orDie)
@@ -106,7 +109,9 @@ const optionsOf = (ledger: Ledger["Type"], baseUrl: string, { reassert, ...setti
 export const started = (from: Source["Type"], ledger: Ledger["Type"], settings: Settings = {}) =>
   Effect.gen(function*() {
     const { baseUrl } = yield* Sandbox.Sandbox
-    const fiber = yield* Effect.forkScoped(SyncWorker.run(optionsOf(ledger, baseUrl, settings)).pipe(Effect.provideService(Source, from)))
+    const fiber = yield* Effect.forkScoped(
+      SyncWorker.run(optionsOf(ledger, baseUrl, settings)).pipe(Effect.provideService(Source, from), Effect.provide(CurrentLedger.layer))
+    )
     const state = yield* SyncStatus.SyncStatus
     return { fiber, state: state.state, subscribe: state.subscribe, stop: Fiber.interrupt(fiber) }
   })

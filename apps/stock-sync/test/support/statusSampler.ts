@@ -1,20 +1,23 @@
-/** The state of a worker and a ledger that a test changes, with the monitor, the log and the status page over both. */
+/** The state of a worker and a ledger that a test changes, with the sampler, the log and the status page over both. */
 import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { ProductId } from "@plaza/domain"
-import { Duration, Effect, Layer, Logger, LogLevel, Option, Stream } from "effect"
-import { type Held, Ledger } from "../../src/ledger/Ledger.js"
+import { Duration, Effect, Layer, Logger, LogLevel, Option, Ref, Stream } from "effect"
+import * as CurrentLedger from "../../src/ledger/CurrentLedger.js"
+import { Ledger } from "../../src/ledger/Ledger.js"
+import type { HeldSnapshot } from "../../src/ledger/Snapshot.js"
 import * as LedgerSqlite from "../../src/ledger/Sqlite.js"
 import * as EventLogger from "../../src/observability/EventLogger.js"
 import * as Routes from "../../src/observability/Routes.js"
 import * as StatusSampler from "../../src/observability/StatusSampler.js"
 import { type Failure, layer as layerState, type SyncEvent, SyncStatus } from "../../src/sync/SyncStatus.js"
 import { ledgerOptions, policy, row } from "./sandbox.js"
+import { utc } from "./utc.js"
 
 export const id = (text: string) => ProductId.make(text)
 
 export const failure = (more: Partial<Failure> = {}): Failure => ({
-  at: 0,
+  at: utc(0),
   about: "account",
   productId: undefined,
   tag: "InvalidApiKey",
@@ -24,10 +27,10 @@ export const failure = (more: Partial<Failure> = {}): Failure => ({
 })
 
 /** A held snapshot that would sell out 60 of 100 products. */
-export const held: Held = {
+export const held: HeldSnapshot = {
   number: 3,
-  since: 0,
-  at: 0,
+  since: utc(0),
+  at: utc(0),
   confirmed: false,
   figures: { catalogue: 100, soldOut: 60, fell: 0, rose: 0, missing: 0, zeroed: 0 }
 }
@@ -35,7 +38,14 @@ export const held: Held = {
 /** Something happens to the worker. */
 export const happens = (event: SyncEvent) => Effect.flatMap(SyncStatus, (status) => status.publish(event))
 
-export const ledgerOpens = Effect.flatMap(Ledger, (ledger) => happens({ _tag: "LedgerIs", ledger: { _tag: "Open", since: 0, ledger } }))
+/** The worker opens a ledger. */
+export const opens = (ledger: Ledger["Type"]) =>
+  Effect.zipRight(
+    Effect.flatMap(CurrentLedger.CurrentLedger, (current) => Ref.set(current, Option.some(ledger))),
+    happens({ _tag: "LedgerChanged", ledger: { _tag: "Open", since: utc(0), path: ledger.path } })
+  )
+
+export const ledgerOpens = Effect.flatMap(Ledger, opens)
 
 /** The ledger receives a snapshot, with one bad row for each reason. */
 export const received = (wanted: Readonly<Record<string, number>>, reasons: ReadonlyArray<string> = []) =>
@@ -43,11 +53,11 @@ export const received = (wanted: Readonly<Record<string, number>>, reasons: Read
     const good = Object.entries(wanted).map(([productId, stock], index) => row(productId, stock, index + 2))
     const rows = [
       ...good,
-      ...reasons.map((reason, index) => ({ _tag: "Bad", line: good.length + 2 + index, productId: undefined, reason } as const))
+      ...reasons.map((reason, index) => ({ _tag: "Rejected", line: good.length + 2 + index, productId: undefined, reason } as const))
     ]
-    const received = yield* Effect.flatMap(Ledger,
-      (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows: Stream.fromIterable(rows) }, policy))
-    yield* happens({ _tag: "SourceTaken", rows: rows.length, received })
+    const result = yield* Effect.flatMap(Ledger,
+      (ledger) => ledger.applySnapshot({ source: "stock.csv", unit: "line", excluded: new Set(), rows: Stream.fromIterable(rows) }, policy))
+    yield* happens({ _tag: "SnapshotAccepted", rows: rows.length, result })
   })
 
 /** The ledger holds a snapshot that sells out every product. */
@@ -55,12 +65,12 @@ export const heldInLedger = (ids: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const rows = Stream.fromIterable(ids.map((productId, index) => row(productId, 0, index + 2)))
     const { held } = yield* Effect.flip(
-      Effect.flatMap(Ledger, (ledger) => ledger.receive({ source: "stock.csv", unit: "line", excluded: new Set(), rows }, policy))
+      Effect.flatMap(Ledger, (ledger) => ledger.applySnapshot({ source: "stock.csv", unit: "line", excluded: new Set(), rows }, policy))
     ).pipe(
       Effect.flatMap((refused) => refused._tag === "SnapshotHeld" ? Effect.succeed(refused) : Effect.dieMessage("the snapshot is not held"))
     )
     yield* happens({
-      _tag: "SourceHeld",
+      _tag: "SnapshotHeld",
       rows: ids.length,
       held,
       failure: failure({ about: "source", tag: "SnapshotHeld", code: undefined, message: "held" })
@@ -74,7 +84,7 @@ export const sent = (
 ) =>
   Effect.gen(function*() {
     const ledger = yield* Ledger
-    const taken = Option.getOrThrow(yield* ledger.take({ _tag: "Due", assertBefore: Option.none() }))
+    const taken = Option.getOrThrow(yield* ledger.take({ _tag: "Due", confirmedBefore: Option.none() }))
     const { priority, productId, since, value, wasQuarantined } = taken
     yield* outcome === "confirmed"
       ? ledger.confirm(taken)
@@ -92,12 +102,15 @@ export const sent = (
 export const ready = (wanted: Readonly<Record<string, number>> = {}) =>
   Effect.gen(function*() {
     yield* ledgerOpens
-    yield* happens({ _tag: "Bound", owner: { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "0123456789abcdef" } })
-    yield* happens({ _tag: "AccountIs", account: { _tag: "Running", since: 0 } })
+    yield* happens({
+      _tag: "AccountBound",
+      owner: { baseUrl: "https://shop.example/open/v1", id: "acc_1", keyFingerprint: "0123456789abcdef" }
+    })
+    yield* happens({ _tag: "AccountChanged", account: { _tag: "Running", since: utc(0) } })
     yield* received({ "ALWAYS-THERE": 1, ...wanted })
   })
 
-export const options = { rateLimit: 120, rateWindow: Duration.seconds(60), sourcePatience: Duration.minutes(5), loopback: true }
+export const options = { rateLimit: 120, rateWindow: Duration.seconds(60), sourceStaleAfter: Duration.minutes(5), loopback: true }
 
 export interface Response {
   readonly status: number
@@ -129,8 +142,8 @@ export const metric = (name: string) =>
 /** A ledger at a path, the worker's state, and what observes both. Log lines go into the array. */
 export const layer = (path: string, lines: Array<string> = []) =>
   StatusSampler.layer(options).pipe(
-    Layer.provideMerge(Layer.scopedDiscard(EventLogger.keep)),
-    Layer.provideMerge(layerState),
+    Layer.provideMerge(EventLogger.layer),
+    Layer.provideMerge(Layer.merge(layerState, CurrentLedger.layer)),
     Layer.provideMerge(Layer.provide(LedgerSqlite.layer(path, ledgerOptions), NodeContext.layer)),
     Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.map(Logger.logfmtLogger, (line) => void lines.push(line)))),
     Layer.provideMerge(Logger.minimumLogLevel(LogLevel.Info))

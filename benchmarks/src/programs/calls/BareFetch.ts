@@ -1,6 +1,6 @@
 /** Calls by Node's fetch and `JSON.parse`. */
-import { apiKey } from "../apiKey.js"
-import { inLoops, serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { inLoops, serve, stock } from "./Caller.js"
 
 serve((baseUrl) => {
   const headers = { authorization: `Bearer ${apiKey}`, accept: "application/json" }

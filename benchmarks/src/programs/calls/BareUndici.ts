@@ -1,7 +1,7 @@
-/** Calls by `undici.request` and `JSON.parse`, about the minimum cost of a call over a socket. */
+/** Calls by `undici.request` and `JSON.parse`, close to the minimum cost of a call over a socket. */
 import { type Dispatcher, request } from "undici"
-import { apiKey } from "../apiKey.js"
-import { inLoops, serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { inLoops, serve, stock } from "./Caller.js"
 
 serve((baseUrl) => {
   const headers = { authorization: `Bearer ${apiKey}`, accept: "application/json" }

@@ -1,8 +1,8 @@
 /** Calls by `got` with its defaults: retries, node:http and keep-alive. */
 import got from "got"
 import { Agent } from "node:http"
-import { apiKey } from "../apiKey.js"
-import { inLoops, serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { inLoops, serve, stock } from "./Caller.js"
 
 serve((baseUrl) => {
   const client = got.extend({

@@ -1,7 +1,7 @@
 /** Calls by `ky` with its defaults: retries and a timeout. */
 import ky from "ky"
-import { apiKey } from "../apiKey.js"
-import { inLoops, serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { inLoops, serve, stock } from "./Caller.js"
 
 serve((baseUrl) => {
   const client = ky.create({ prefixUrl: baseUrl, headers: { authorization: `Bearer ${apiKey}` } })

@@ -1,13 +1,13 @@
 /**
- * Calls by `@octokit/core` with its plugins for retries and throttling, the nearest to Plaza's features. Its limiters
- * are active but never delay a call.
+ * Calls by `@octokit/core` with its plugins for retries and throttling, the caller with the most similar features. Its
+ * limiters are active but never delay a call.
  */
 import { Octokit } from "@octokit/core"
 import { retry } from "@octokit/plugin-retry"
 import { throttling } from "@octokit/plugin-throttling"
 import Bottleneck from "bottleneck"
-import { apiKey } from "../apiKey.js"
-import { inLoops, serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { inLoops, serve, stock } from "./Caller.js"
 
 const never = () => false
 

@@ -1,19 +1,19 @@
-/** Calls by `openapi-fetch`, with types as its generator writes them. */
+/** Calls by `openapi-fetch`, with types as openapi-typescript generates them. */
 import createClient from "openapi-fetch"
-import { apiKey } from "../apiKey.js"
-import { inLoops, serve, stock } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { inLoops, serve, stock } from "./Caller.js"
 
-interface Answer<A> {
+interface Success<A> {
   readonly 200: { readonly content: { readonly "application/json": A } }
 }
 
 interface Paths {
-  readonly "/me": { readonly get: { readonly responses: Answer<{ readonly id: string }> } }
+  readonly "/me": { readonly get: { readonly responses: Success<{ readonly id: string }> } }
   readonly "/store/products/{id}/stock": {
     readonly patch: {
       readonly parameters: { readonly path: { readonly id: string } }
       readonly requestBody: { readonly content: { readonly "application/json": { readonly stock: number } } }
-      readonly responses: Answer<{ readonly id: string }>
+      readonly responses: Success<{ readonly id: string }>
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Calls by Plaza on undici, with rate limit, delivery rules, schemas and spans. */
 import * as NodeClient from "@plaza/client/node"
-import { onLayer } from "./plaza.js"
+import { onLayer } from "./PlazaCaller.js"
 
 onLayer(NodeClient.layer)

@@ -1,30 +1,30 @@
 /**
- * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time of that, of opening and of reading,
- * and the size of the process.
+ * Receives a snapshot into a ledger of `plaza-stock-sync`, and measures the time to open it, to receive and to read, and the memory.
  */
 import { NodeContext } from "@effect/platform-node"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { ProductId } from "@plaza/domain/Ids"
-import { Ledger, type LedgerOptions, type SnapshotPolicy } from "@plaza/stock-sync/ledger/Ledger"
+import { Ledger, type LedgerOptions } from "@plaza/stock-sync/ledger/Ledger"
 import * as Open from "@plaza/stock-sync/ledger/Open"
+import type { SnapshotPolicy } from "@plaza/stock-sync/ledger/Snapshot"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Context, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
 export interface Task {
-  /** As `--ledger` names it. */
+  /** The value of `--ledger`. */
   readonly place: string
   readonly products: number
-  /** How many of them have another stock than at first. */
+  /** Number of products whose stock differs from the first snapshot. */
   readonly changes: number
-  /** Afterwards everything counts as confirmed, as it would be after days of sending. */
+  /** Marks all products as confirmed afterwards. */
   readonly settle: boolean
 }
 
 const chunk = 1_000
-// Has no factor in common with the number of products, so that ids come in no order: a file is sorted by anything but these.
+// Has no factor in common with the number of products, so that every product occurs once and the ids are not sorted.
 const step = 7_919
 
 const rows = ({ changes, products }: Task) =>
@@ -33,7 +33,7 @@ const rows = ({ changes, products }: Task) =>
       Chunk.makeBy(Math.min(chunk, products - from), (offset): Row => {
         const product = ((from + offset) * step) % products
         return {
-          _tag: "Good",
+          _tag: "Valid",
           line: from + offset + 2,
           productId: ProductId.make(`SKU-${product}`),
           stock: (product % 97) + (product < changes ? 100 : 1)
@@ -54,7 +54,7 @@ const settle = (place: string) =>
 
 const options: LedgerOptions = { historyLimit: 100_000, lateWrites: Duration.minutes(1), rateWindow: Duration.minutes(1) }
 const policy: SnapshotPolicy = {
-  gone: "leave",
+  missing: "leave",
   duplicates: "reject",
   guard: { share: 0.2, count: 10, window: Duration.days(1) },
   maxBadRows: undefined
@@ -69,16 +69,16 @@ const receive = (task: Task) =>
     const opening = elapsed(start)
     const before = process.hrtime.bigint()
     const ledger = Context.get(opened, Ledger)
-    const { changed } = yield* ledger.receive({ source: "memory", unit: "row", excluded: new Set(), rows: rows(task) }, policy)
+    const { changed } = yield* ledger.applySnapshot({ source: "memory", unit: "row", excluded: new Set(), rows: rows(task) }, policy)
     const seconds = elapsed(before)
     const read = process.hrtime.bigint()
     yield* Effect.all([ledger.counts, ledger.backlog, Stream.runDrain(ledger.queue)])
     return { changed, opening, seconds, reading: elapsed(read), peak: process.resourceUsage().maxRSS * 1_024 }
   }).pipe(Effect.scoped)
 
-answering((question) => {
-  // The process that asks is ours and asks by this type.
-  const task = question as Task
+onRequest((request) => {
+  // The cast is true: only our parent process sends requests, and of this type.
+  const task = request as Task
   const received = receive(task)
   return Effect.runPromise(task.settle ? Effect.tap(received, () => settle(task.place)) : received)
 })

@@ -1,7 +1,7 @@
 /** A list read by a hand-written loop: fetch, `JSON.parse`, the next cursor, dates parsed where needed. */
 import { setTimeout } from "node:timers/promises"
-import { apiKey } from "../apiKey.js"
-import { serve } from "./caller.js"
+import { apiKey } from "../ApiKey.js"
+import { serve } from "./ListReader.js"
 
 interface Page {
   readonly data: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>

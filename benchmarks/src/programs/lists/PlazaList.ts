@@ -2,8 +2,8 @@
 import { Posts } from "@plaza/client"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { serve } from "./caller.js"
-import { run } from "./plaza.js"
+import { serve } from "./ListReader.js"
+import { run } from "./PlazaReader.js"
 
 serve({
   items: (baseUrl, onItem) =>

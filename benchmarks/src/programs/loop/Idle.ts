@@ -1,23 +1,23 @@
-/** Measures the cost of an hour of the engine without changes. */
+/** Measures the cost of an hour of the worker without changes. */
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Effect } from "effect"
+import { Effect, Logger, LogLevel } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { answering } from "../answering.js"
-import * as Looping from "./Looping.js"
+import { onRequest } from "../ChildProtocol.js"
+import * as SimulatedWorker from "./SimulatedWorker.js"
 
 export interface Task {
   readonly place: string
   readonly products: number
-  /** Of the allowance, for assertions. */
+  /** Share of the rate limit for re-sending confirmed stock. */
   readonly share: number
 }
 
 setFlagsFromString("--expose-gc")
 const heap = () => {
-  // A context that was made before has no such function.
+  // Only a context that is created after the flag has this function.
   runInNewContext("gc()")
   return process.memoryUsage().heapUsed
 }
@@ -26,16 +26,16 @@ const cpu = () => {
   return (system + user) / 1e6
 }
 
-/** A ledger in which everything is confirmed. */
+/** Prepares a ledger in which all products are confirmed. */
 const prepared = ({ place, products }: Task) =>
   Effect.zipRight(
-    Effect.scoped(Effect.flatMap(Looping.opened(place), (ledger) =>
-      ledger.receive({
+    Effect.scoped(Effect.flatMap(SimulatedWorker.opened(place), (ledger) =>
+      ledger.applySnapshot({
         source: "memory",
         unit: "row",
         excluded: new Set(),
-        rows: Looping.rowsOf(Array.from({ length: products }, () => 5))
-      }, Looping.policy))),
+        rows: SimulatedWorker.rowsOf(Array.from({ length: products }, () => 5))
+      }, SimulatedWorker.policy))),
     Effect.provide(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE product SET state = 'settled', confirmed = wanted, confirmed_at = since`),
       SqliteClient.layer({ filename: place })
@@ -45,12 +45,12 @@ const prepared = ({ place, products }: Task) =>
 const idle = (task: Task) =>
   Effect.gen(function*() {
     yield* prepared(task)
-    const { layer, requests } = Looping.service()
-    const ledger = yield* Looping.opened(task.place)
+    const { layer, requests } = SimulatedWorker.service()
+    const ledger = yield* SimulatedWorker.opened(task.place)
     return yield* Effect.gen(function*() {
-      const feed = yield* Looping.source(Array.from({ length: task.products }, () => 5))
-      yield* Effect.forkScoped(Looping.loop(ledger, feed.service, task.share))
-      // Until confirmations are old enough to be asserted, and everything is compiled.
+      const feed = yield* SimulatedWorker.source(Array.from({ length: task.products }, () => 5))
+      yield* Effect.forkScoped(SimulatedWorker.run(ledger, feed.service, task.share))
+      // Until confirmations are old enough to be sent again, and the code is compiled.
       yield* Effect.sleep("2 hours")
       const before = { heap: heap(), cpu: cpu(), requests: requests.length }
       yield* Effect.sleep("1 hour")
@@ -59,5 +59,5 @@ const idle = (task: Task) =>
     }).pipe(Effect.provide(layer), Effect.scoped, SimulatedTime.run)
   }).pipe(Effect.scoped)
 
-// The process that asks is ours and asks by this type.
-answering((question) => Effect.runPromise(idle(question as Task)))
+// The cast is true: only our parent process sends requests, and of this type.
+onRequest((request) => Effect.runPromise(Logger.withMinimumLogLevel(idle(request as Task), LogLevel.None)))

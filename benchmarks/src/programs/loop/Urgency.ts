@@ -1,16 +1,16 @@
 /**
- * Products that sell out behind ten thousand waiting ones: how many are sent before each, and how long it takes, with
- * the engine and with the same number of FIFO workers.
+ * Products that sell out behind ten thousand waiting ones: measures how many requests go before each and how long it takes, with the
+ * worker of `plaza-stock-sync` and with a FIFO queue of the same concurrency.
  */
 import { Store } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
-import { Clock, Effect, Random } from "effect"
-import { answering } from "../answering.js"
-import * as Looping from "./Looping.js"
+import { Clock, Effect, Logger, LogLevel, Random } from "effect"
+import { onRequest } from "../ChildProtocol.js"
+import * as SimulatedWorker from "./SimulatedWorker.js"
 
 export interface Task {
-  readonly kind: "loop" | "fifo"
-  /** Where the ledger lies. */
+  readonly kind: "worker" | "fifo"
+  /** Path of the ledger. */
   readonly place: string
   readonly products: number
   readonly changes: number
@@ -21,7 +21,7 @@ export interface Change {
   readonly seconds: number
 }
 
-const judged = (requests: ReadonlyArray<Looping.Request>, at: number, productId: string): Change | undefined => {
+const changeOf = (requests: ReadonlyArray<SimulatedWorker.Request>, at: number, productId: string): Change | undefined => {
   const mine = requests.find((request) => request.productId === productId && request.sentAt >= at)
   return mine === undefined ? undefined : {
     slotsBefore: requests.filter(({ sentAt }) => sentAt > at && sentAt < mine.sentAt).length,
@@ -29,64 +29,65 @@ const judged = (requests: ReadonlyArray<Looping.Request>, at: number, productId:
   }
 }
 
-/** Changes one product after the other, from the end. */
-const changing = (task: Task, change: (product: number) => Effect.Effect<void>) =>
+/** Sells out one product after the other, from the end of the list. */
+const sellOut = (task: Task, change: (product: number) => Effect.Effect<void>) =>
   Effect.forEach(Array.from({ length: task.changes }, (_, index) => index), (index) =>
     Effect.gen(function*() {
-      // Further apart than the window, so that no two wait at once.
+      // More than a window between two changes, so that only one product waits.
       yield* Effect.sleep(yield* Random.nextIntBetween(65_000, 125_000))
       const product = task.products - 1 - index
       yield* change(product)
-      return { at: yield* Clock.currentTimeMillis, productId: Looping.idOf(product) }
+      return { at: yield* Clock.currentTimeMillis, productId: SimulatedWorker.idOf(product) }
     }))
 
-const whole = (
+const waitForAll = (
   task: Task,
-  requests: ReadonlyArray<Looping.Request>,
+  requests: ReadonlyArray<SimulatedWorker.Request>,
   changes: ReadonlyArray<{ readonly at: number; readonly productId: string }>
 ) =>
   Effect.gen(function*() {
-    const judge = () => changes.flatMap(({ at, productId }) => judged(requests, at, productId) ?? [])
-    while (judge().length < task.changes) yield* Effect.sleep(60_000)
-    return judge()
+    const measured = () => changes.flatMap(({ at, productId }) => changeOf(requests, at, productId) ?? [])
+    while (measured().length < task.changes) yield* Effect.sleep(60_000)
+    return measured()
   })
 
-const withLoop = (task: Task) =>
+const withWorker = (task: Task) =>
   Effect.gen(function*() {
-    const { layer, requests } = Looping.service()
-    const ledger = yield* Looping.opened(task.place)
+    const { layer, requests } = SimulatedWorker.service()
+    const ledger = yield* SimulatedWorker.opened(task.place)
     const stocks = Array.from({ length: task.products }, () => 5)
     return yield* Effect.gen(function*() {
-      const feed = yield* Looping.source(stocks)
-      yield* Effect.forkScoped(Looping.loop(ledger, feed.service, 0.1))
-      const changes = yield* changing(task, (product) => {
+      const feed = yield* SimulatedWorker.source(stocks)
+      yield* Effect.forkScoped(SimulatedWorker.run(ledger, feed.service, 0.1))
+      const changes = yield* sellOut(task, (product) => {
         stocks[product] = 0
         return feed.changed
       })
-      return yield* whole(task, requests, changes)
+      return yield* waitForAll(task, requests, changes)
     }).pipe(Effect.provide(layer), Effect.scoped, SimulatedTime.run)
   }).pipe(Effect.scoped)
 
-const inOrder = (task: Task) =>
+const withFifo = (task: Task) =>
   Effect.gen(function*() {
-    const { layer, requests } = Looping.service()
+    const { layer, requests } = SimulatedWorker.service()
     return yield* Effect.gen(function*() {
       const store = yield* Store
       const queue = Array.from({ length: task.products }, (_, product) => product)
-      // A product that changes while it waits keeps its place in many a queue; here it was sent already, as in the better case.
+      // The products that sell out are not in the queue at first. A queue that contained them would not move them forward.
       queue.splice(task.products - task.changes)
       const work = Effect.forever(Effect.suspend(() => {
         const product = queue.shift()
-        return product === undefined ? Effect.sleep(100) : Effect.ignore(store.setStock(Looping.idOf(product), 0))
+        return product === undefined ? Effect.sleep(100) : Effect.ignore(store.setStock(SimulatedWorker.idOf(product), 0))
       }))
-      for (let worker = 0; worker < Looping.concurrency; worker++) yield* Effect.forkScoped(work)
-      const changes = yield* changing(task, (product) => Effect.sync(() => void queue.push(product)))
-      return yield* whole(task, requests, changes)
+      for (let worker = 0; worker < SimulatedWorker.concurrency; worker++) yield* Effect.forkScoped(work)
+      const changes = yield* sellOut(task, (product) => Effect.sync(() => void queue.push(product)))
+      return yield* waitForAll(task, requests, changes)
     }).pipe(Effect.provide(layer), Effect.scoped, SimulatedTime.run)
   })
 
-answering((question) => {
-  // The process that asks is ours and asks by this type.
-  const task = question as Task
-  return Effect.runPromise(Effect.withRandom(task.kind === "loop" ? withLoop(task) : inOrder(task), Random.make("urgency")))
+onRequest((request) => {
+  // The cast is true: only our parent process sends requests, and of this type.
+  const task = request as Task
+  const changes = task.kind === "worker" ? withWorker(task) : withFifo(task)
+  return Effect.runPromise(Effect.withRandom(changes, Random.make("urgency")).pipe(Logger.withMinimumLogLevel(LogLevel.None)))
 })

@@ -1,6 +1,6 @@
-/** A Node server that returns the same few bytes to every request, as an upper bound. */
+/** A Node server that sends the same short response to every request: the upper bound. */
 import { createServer } from "node:http"
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
 const body = JSON.stringify({ id: "1001", username: "plaza-shop" })
 
@@ -14,5 +14,5 @@ server.keepAliveTimeout = 60_000
 server.listen(0, "127.0.0.1", () => {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
-  answering(() => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: "none", memory: process.memoryUsage().rss }))
+  onRequest(() => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: "none", memory: process.memoryUsage().rss }))
 })

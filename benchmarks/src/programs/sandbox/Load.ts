@@ -1,10 +1,10 @@
-/** Runs autocannon in its own process: as many requests of one kind as possible in a time. */
+/** The load generator: runs autocannon with the options of the request. */
 import autocannon from "autocannon"
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
-answering(async (question) => {
-  // Asked by `SandboxLoad` alone.
-  const result = await autocannon(question as autocannon.Options)
+onRequest(async (request) => {
+  // The cast is true: only `SandboxLoad` sends requests, and of this type.
+  const result = await autocannon(request as autocannon.Options)
   return {
     perSecond: result.requests.total / result.duration,
     p99: result.latency.p99,

@@ -1,17 +1,16 @@
 /**
- * The sandbox on a socket, in memory, with a given number of posts and without effective limits. Loads the same
- * modules as a program that embeds it.
+ * The sandbox on a socket, in memory, with a number of generated posts and products and without effective limits.
  */
 import { Sandbox } from "@plaza/sandbox"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
 const posts = Number(process.argv[2] ?? 0)
 
 const serve = Effect.gen(function*() {
   const { apiKey, baseUrl } = yield* Sandbox.Sandbox
-  answering(() => Promise.resolve({ address: baseUrl, key: Redacted.value(apiKey), memory: process.memoryUsage().rss }))
+  onRequest(() => Promise.resolve({ address: baseUrl, key: Redacted.value(apiKey), memory: process.memoryUsage().rss }))
   return yield* Effect.never
 })
 

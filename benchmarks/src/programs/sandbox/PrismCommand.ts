@@ -1,9 +1,10 @@
 /** Prism as a command, mocking the same OpenAPI file. Its log is read and discarded. */
 import { execFileSync, spawn } from "node:child_process"
 import { createRequire } from "node:module"
-import { answering } from "../answering.js"
+import { apiKey } from "../ApiKey.js"
+import { onRequest } from "../ChildProtocol.js"
 
-// Its package names nothing but its command.
+// The package exports only its command.
 const command = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/index.js")
 const child = spawn(process.execPath, [command, "mock", process.argv[2] ?? "", "--host", "127.0.0.1", "--port", "0"], {
   stdio: ["ignore", "pipe", "inherit"]
@@ -13,20 +14,20 @@ process.on("SIGTERM", () => process.exit())
 process.on("disconnect", () => process.exit())
 
 const address = await new Promise<string>((resolve, reject) => {
-  let told = ""
+  let output = ""
   const read = (chunk: Buffer) => {
-    told += chunk.toString()
-    const found = /listening on (http:[\w/.:]+)/.exec(told)?.[1]
+    output += chunk.toString()
+    const found = /listening on (http:[\w/.:]+)/.exec(output)?.[1]
     if (found !== undefined) {
       child.stdout.off("data", read).resume()
       resolve(found)
     }
   }
   child.stdout.on("data", read)
-  child.on("exit", () => reject(new Error(`Prism ended: ${told}`)))
+  child.on("exit", () => reject(new Error(`Prism exited: ${output}`)))
 })
 
-/** What the process holds, in bytes, as `process.memoryUsage` would tell it. */
+/** Resident memory of the process in bytes. */
 const memory = () => 1024 * Number(execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" }))
 
-answering(() => Promise.resolve({ address, key: `bench_${"0".repeat(40)}`, memory: memory() }))
+onRequest(() => Promise.resolve({ address, key: apiKey, memory: memory() }))

@@ -2,7 +2,8 @@
 import { createLogger } from "@stoplight/prism-core"
 import { getHttpOperationsFromSpec } from "@stoplight/prism-http"
 import { createServer } from "@stoplight/prism-http-server"
-import { answering } from "../answering.js"
+import { apiKey } from "../ApiKey.js"
+import { onRequest } from "../ChildProtocol.js"
 
 const server = createServer(await getHttpOperationsFromSpec(process.argv[2] ?? ""), {
   cors: false,
@@ -18,4 +19,4 @@ const server = createServer(await getHttpOperationsFromSpec(process.argv[2] ?? "
   }
 })
 const address = await server.listen(0, "127.0.0.1")
-answering(() => Promise.resolve({ address, key: `bench_${"0".repeat(40)}`, memory: process.memoryUsage().rss }))
+onRequest(() => Promise.resolve({ address, key: apiKey, memory: process.memoryUsage().rss }))

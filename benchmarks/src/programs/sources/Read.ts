@@ -1,11 +1,11 @@
-/** Reads a source of `plaza-stock-sync` to its end, and measures time and process size. */
+/** Reads a source of `plaza-stock-sync` to its end, and measures time and memory. */
 import { NodeContext } from "@effect/platform-node"
 import * as Open from "@plaza/stock-sync/source/Open"
 import { Duration, Effect, Stream } from "effect"
-import { answering } from "../answering.js"
+import { onRequest } from "../ChildProtocol.js"
 
 export interface Task {
-  /** As `--source` names it. */
+  /** The value of `--source`. */
   readonly source: string
   readonly query: string | undefined
 }
@@ -17,11 +17,11 @@ const read = (task: Task) =>
     let good = 0
     yield* Stream.runForEachChunk(rows, (chunk) =>
       Effect.sync(() => {
-        for (const row of chunk) if (row._tag === "Good") good++
+        for (const row of chunk) if (row._tag === "Valid") good++
       }))
     const seconds = Number(process.hrtime.bigint() - before) / 1e9
     return { good, seconds, peak: process.resourceUsage().maxRSS * 1_024 }
   }).pipe(Effect.provide(NodeContext.layer))
 
-// The process that asks is ours and asks by this type.
-answering((question) => Effect.runPromise(read(question as Task)))
+// The cast is true: only our parent process sends requests, and of this type.
+onRequest((request) => Effect.runPromise(read(request as Task)))

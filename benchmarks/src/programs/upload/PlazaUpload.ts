@@ -6,17 +6,17 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
-import { apiKey } from "../apiKey.js"
-import { sending } from "./sending.js"
+import { apiKey } from "../ApiKey.js"
+import { serve } from "./Uploader.js"
 
-sending(async ({ address, path }) => {
+serve(async ({ address, path }) => {
   const client = Plaza.layer({ baseUrl: `${address}/open/v1`, apiKey: Redacted.make(apiKey) })
   const runtime = ManagedRuntime.make(Layer.provideMerge(Layer.provide(client, NodeClient.layer), NodeContext.layer))
-  // One call before, so that what is measured is the upload and not the loading of code.
+  // One call first loads the code.
   await runtime.runPromise(Effect.flatMap(Profiles, ({ me }) => me))
   return {
     upload: () =>
       runtime.runPromise(Effect.flatMap(Media, ({ uploadFile }) => Effect.map(uploadFile(path), ({ mediaId }) => Number(mediaId)))),
-    end: () => runtime.dispose()
+    close: () => runtime.dispose()
   }
 })

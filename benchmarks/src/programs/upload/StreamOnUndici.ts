@@ -2,10 +2,10 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { Agent } from "undici"
-import { apiKey } from "../apiKey.js"
-import { sending } from "./sending.js"
+import { apiKey } from "../ApiKey.js"
+import { serve } from "./Uploader.js"
 
-sending(async ({ address, path }) => {
+serve(async ({ address, path }) => {
   const agent = new Agent()
   const headers = { authorization: `Bearer ${apiKey}` }
   const { body } = await agent.request({ origin: address, path: "/open/v1/me", method: "GET", headers })
@@ -13,17 +13,17 @@ sending(async ({ address, path }) => {
   const { size } = await stat(path)
   return {
     upload: async () => {
-      const answer = await agent.request({
+      const response = await agent.request({
         origin: address,
         path: "/open/v1/media",
         method: "POST",
         headers: { ...headers, "content-length": String(size) },
         body: createReadStream(path)
       })
-      // The local service answers with a count in place of an id.
-      const { mediaId } = await answer.body.json() as { readonly mediaId: string }
+      // The cast is true: the local service responds with the number of bytes as the id.
+      const { mediaId } = await response.body.json() as { readonly mediaId: string }
       return Number(mediaId)
     },
-    end: () => agent.close()
+    close: () => agent.close()
   }
 })

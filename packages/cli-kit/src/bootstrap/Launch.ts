@@ -4,7 +4,7 @@
  */
 import { fstatSync, readFileSync, writeSync } from "node:fs"
 import * as Path from "node:path"
-import type { Manual } from "../Manual.js"
+import type { Manual } from "../help/Manual.js"
 import { loadProgram } from "./Loader.js"
 import * as Start from "./Start.js"
 

@@ -1,5 +1,5 @@
 /**
- * Validates the base address of the service.
+ * Validates the base URL of the service.
  *
  * @since 0.1.0
  */
@@ -14,27 +14,26 @@ import * as Either from "effect/Either"
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname)
 
-// `URL` silently removes tabs and line ends, and trims other control characters.
+// `URL` removes tabs and line ends, and trims other control characters.
 const hasBlank = (text: string): boolean => /[\s\p{Cc}]/u.test(text)
 
 const parts = /^https?:\/\/([^/\\]*)(.*)$/i
 
-/** @since 0.1.0 @category models */
-export interface BaseUrlOptions {
-  /** Whether plain `http` to another machine is accepted (default: false). */
+interface BaseUrlOptions {
+  /** Whether to accept plain `http` to another machine (default: false). */
   readonly allowInsecureHttp?: boolean | undefined
 }
 
 /**
- * The base address without a trailing slash, or the requirement that it does not meet. Appending the path of a request gives a URL
- * with the same origin and both paths.
+ * Returns the base URL without a trailing slash, or the violated requirement. A request path can be appended to the result: no part
+ * of either path changes, nor does the origin.
  *
  * @since 0.1.0
  * @category parsing
  */
 export const checkBaseUrl = (text: string, options: BaseUrlOptions = {}): Either.Either<string, string> => {
   if (hasBlank(text)) {
-    return Either.left("must not contain blanks or line ends, not at its end either")
+    return Either.left("must not contain white space; remove blanks and line ends, also at the end")
   }
   if (text.includes("?") || text.includes("#")) {
     return Either.left("must end with its path (/open/v1), without ? or #")

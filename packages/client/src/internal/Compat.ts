@@ -1,6 +1,6 @@
 /**
- * Everything that is written differently for another line of Effect: monotonic time, fiber-local values, the steps of a
- * schedule, streams by the pull and by the chunk, and `Either` as an effect.
+ * The code that a change to Effect 4 affects: monotonic time, fiber-local values, steps of a schedule, pulls and chunks of a stream,
+ * and `Either` as an effect.
  *
  * @since 0.1.0
  */
@@ -17,8 +17,8 @@ import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Stream from "effect/Stream"
 
 /**
- * A moment of the monotonic clock in milliseconds: a plain number, because the rate limit compares moments for every request.
- * It is not a wall-clock time. Waits and time limits use it, because a wall clock may be set while they run.
+ * An instant of the monotonic clock, in milliseconds. A plain number, because the rate limit compares instants for every request.
+ * Waits and timeouts use it, because the wall clock may be set while they run.
  *
  * @since 0.1.0
  * @category models
@@ -32,10 +32,10 @@ export const monotonicWith = <A, E, R>(f: (now: MonotonicMillis) => Effect.Effec
 /** The current moment. @since 0.1.0 @category monotonic time */
 export const monotonicNow: Effect.Effect<MonotonicMillis> = monotonicWith(Effect.succeed)
 
-// Effect's clock never ends a sleep that is longer than the longest timer of JavaScript.
+// The longest timer of JavaScript. A longer sleep of Effect's clock doesn't end.
 const longestSleep = 2 ** 31 - 1
 
-/** Sleeps until a moment, however far away it is. Sleeps at least once, for whole milliseconds. @since 0.1.0 @category monotonic time */
+/** Sleeps until a moment, in timers that JavaScript supports. Yields even if the moment has passed. @since 0.1.0 @category monotonic time */
 export const sleepUntil = (moment: MonotonicMillis): Effect.Effect<void> =>
   monotonicWith((now) => {
     const rest = Math.max(0, Math.ceil(moment - now))
@@ -59,15 +59,10 @@ export const monotonicElapsed: Schedule.Schedule<Duration.Duration> = Schedule.m
     ])
 )
 
-/**
- * A value that a fiber and the fibers that it forks share.
- *
- * @since 0.1.0
- * @category fiber-local values
- */
-export interface FiberLocal<A> {
+/** A value that a fiber passes on to the fibers that it forks. */
+interface FiberLocal<A> {
   readonly get: Effect.Effect<A>
-  /** Runs an effect with the value that a function makes of the current one. */
+  /** Runs an effect with a value that is computed from the current value. */
   readonly locallyWith: (f: (current: A) => A) => <B, E, R>(effect: Effect.Effect<B, E, R>) => Effect.Effect<B, E, R>
 }
 
@@ -85,13 +80,16 @@ export const fiberLocal = <A>(name: string, initial: A): FiberLocal<A> => {
   }
 }
 
-/** The schedule with delays of whole milliseconds, which is what timers count. @since 0.1.0 @category schedules */
+/** Rounds up to whole milliseconds, the unit of timers. @since 0.1.0 @category durations */
+export const roundUp = (duration: Duration.Duration): Duration.Duration => Duration.millis(Math.ceil(Duration.toMillis(duration)))
+
+/** Rounds the delays of a schedule up to whole milliseconds. @since 0.1.0 @category schedules */
 export const wholeMillis = <Out, In, R>(schedule: Schedule.Schedule<Out, In, R>): Schedule.Schedule<Out, In, R> =>
-  Schedule.modifyDelay(schedule, (_, delay) => Duration.millis(Math.ceil(Duration.toMillis(delay))))
+  Schedule.modifyDelay(schedule, (_, delay) => roundUp(delay))
 
 /**
- * A run of a schedule: takes an input and sleeps until the next recurrence. Returns false, at once, when the schedule has
- * ended.
+ * Starts a schedule. The returned function passes an input to the schedule, sleeps until the next recurrence and returns true. It
+ * returns false without a sleep when the schedule has ended.
  *
  * @since 0.1.0
  * @category schedules
@@ -117,7 +115,7 @@ export interface Delays {
 
 /** @since 0.1.0 @category schedules */
 export const delays = (schedule: Schedule.Schedule<unknown>): Delays => {
-  // `Schedule.step` takes and returns its own state, which has no type.
+  // `Schedule.step` has no type for the state that it takes and returns.
   let state: unknown = schedule.initial
   return {
     // Each step starts at 0, so that its interval starts at its delay.
@@ -142,8 +140,7 @@ export const firstDelays = (
 ): Effect.Effect<ReadonlyArray<Duration.Duration>> => Effect.suspend(() => Effect.replicateEffect(delays(schedule).next, count))
 
 /**
- * Runs each pull of a stream, and the stream's start, through a function. The consumer's own effects run between pulls,
- * outside of it.
+ * Applies a function to the start of a stream and to each pull. The consumer's own effects run between pulls, without the function.
  *
  * @since 0.1.0
  * @category streams
@@ -153,10 +150,10 @@ export const aroundPulls = <A, E, R>(
   around: <B, E2, R2>(effect: Effect.Effect<B, E2, R2>) => Effect.Effect<B, E2, R2>
 ): Stream.Stream<A, E, R> => Stream.fromPull(around(Effect.map(Stream.toPull(stream), around)))
 
-/** Runs an effect for each chunk of a stream, and keeps the chunks as they are. @since 0.1.0 @category streams */
+/** Runs an effect for each chunk of a stream. Doesn't change the chunks. @since 0.1.0 @category streams */
 export const tapChunks = <A, E, R>(stream: Stream.Stream<A, E, R>, effect: Effect.Effect<void>): Stream.Stream<A, E, R> =>
   Stream.chunksWith(stream, Stream.tap(() => effect))
 
-/** An `Either` as an effect: it is one by itself in this line only. @since 0.1.0 @category conversions */
+/** Converts an `Either` to an effect. In Effect 3 it is one already. @since 0.1.0 @category conversions */
 export const fromEither = <A, E>(either: Either.Either<A, E>): Effect.Effect<A, E> =>
   Either.match(either, { onLeft: Effect.fail, onRight: Effect.succeed })

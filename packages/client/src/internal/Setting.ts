@@ -1,5 +1,5 @@
 /**
- * Checks one setting of a layer. The failure names the setting.
+ * Validates one setting of a layer. The failure names the setting.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import { InvalidSettings } from "../ClientError.js"
 
 /**
- * The failure of a setting that does not meet a requirement.
+ * The failure of an invalid setting.
  *
  * @since 0.1.0
  * @category constructors
@@ -16,7 +16,7 @@ export const invalid = (setting: string, required: string): InvalidSettings =>
   new InvalidSettings({ setting, message: `${setting} ${required}` })
 
 /**
- * Turns an unmet requirement into the failure that names the setting.
+ * Converts a violated requirement to the failure that names the setting.
  *
  * @since 0.1.0
  * @category parsing
@@ -25,7 +25,7 @@ export const named = <A>(setting: string, checked: Either.Either<A, string>): Ei
   Either.mapLeft(checked, (required) => invalid(setting, required))
 
 /**
- * A whole number of at least 1, or the requirement that it does not meet.
+ * Parses a whole number of at least 1. The left value is the violated requirement.
  *
  * @since 0.1.0
  * @category parsing

@@ -1,4 +1,4 @@
-/** Tests of an allowance that every rate limit layer has to pass. */
+/** Tests that every rate limit layer must pass. */
 import { expect, it, type Vitest } from "@effect/vitest"
 import { type ClientError, RateLimit } from "@plaza/client"
 import * as SimulatedTime from "@plaza/testing/SimulatedTime"
@@ -23,7 +23,7 @@ import type { TestContext } from "vitest"
 import * as CountingServer from "./CountingServer.js"
 import * as Virtual from "./Virtual.js"
 
-/** Makes an allowance of its own each time. */
+/** Creates a layer with a new allowance each time. */
 export type LayerOf = (allowance: RateLimit.Allowance) => Layer.Layer<RateLimit.RateLimit>
 
 /** Values that the types don't allow come from programs in JavaScript, and from calculations. */
@@ -32,13 +32,13 @@ export const unusable: Readonly<Record<"limit" | "window", ReadonlyArray<unknown
   window: ["60s", "soon", 0, -1, Number.NaN, Duration.infinity]
 }
 
-export const patient = Duration.hours(1)
+export const longMaxWait = Duration.hours(1)
 
 export const makeFrom = <E, R>(layer: Layer.Layer<RateLimit.RateLimit, E, R>) =>
   Effect.map(Layer.build(Layer.fresh(layer)), Context.get(RateLimit.RateLimit))
 
 export const takeAll = (limit: RateLimit.RateLimit["Type"], requests: number) =>
-  Effect.all(Array.from({ length: requests }, () => limit.withSlot(patient, Effect.void)), {
+  Effect.all(Array.from({ length: requests }, () => limit.withSlot(longMaxWait, Effect.void)), {
     concurrency: "unbounded",
     discard: true
   })
@@ -48,12 +48,13 @@ type Send = <A, E, R>(
   request: Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | ClientError.RateLimitWaitExceeded | ClientError.ClientClosed, R>
 
-/** Both ways to send a request, which must not differ in what comes of it. */
+/** Both ways to send a request, which must have the same results. */
 const ways: ReadonlyArray<readonly [name: string, send: Send]> = [
-  ["in a slot of its own", (limit, request) => limit.withSlot(patient, request)],
+  ["in a slot of its own", (limit, request) => limit.withSlot(longMaxWait, request)],
   [
     "in a slot that was reserved",
-    (limit, request) => Effect.scopedWith((scope) => Effect.flatMap(Scope.extend(limit.reserve(patient), scope), ({ use }) => use(request)))
+    (limit, request) =>
+      Effect.scopedWith((scope) => Effect.flatMap(Scope.extend(limit.reserve(longMaxWait), scope), ({ use }) => use(request)))
   ]
 ]
 
@@ -62,16 +63,16 @@ const latencies = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer
   maxLength: 60
 })
 
-/** How time goes by in a test. */
+/** The clock of a test. */
 export interface Time {
   readonly test: Vitest.Tester<Scope.Scope>
-  /** Runs what waits for slots that come free by and by. */
+  /** Runs an effect that waits for slots. */
   readonly run: typeof Virtual.run
 }
 
 export const realTime: Time = { test: it.scopedLive, run: (effect) => effect }
 
-/** Rules that a database with a clock of its own can be held to as well. */
+/** Rules that also apply to a database with its own clock. */
 export const inAnyTime = (
   { run, test }: Time,
   layerOf: (allowance: RateLimit.Allowance, context: TestContext) => Layer.Layer<RateLimit.RateLimit>
@@ -80,7 +81,7 @@ export const inAnyTime = (
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 2, window: "300 millis" }, context))
       const order: Array<number> = []
-      const all = Array.from({ length: 9 }, (_, index) => limit.withSlot(patient, Effect.sync(() => order.push(index))))
+      const all = Array.from({ length: 9 }, (_, index) => limit.withSlot(longMaxWait, Effect.sync(() => order.push(index))))
       yield* run(Effect.all(all, { concurrency: "unbounded" }))
       expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
     }))
@@ -88,9 +89,9 @@ export const inAnyTime = (
   test("gives a reserved slot that isn't used to the next one, and no second request to one that is", (context) =>
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }, context))
-      yield* Effect.scoped(limit.reserve(patient))
+      yield* Effect.scoped(limit.reserve(longMaxWait))
       const twice = yield* Effect.exit(
-        Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) => Effect.zipRight(use(Effect.void), use(Effect.void))))
+        Effect.scoped(Effect.flatMap(limit.reserve(longMaxWait), ({ use }) => Effect.zipRight(use(Effect.void), use(Effect.void))))
       )
       expect(Exit.isFailure(twice) && Cause.isDie(twice.cause)).toBe(true)
     }))
@@ -121,7 +122,7 @@ const windowRules = (layerOf: LayerOf, numRuns: number): void => {
   }
 
   for (const [name, send] of ways) {
-    it.scoped(`frees a slot one window after the answer, not after the sending (${name})`, () =>
+    it.scoped(`frees a slot one window after the response, not after the request (${name})`, () =>
       Effect.gen(function*() {
         const limit = yield* makeFrom(layerOf({ limit: 1, window: "60 seconds" }))
         const second = yield* Effect.fork(Effect.zipRight(
@@ -132,7 +133,7 @@ const windowRules = (layerOf: LayerOf, numRuns: number): void => {
         expect(yield* Fiber.join(second)).toBe(70_001)
       }))
 
-    it.scoped(`counts a request that was interrupted, since it may have arrived (${name})`, () =>
+    it.scoped(`counts an interrupted request, because it may have arrived (${name})`, () =>
       Effect.gen(function*() {
         const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
         const request = yield* Effect.fork(send(limit, Effect.never))
@@ -146,12 +147,12 @@ const windowRules = (layerOf: LayerOf, numRuns: number): void => {
 }
 
 const waitingRules = (layerOf: LayerOf): void => {
-  it.scoped("goes to the next one when a waiter goes away", () =>
+  it.scoped("grants a slot to the next waiter when a waiter is interrupted", () =>
     Effect.gen(function*() {
       const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
-      yield* withSlot(patient, Effect.void)
-      const leaving = yield* Effect.fork(withSlot(patient, Effect.void))
-      const staying = yield* Effect.fork(withSlot(patient, Clock.currentTimeMillis))
+      yield* withSlot(longMaxWait, Effect.void)
+      const leaving = yield* Effect.fork(withSlot(longMaxWait, Effect.void))
+      const staying = yield* Effect.fork(withSlot(longMaxWait, Clock.currentTimeMillis))
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(leaving)
       yield* TestClock.adjust("2 minutes")
@@ -185,10 +186,10 @@ const waitingRules = (layerOf: LayerOf): void => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.scoped("fails who waits as soon as no slot can come free in time, and says when one can", () =>
+  it.scoped("fails a waiter as soon as no slot can become free in time, with the time of a useful retry", () =>
     Effect.gen(function*() {
       const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
-      yield* Effect.fork(withSlot(patient, Effect.never))
+      yield* Effect.fork(withSlot(longMaxWait, Effect.never))
       yield* TestClock.adjust("1 second")
       const waiting = yield* Effect.fork(Effect.flip(withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("9 seconds")
@@ -208,13 +209,13 @@ const waitingRules = (layerOf: LayerOf): void => {
       Effect.gen(function*() {
         const { withSlot } = yield* makeFrom(layerOf({ limit, window: "6 seconds" }))
         const request = Effect.sleep(Duration.millis(latency))
-        yield* Effect.forkAll(Array.from({ length: limit }, () => withSlot(patient, request)))
+        yield* Effect.forkAll(Array.from({ length: limit }, () => withSlot(longMaxWait, request)))
         yield* Effect.sleep("1 second")
-        yield* Effect.forkAll(Array.from({ length: ahead }, () => withSlot(patient, request)))
+        yield* Effect.forkAll(Array.from({ length: ahead }, () => withSlot(longMaxWait, request)))
         yield* Effect.sleep("1 second")
         const failure = yield* Effect.flip(withSlot(Duration.seconds(1), Effect.void))
         expect(yield* Clock.currentTimeMillis).toBeLessThan(2_100)
-        const served = yield* withSlot(patient, Clock.currentTimeMillis)
+        const served = yield* withSlot(longMaxWait, Clock.currentTimeMillis)
         const retryAt = failure._tag === "RateLimitWaitExceeded" ? DateTime.toEpochMillis(failure.retryAt) : Number.NaN
         expect(retryAt).toBeLessThanOrEqual(served)
         if (latency === 0) {
@@ -225,7 +226,7 @@ const waitingRules = (layerOf: LayerOf): void => {
     { fastCheck: { numRuns: 20 } }
   )
 
-  it.scoped("fails at once who would stand too far back in the line", () =>
+  it.scoped("fails a request at once if too many others wait before it", () =>
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 2, window: "1 minute" }))
       yield* takeAll(limit, 2)
@@ -237,13 +238,13 @@ const waitingRules = (layerOf: LayerOf): void => {
 }
 
 const reservedRules = (layerOf: LayerOf): void => {
-  it.scoped("is there before what goes out in it is chosen, where it was reserved", () =>
+  it.scoped("reserves a slot before the caller chooses the request", () =>
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
-      yield* limit.withSlot(patient, Effect.void)
+      yield* limit.withSlot(longMaxWait, Effect.void)
       let urgent = "rising"
       const sent = yield* Effect.fork(Effect.scoped(Effect.gen(function*() {
-        const slot = yield* limit.reserve(patient)
+        const slot = yield* limit.reserve(longMaxWait)
         return yield* slot.use(Effect.sync(() => urgent))
       })))
       yield* TestClock.adjust("30 seconds")
@@ -252,40 +253,40 @@ const reservedRules = (layerOf: LayerOf): void => {
       expect(yield* Fiber.join(sent)).toBe("sold out")
     }))
 
-  it.scoped("counts a reserved slot that is used once, and one that isn't used not at all", () =>
+  it.scoped("counts a used reserved slot once, and an unused one not at all", () =>
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
-      yield* Effect.scoped(limit.reserve(patient))
+      yield* Effect.scoped(limit.reserve(longMaxWait))
       yield* Effect.exit(
-        Effect.scoped(Effect.flatMap(limit.reserve(patient), ({ use }) => Effect.zipRight(use(Effect.void), use(Effect.void))))
+        Effect.scoped(Effect.flatMap(limit.reserve(longMaxWait), ({ use }) => Effect.zipRight(use(Effect.void), use(Effect.void))))
       )
-      const next = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
+      const next = yield* Effect.fork(limit.withSlot(longMaxWait, Clock.currentTimeMillis))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(next)).toBe(60_001)
     }))
 }
 
 const escapedRules = (layerOf: LayerOf): void => {
-  it.scoped("sends nothing in a reserved slot that has gone to the next one", () =>
+  it.scoped("dies on a request in a reserved slot that was released", () =>
     Effect.gen(function*() {
       const limit = yield* makeFrom(layerOf({ limit: 1, window: "1 minute" }))
-      const { use } = yield* Effect.scoped(limit.reserve(patient))
+      const { use } = yield* Effect.scoped(limit.reserve(longMaxWait))
       const late = yield* Effect.exit(use(Effect.void))
       expect(Exit.isFailure(late) && Cause.isDie(late.cause)).toBe(true)
-      yield* limit.withSlot(patient, Effect.void)
-      const next = yield* Effect.fork(limit.withSlot(patient, Clock.currentTimeMillis))
+      yield* limit.withSlot(longMaxWait, Effect.void)
+      const next = yield* Effect.fork(limit.withSlot(longMaxWait, Clock.currentTimeMillis))
       yield* TestClock.adjust("2 minutes")
       expect(yield* Fiber.join(next)).toBe(60_001)
     }))
 }
 
 const closingRules = (layerOf: LayerOf): void => {
-  it.scoped("stops every waiting request after a 429 from elsewhere, until its time has passed", () =>
+  it.scoped("pauses every waiting request after a 429 of another caller, until its Retry-After has passed", () =>
     Effect.gen(function*() {
       const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
-      yield* withSlot(patient, Effect.void)
+      yield* withSlot(longMaxWait, Effect.void)
       const waiting = yield* Effect.fork(Effect.all(
-        [withSlot(patient, Clock.currentTimeMillis), withSlot(patient, Clock.currentTimeMillis)],
+        [withSlot(longMaxWait, Clock.currentTimeMillis), withSlot(longMaxWait, Clock.currentTimeMillis)],
         { concurrency: "unbounded" }
       ))
       yield* TestClock.adjust("5 seconds")
@@ -295,10 +296,10 @@ const closingRules = (layerOf: LayerOf): void => {
       expect(yield* Fiber.join(waiting)).toEqual([35_000, 45_001])
     }))
 
-  it.scoped("fails those at once who can't wait that long, with the time to come back at", () =>
+  it.scoped("fails waiters at once that can't wait for the end of a pause, with the time of a useful retry", () =>
     Effect.gen(function*() {
       const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
-      yield* withSlot(patient, Effect.void)
+      yield* withSlot(longMaxWait, Effect.void)
       const waiting = yield* Effect.fork(Effect.either(withSlot(Duration.seconds(20), Effect.void)))
       yield* TestClock.adjust("1 second")
       yield* closeFor(Duration.hours(2))
@@ -312,10 +313,10 @@ const closingRules = (layerOf: LayerOf): void => {
 }
 
 const operationRules = (layerOf: LayerOf): void => {
-  it.scoped("pauses one operation alone where its quota is used up, those that wait included", () =>
+  it.scoped("pauses only the operation with an exhausted quota, including its waiters", () =>
     Effect.gen(function*() {
       const { pauseFor: closeFor, status, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
-      yield* withSlot(patient, Effect.void)
+      yield* withSlot(longMaxWait, Effect.void)
       const call = (operation: string, maxWait: Duration.DurationInput) =>
         Effect.fork(Effect.either(withSlot(Duration.decode(maxWait), Clock.currentTimeMillis, { operation })))
       const short = yield* call("comment", "1 minute")
@@ -331,7 +332,7 @@ const operationRules = (layerOf: LayerOf): void => {
         expect(Either.getLeft(result)).toMatchObject({
           value: {
             _tag: "RateLimitWaitExceeded",
-            message: "the service asked for a pause of comment; come back at 1970-01-01T02:00:01.000Z"
+            message: "comment is paused, most likely because a quota is exhausted; retry after 1970-01-01T02:00:01.000Z"
           }
         })
       }
@@ -347,22 +348,22 @@ const operationRules = (layerOf: LayerOf): void => {
       expect((yield* status).pausedOperations).toEqual([])
     }))
 
-  it.scoped("takes a Retry-After beyond a window for a quota of the operation, and a shorter one for the key's rate", () =>
+  it.scoped("treats a Retry-After beyond a window as a quota of the operation, and a shorter one as the rate limit of the key", () =>
     Effect.gen(function*() {
       const { status, withSlot } = yield* makeFrom(layerOf({ limit: 5, window: "10 seconds" }))
       const refused = (operation: string, seconds: number) =>
-        Effect.ignore(withSlot(patient, Effect.fail("refused"), {
+        Effect.ignore(withSlot(longMaxWait, Effect.fail("refused"), {
           operation,
-          refusal: () => ({ retryAfter: Duration.seconds(seconds), counted: false })
+          pauseRequest: () => ({ retryAfter: Duration.seconds(seconds), counted: false })
         }))
       yield* refused("comment", 36_000)
-      expect(yield* withSlot(patient, Clock.currentTimeMillis, { operation: "like" })).toBe(0)
+      expect(yield* withSlot(longMaxWait, Clock.currentTimeMillis, { operation: "like" })).toBe(0)
       expect((yield* status).pausedOperations).toMatchObject([{ operation: "comment", until: DateTime.unsafeMake(36_000_000) }])
       yield* refused("like", 10)
       expect(yield* status).toMatchObject({ free: 0, pausedUntil: DateTime.unsafeMake(10_000) })
     }))
 
-  it.scoped("reports each pause once, and a long wait once for all who wait", () =>
+  it.scoped("reports each pause once, and a long wait once for all waiters", () =>
     Effect.gen(function*() {
       const events: Array<string> = []
       const logger = Logger.make(({ annotations, logLevel, message }) => {
@@ -372,14 +373,14 @@ const operationRules = (layerOf: LayerOf): void => {
       })
       yield* Effect.gen(function*() {
         const { pauseFor: closeFor, withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "30 seconds" }))
-        yield* withSlot(patient, Effect.void)
+        yield* withSlot(longMaxWait, Effect.void)
         yield* TestClock.adjust("1 second")
         yield* closeFor(Duration.seconds(20))
         yield* closeFor(Duration.seconds(25))
         yield* closeFor(Duration.hours(10), "comment")
         yield* closeFor(Duration.hours(10), "comment")
         yield* Effect.forkAll(Array.from({ length: 20 }, () =>
-          withSlot(patient, Effect.void)))
+          withSlot(longMaxWait, Effect.void)))
         yield* TestClock.adjust("10 seconds")
       }).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
       expect(events.slice(0, 2)).toEqual([
@@ -392,35 +393,35 @@ const operationRules = (layerOf: LayerOf): void => {
 }
 
 const endRules = (layerOf: LayerOf): void => {
-  it.scoped("leaves nobody waiting when its layer is released", () =>
+  it.scoped("leaves no waiter behind when its layer is released", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const limit = yield* Scope.extend(makeFrom(layerOf({ limit: 1, window: "1 minute" })), scope)
-      const inFlight = yield* Effect.fork(limit.withSlot(patient, Effect.sleep("30 seconds")))
+      const inFlight = yield* Effect.fork(limit.withSlot(longMaxWait, Effect.sleep("30 seconds")))
       yield* TestClock.adjust("1 second")
       yield* limit.pauseFor(Duration.minutes(10), "comment")
-      const waiting = yield* Effect.fork(Effect.flip(limit.withSlot(patient, Effect.void)))
-      const paused = yield* Effect.fork(Effect.flip(limit.withSlot(patient, Effect.void, { operation: "comment" })))
+      const waiting = yield* Effect.fork(Effect.flip(limit.withSlot(longMaxWait, Effect.void)))
+      const paused = yield* Effect.fork(Effect.flip(limit.withSlot(longMaxWait, Effect.void, { operation: "comment" })))
       yield* TestClock.adjust("1 second")
       const release = yield* Effect.fork(Scope.close(scope, Exit.void))
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.join(release)
       expect((yield* Fiber.join(waiting))._tag).toBe("ClientClosed")
       expect((yield* Fiber.join(paused))._tag).toBe("ClientClosed")
-      expect((yield* Effect.flip(limit.withSlot(patient, Effect.void)))._tag).toBe("ClientClosed")
-      expect((yield* Effect.flip(Effect.scoped(limit.reserve(patient))))._tag).toBe("ClientClosed")
+      expect((yield* Effect.flip(limit.withSlot(longMaxWait, Effect.void)))._tag).toBe("ClientClosed")
+      expect((yield* Effect.flip(Effect.scoped(limit.reserve(longMaxWait))))._tag).toBe("ClientClosed")
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(inFlight)
     }))
 
-  it.scoped("does not keep a slot for an hour when the wall clock is set back by one", () =>
+  it.scoped("doesn't keep a slot for an hour if the wall clock is set back by an hour", () =>
     Effect.flatMap(Virtual.wallClock, ({ clock, setBy }) =>
       Effect.gen(function*() {
         const { withSlot } = yield* makeFrom(layerOf({ limit: 1, window: "10 seconds" }))
-        yield* withSlot(patient, Effect.void)
+        yield* withSlot(longMaxWait, Effect.void)
         yield* TestClock.adjust("1 second")
         setBy(-3_600_000)
-        const next = yield* Effect.fork(withSlot(patient, Effect.void))
+        const next = yield* Effect.fork(withSlot(longMaxWait, Effect.void))
         yield* TestClock.adjust("8 seconds")
         expect(next.unsafePoll()).toBeNull()
         yield* TestClock.adjust("12 seconds")
@@ -428,7 +429,7 @@ const endRules = (layerOf: LayerOf): void => {
       }).pipe(Effect.withClock(clock))))
 }
 
-/** Every rule, in virtual time; `numRuns` times with random requests. */
+/** Every rule in virtual time, with `numRuns` runs of random requests. */
 export const inVirtualTime = (layerOf: LayerOf, numRuns: number): void => {
   windowRules(layerOf, numRuns)
   waitingRules(layerOf)

@@ -1,11 +1,15 @@
 /** One failure of each kind. */
 import { ClientError } from "@plaza/client"
-import { byCode, categoryOf, Cursor, type ErrorCode, fromCode, UnrecognizedError } from "@plaza/domain"
+import { categoryOf, Cursor, type ErrorCode, fromCode, UnrecognizedError } from "@plaza/domain"
+import { byCode } from "@plaza/domain/Errors"
 import { DateTime, Duration } from "effect"
 
 const message = "no"
 
-export const codes = Object.keys(byCode) as ReadonlyArray<ErrorCode>
+const isCode = (name: string): name is ErrorCode => Object.hasOwn(byCode, name)
+
+/** The documented codes. */
+export const codes = Object.keys(byCode).filter(isCode)
 
 /** An error of the service by its code. */
 export const refusal = (code: ErrorCode) => fromCode(code, { message })

@@ -1,9 +1,10 @@
 /** Provokes each documented error from the sandbox with calls of the client and a seeded state. */
 import { HttpBody } from "@effect/platform"
-import { Chat, type ClientError, Media, Operations, Posts, Profiles, Store } from "@plaza/client"
-import { type byCode, OrderId, ProductId, ProfileId } from "@plaza/domain"
+import { Chat, type ClientError, Media, Posts, Profiles, Store } from "@plaza/client"
+import { type ErrorCode, OrderId, ProductId, ProfileId } from "@plaza/domain"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Either, Schedule } from "effect"
+import { Operations } from "../../src/internal/contract/Operations.js"
 import * as OnSandbox from "./OnSandbox.js"
 
 const me = Effect.flatMap(Profiles, ({ me }) => me)
@@ -14,7 +15,7 @@ const shipment = { carrier: "Post", trackingNumber: "1" }
 type Provoked = Effect.Effect<unknown, ClientError.Failure | { readonly _tag: string; readonly message: string }, OnSandbox.World>
 
 /** What makes the sandbox give each error, by its code. */
-export const provoke: Record<keyof typeof byCode, Provoked> = {
+export const provoke: Record<ErrorCode, Provoked> = {
   VALIDATION_ERROR: setStock("MUG-BLUE-350", -1),
   INVALID_JSON: Effect.flatMap(Operations, ({ sendOpen }) =>
     sendOpen({

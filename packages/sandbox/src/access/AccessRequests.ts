@@ -1,5 +1,5 @@
 /**
- * Developer access: requests for it, and the decisions and moves of the operator.
+ * Developer access: requests for it, and the decisions and transitions of the operator.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions".
  *
@@ -13,11 +13,10 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { checkText } from "../areas/Validation.js"
-import { Assumed, type Assumptions } from "../Assumptions.js"
+import { type Assumptions, CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { Sql } from "../storage/Sql.js"
 import { AccessRequestRow, AccessRequestsRepo } from "./AccessRequestsRepo.js"
@@ -63,16 +62,16 @@ export class AccessRequests extends Context.Tag("@plaza/sandbox/AccessRequests")
    * Decides a pending request. An approval grants access, unless it is granted already. While access is suspended or
    * revoked, a request can only be declined.
    */
-  readonly decide: (id: string, move: "approve" | "decline") => Effect.Effect<AccessRequest, NotFound | Conflict>
+  readonly decide: (id: string, decision: "approve" | "decline") => Effect.Effect<AccessRequest, NotFound | Conflict>
   /** The requests of an account (default: of all accounts), newest first. */
   readonly list: (accountId?: string) => Effect.Effect<ReadonlyArray<AccessRequest>>
   /** Changes the access of an account, as an operator does. */
-  readonly move: (accountId: string, move: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
+  readonly transition: (accountId: string, transition: AccessTransition) => Effect.Effect<void, NotFound | Conflict>
 }>() {}
 
 /** An invalid transition is a conflict. */
-const orConflict = <A>(moved: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
-  Either.mapLeft(moved, ({ message }) => new Conflict({ message }))
+const orConflict = <A>(result: Either.Either<A, DeveloperAccess.InvalidTransition>): Either.Either<A, Conflict> =>
+  Either.mapLeft(result, ({ message }) => new Conflict({ message }))
 
 const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
@@ -90,20 +89,19 @@ const check = (
     if (website !== undefined) {
       yield* checkText("website", website, maxWebsiteLength)
       if (!isWebAddress(website)) {
-        return yield* Envelope.invalidField("website", "has to be an address that begins with http:// or https://")
+        return yield* Envelope.invalidField("website", "must start with http:// or https://")
       }
     }
     return { useCase, website: website ?? null, botName }
   })
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo | AccountsRepo | Assumed> = Layer.effect(
-  AccessRequests,
-  Effect.gen(function*() {
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<AccessRequests["Type"], never, Sql | AccessRequestsRepo | AccountsRepo | CurrentAssumptions> = Effect.gen(
+  function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* AccessRequestsRepo
     const accounts = yield* AccountsRepo
-    const assumed = yield* Assumed
+    const assumed = yield* CurrentAssumptions
 
     const findAccount = (id: string) =>
       Effect.flatMap(accounts.find(id), Option.match({
@@ -111,7 +109,7 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo 
         onSome: Effect.succeed
       }))
 
-    const move = (accountId: string, wanted: AccessTransition) =>
+    const transition = (accountId: string, wanted: AccessTransition) =>
       Effect.gen(function*() {
         const { access } = yield* findAccount(accountId)
         yield* accounts.setAccess(accountId, yield* orConflict(DeveloperAccess.transitionAccess(access, wanted)))
@@ -124,7 +122,7 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo 
           const account = yield* findAccount(accountId)
           if (account.access !== "none") {
             return yield* new Conflict({
-              message: `developer access of this account is ${account.access}: there is nothing to ask for`
+              message: `developer access of this account is already ${account.access}`
             })
           }
           if ((yield* repo.ofAccount(accountId)).some(({ status }) => status === "pending")) {
@@ -152,7 +150,7 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo 
           const status = yield* orConflict(DeveloperAccess.decide(request.status, decision))
           // An operator may have granted access without the request.
           if (decision === "approve" && (yield* findAccount(request.accountId)).access !== "granted") {
-            yield* move(request.accountId, "grant")
+            yield* transition(request.accountId, "grant")
           }
           const decidedAt = yield* DateTime.now
           yield* repo.setDecision(id, status, decidedAt)
@@ -161,7 +159,7 @@ export const layer: Layer.Layer<AccessRequests, never, Sql | AccessRequestsRepo 
 
       list: (accountId) => accountId === undefined ? repo.all() : repo.ofAccount(accountId),
 
-      move
+      transition
     }
-  })
+  }
 )

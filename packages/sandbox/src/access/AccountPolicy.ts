@@ -6,8 +6,7 @@
 import { UserUnavailable } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Account } from "./AccountsRepo.js"
 import { AccountsRepo } from "./AccountsRepo.js"
 
@@ -17,10 +16,10 @@ export class AccountPolicy extends Context.Tag("@plaza/sandbox/AccountPolicy")<A
   readonly requireAvailable: (callerId: string, account: Account) => Effect.Effect<void, UserUnavailable>
 }>() {}
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<AccountPolicy, never, AccountsRepo | Assumed> = Layer.effect(
-  AccountPolicy,
-  Effect.map(Effect.all([AccountsRepo, Assumed]), ([accounts, { privateVisibleToFollowers }]) => ({
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<AccountPolicy["Type"], never, AccountsRepo | CurrentAssumptions> = Effect.map(
+  Effect.all([AccountsRepo, CurrentAssumptions]),
+  ([accounts, { privateVisibleToFollowers }]) => ({
     requireAvailable: (callerId, { availability, id }) =>
       Effect.gen(function*() {
         if (callerId === id) {
@@ -39,5 +38,5 @@ export const layer: Layer.Layer<AccountPolicy, never, AccountsRepo | Assumed> = 
           return yield* new UserUnavailable({ message: `the user "${id}" ${reason}` })
         }
       })
-  }))
+  })
 )

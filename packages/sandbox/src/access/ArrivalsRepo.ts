@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Sql } from "../storage/Sql.js"
@@ -21,31 +22,34 @@ export const Arrival = Schema.Struct({
 /** @since 0.1.0 @category rows */
 export type Arrival = typeof Arrival.Type
 
+const Count = Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count"))
+
+/** @since 0.1.0 @category constructors */
+export const make = Effect.map(Sql, (sql) => {
+  const newestOfQuotas = sql.literal("SELECT max(seq) FROM arrivals GROUP BY account_id")
+  return {
+    insert: ({ at, keyId, quota, used }: Arrival) =>
+      Effect.asVoid(sql`INSERT INTO arrivals (key_id, account_id, at, used) VALUES (${keyId}, ${quota}, ${at}, ${used})`),
+    /** The arrivals of the last milliseconds before the newest one, oldest first. */
+    findRecent: SqlSchema.findAll({
+      Result: Arrival,
+      execute: (millis: number) =>
+        sql`SELECT key_id AS keyId, account_id AS quota, at, used FROM arrivals
+          WHERE at > (SELECT max(at) FROM arrivals) - ${millis} ORDER BY seq`
+    }),
+    /** The newest arrival of each quota. */
+    newestOfQuotas: SqlSchema.findAll({
+      Result: Arrival,
+      execute: () => sql`SELECT key_id AS keyId, account_id AS quota, at, used FROM arrivals WHERE seq IN (${newestOfQuotas})`
+    }),
+    /** Deletes the arrivals up to a moment, except the newest of each quota. */
+    deleteUntil: (at: number) => Effect.asVoid(sql`DELETE FROM arrivals WHERE at <= ${at} AND seq NOT IN (${newestOfQuotas})`),
+    count: SqlSchema.single({
+      Result: Count,
+      execute: () => sql.first`SELECT count(*) AS count FROM arrivals`
+    })
+  }
+})
+
 /** @since 0.1.0 @category services */
-export class ArrivalsRepo extends Effect.Service<ArrivalsRepo>()("@plaza/sandbox/ArrivalsRepo", {
-  effect: Effect.map(Sql, (sql) => {
-    const newestOfQuotas = sql.literal("SELECT max(seq) FROM arrivals GROUP BY account_id")
-    return {
-      insert: ({ at, keyId, quota, used }: Arrival) =>
-        Effect.asVoid(sql`INSERT INTO arrivals (key_id, account_id, at, used) VALUES (${keyId}, ${quota}, ${at}, ${used})`),
-      /** The arrivals of the last milliseconds before the newest one, oldest first. */
-      findRecent: SqlSchema.findAll({
-        Result: Arrival,
-        execute: (millis: number) =>
-          sql`SELECT key_id AS keyId, account_id AS quota, at, used FROM arrivals
-            WHERE at > (SELECT max(at) FROM arrivals) - ${millis} ORDER BY seq`
-      }),
-      /** The newest arrival of each quota. */
-      newestOfQuotas: SqlSchema.findAll({
-        Result: Arrival,
-        execute: () => sql`SELECT key_id AS keyId, account_id AS quota, at, used FROM arrivals WHERE seq IN (${newestOfQuotas})`
-      }),
-      /** Deletes the arrivals up to a moment, except the newest of each quota. */
-      deleteUntil: (at: number) => Effect.asVoid(sql`DELETE FROM arrivals WHERE at <= ${at} AND seq NOT IN (${newestOfQuotas})`),
-      count: SqlSchema.single({
-        Result: Schema.Struct({ count: Schema.Int }).pipe(Schema.pluck("count")),
-        execute: () => sql.first`SELECT count(*) AS count FROM arrivals`
-      })
-    }
-  })
-}) {}
+export class ArrivalsRepo extends Context.Tag("@plaza/sandbox/ArrivalsRepo")<ArrivalsRepo, Effect.Effect.Success<typeof make>>() {}

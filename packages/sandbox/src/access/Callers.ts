@@ -24,33 +24,31 @@ export interface Caller {
   readonly account: Account
 }
 
-/** @since 0.1.0 @category services */
-export class Callers extends Effect.Service<Callers>()("@plaza/sandbox/Callers", {
-  effect: Effect.map(Effect.all([Sql, KeysRepo]), ([sql, keys]) => {
-    const cache = new Map<string, Caller>()
-    let cachedWrites = 0
-    const read = (hash: string): Effect.Effect<Caller | undefined> =>
-      Effect.map(keys.findActive(hash), (found) => {
-        if (Option.isNone(found)) {
-          return undefined
+/** @since 0.1.0 @category constructors */
+export const make = Effect.map(Effect.all([Sql, KeysRepo]), ([sql, keys]) => {
+  const cache = new Map<string, Caller>()
+  let cachedWrites = 0
+  const read = (hash: string): Effect.Effect<Caller | undefined> =>
+    Effect.map(keys.findActive(hash), (found) => {
+      if (Option.isNone(found)) {
+        return undefined
+      }
+      const { keyId, scopes, ...account } = found.value
+      const caller = { keyId, scopes, accountId: account.id, account }
+      cache.set(hash, caller)
+      return caller
+    })
+  return {
+    /** The caller whose active key has this hash. */
+    find: (hash: string): Effect.Effect<Caller | undefined> =>
+      Effect.suspend(() => {
+        const writes = sql.writes("keys", "accounts")
+        if (writes !== cachedWrites) {
+          cache.clear()
+          cachedWrites = writes
         }
-        const { keyId, scopes, ...account } = found.value
-        const caller = { keyId, scopes, accountId: account.id, account }
-        cache.set(hash, caller)
-        return caller
+        const cached = cache.get(hash)
+        return cached === undefined ? read(hash) : Effect.succeed(cached)
       })
-    return {
-      /** The caller whose active key has this hash. */
-      find: (hash: string): Effect.Effect<Caller | undefined> =>
-        Effect.suspend(() => {
-          const writes = sql.writes("keys", "accounts")
-          if (writes !== cachedWrites) {
-            cache.clear()
-            cachedWrites = writes
-          }
-          const cached = cache.get(hash)
-          return cached === undefined ? read(hash) : Effect.succeed(cached)
-        })
-    }
-  })
-}) {}
+  }
+})

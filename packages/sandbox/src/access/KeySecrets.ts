@@ -4,9 +4,7 @@
  * @since 0.1.0
  */
 import { keySecretLength } from "@plaza/domain/Limits"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { randomInt } from "node:crypto"
 
@@ -26,15 +24,12 @@ export const prefix = "key_"
  */
 export const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/** @since 0.1.0 @category services */
-export class KeySecrets extends Context.Tag("@plaza/sandbox/KeySecrets")<KeySecrets, {
-  /** The value of a new key: the prefix and 40 random characters. */
-  readonly next: Effect.Effect<Redacted.Redacted>
-}>() {}
-
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<KeySecrets> = Layer.succeed(KeySecrets, {
-  next: Effect.sync(() =>
-    Redacted.make(prefix + Array.from({ length: keySecretLength }, () => alphabet[randomInt(alphabet.length)]).join(""))
-  )
-})
+/**
+ * The value of a new key: the prefix and 40 random characters.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const next: Effect.Effect<Redacted.Redacted> = Effect.sync(() =>
+  Redacted.make(prefix + Array.from({ length: keySecretLength }, () => alphabet[randomInt(alphabet.length)]).join(""))
+)

@@ -11,20 +11,19 @@ import { keySecretLength, maxActiveKeys } from "@plaza/domain/Limits"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { createHash, hash } from "node:crypto"
 import { checkText } from "../areas/Validation.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { Sql } from "../storage/Sql.js"
 import { AccountsRepo } from "./AccountsRepo.js"
 import type { Caller } from "./Callers.js"
-import { Callers } from "./Callers.js"
-import { alphabet, KeySecrets, prefix } from "./KeySecrets.js"
+import * as Callers from "./Callers.js"
+import { alphabet, next, prefix } from "./KeySecrets.js"
 import type { Key } from "./KeysRepo.js"
 import { KeysRepo } from "./KeysRepo.js"
 
@@ -83,7 +82,7 @@ const hashOf = (value: string): string => hash("sha256", value)
  * @since 0.1.0
  * @category keys
  */
-export const ready = (seed: number): Redacted.Redacted => {
+export const seeded = (seed: number): Redacted.Redacted => {
   const bytes = createHash("sha512").update(`ready key of sandbox ${seed}`).digest().subarray(0, keySecretLength)
   return Redacted.make(prefix + Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join(""))
 }
@@ -101,16 +100,14 @@ export const row = ({ value, ...key }: Omit<Key, "lastFour" | "state"> & { reado
   state: "active" as const
 })
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Keys, never, Sql | AccountsRepo | KeysRepo | Assumed | CurrentLatitude | KeySecrets> = Layer.effect(
-  Keys,
-  Effect.gen(function*() {
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Keys["Type"], never, Sql | AccountsRepo | KeysRepo | CurrentAssumptions | CurrentLatitude> = Effect.gen(
+  function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* KeysRepo
     const accounts = yield* AccountsRepo
-    const callers = yield* Callers
-    const assumed = yield* Assumed
-    const secrets = yield* KeySecrets
+    const callers = yield* Callers.make
+    const assumed = yield* CurrentAssumptions
     const latitude = yield* CurrentLatitude
     const scopeNames = [...new Set(Object.values(assumed.scopes).filter(Predicate.isNotUndefined))]
 
@@ -151,7 +148,7 @@ export const layer: Layer.Layer<Keys, never, Sql | AccountsRepo | KeysRepo | Ass
           const id = `k${yield* repo.nextSeq()}`
           const { name = id, scopes = scopeNames } = options
           yield* check(name, scopes)
-          const value = yield* secrets.next
+          const value = yield* next
           yield* repo.insert(row({ id, accountId: account.value.id, name, value, scopes, createdAt: yield* DateTime.now }))
           return { id, apiKey: withPrefix(value, latitude.value.keyPrefix) }
         }).pipe(withTransaction),
@@ -176,5 +173,5 @@ export const layer: Layer.Layer<Keys, never, Sql | AccountsRepo | KeysRepo | Ass
           yield* repo.setState(keyId, ApiKey.revoke(key.value.state))
         }).pipe(withTransaction)
     }
-  })
-).pipe(Layer.provide(Callers.Default))
+  }
+)

@@ -1,14 +1,12 @@
 /**
- * Ways to count the rate of a key beside the sliding window: fixed windows and a token bucket, in constant time per
- * request.
+ * Counts the rate of a key as the latitude says: in a sliding window, in fixed windows, or by a token bucket, in constant
+ * time per request.
  *
  * @since 0.1.0
  */
 import type { Latitude } from "../Latitude.js"
+import type { RateCounter } from "./RateCounter.js"
 import * as SlidingWindow from "./SlidingWindow.js"
-
-/** @since 0.1.0 @category models */
-export type RateCounter = SlidingWindow.SlidingWindow
 
 /**
  * Windows that start at whole multiples of their length.

@@ -11,11 +11,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Arrival } from "./ArrivalsRepo.js"
 import { ArrivalsRepo } from "./ArrivalsRepo.js"
+import type { RateCounter } from "./RateCounter.js"
 import * as RateCounters from "./RateCounters.js"
 
 /** The operation of a request, by which quotas may be counted. */
@@ -45,7 +45,7 @@ interface Quota {
 const minStored = 500
 
 /** Stores arrivals, and deletes those that no longer count from time to time. */
-const makeStore = (repo: ArrivalsRepo, windowMillis: number) => {
+const makeStore = (repo: ArrivalsRepo["Type"], windowMillis: number) => {
   let stored = 0
   let maxStored = minStored
   const purge = (now: number) =>
@@ -62,102 +62,99 @@ const makeStore = (repo: ArrivalsRepo, windowMillis: number) => {
     )
 }
 
-/** @since 0.1.0 @category layers */
-export const layer = (
+/** @since 0.1.0 @category constructors */
+export const make = (
   options: { readonly stored: boolean }
-): Layer.Layer<RateWindow, never, ArrivalsRepo | Assumed | CurrentLatitude> =>
-  Layer.effect(
-    RateWindow,
-    Effect.gen(function*() {
-      const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* Assumed
-      const latitude = yield* CurrentLatitude
-      const length = Duration.toMillis(rateWindow)
-      const repo = yield* ArrivalsRepo
-      const store = makeStore(repo, length)
-      /** By key and way of counting: a change of the latitude starts a new counter. */
-      const windows = new Map<string, RateCounters.RateCounter>()
-      const quotas = new Map<string, Quota>()
+): Effect.Effect<RateWindow["Type"], never, ArrivalsRepo | CurrentAssumptions | CurrentLatitude> =>
+  Effect.gen(function*() {
+    const { countRefused: assumedCount, dailyQuota: assumedQuota, rateWindow, requestsPerWindow } = yield* CurrentAssumptions
+    const latitude = yield* CurrentLatitude
+    const length = Duration.toMillis(rateWindow)
+    const repo = yield* ArrivalsRepo
+    const store = makeStore(repo, length)
+    /** By key and way of counting: a change of the latitude starts a new counter. */
+    const windows = new Map<string, RateCounter>()
+    const quotas = new Map<string, Quota>()
 
-      const windowOf = (keyId: string): RateCounters.RateCounter => {
-        const { rateBurst, rateCounting } = latitude.value
-        const name = rateCounting === "slidingWindow" ? keyId : `${keyId} ${rateCounting} ${rateBurst ?? ""}`
-        const found = windows.get(name)
-        if (found !== undefined) {
-          return found
-        }
-        const window = RateCounters.make(latitude.value, length, requestsPerWindow)
-        windows.set(name, window)
-        return window
+    const windowOf = (keyId: string): RateCounter => {
+      const { rateBurst, rateCounting } = latitude.value
+      const name = rateCounting === "slidingWindow" ? keyId : `${keyId} ${rateCounting} ${rateBurst ?? ""}`
+      const found = windows.get(name)
+      if (found !== undefined) {
+        return found
       }
-      const quotaName = (accountId: string, operation: CountedOperation | undefined): string => {
-        switch (latitude.value.quotaPer) {
-          case "account":
-            return accountId
-          case "area":
-            return `${accountId} ${operation?.group ?? ""}`
-          case "operation":
-            return `${accountId} ${operation?.group ?? ""} ${operation?.name ?? ""}`
-        }
+      const window = RateCounters.make(latitude.value, length, requestsPerWindow)
+      windows.set(name, window)
+      return window
+    }
+    const quotaName = (accountId: string, operation: CountedOperation | undefined): string => {
+      switch (latitude.value.quotaPer) {
+        case "account":
+          return accountId
+        case "area":
+          return `${accountId} ${operation?.group ?? ""}`
+        case "operation":
+          return `${accountId} ${operation?.group ?? ""} ${operation?.name ?? ""}`
       }
-      const quotaOf = (name: string, now: number): Quota => {
-        const found = quotas.get(name)
-        if (found?.day === dayOf(now)) {
-          return found
-        }
-        const quota = { day: dayOf(now), used: 0 }
-        quotas.set(name, quota)
-        return quota
+    }
+    const quotaOf = (name: string, now: number): Quota => {
+      const found = quotas.get(name)
+      if (found?.day === dayOf(now)) {
+        return found
       }
-      const record = (keyId: string, quotaName: string, at: number, used: number) =>
-        options.stored ? store({ keyId, quota: quotaName, at, used }) : Effect.void
-      const reject = (limit: "rate" | "quota", message: string, millis: number) =>
-        Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
+      const quota = { day: dayOf(now), used: 0 }
+      quotas.set(name, quota)
+      return quota
+    }
+    const record = (keyId: string, quotaName: string, at: number, used: number) =>
+      options.stored ? store({ keyId, quota: quotaName, at, used }) : Effect.void
+    const reject = (limit: "rate" | "quota", message: string, millis: number) =>
+      Effect.fail(new RateLimited({ message, retryAfter: Duration.millis(millis), details: { limit } }))
 
-      if (options.stored) {
-        for (const { at, keyId } of yield* repo.findRecent(length)) {
-          windowOf(keyId).push(at)
-        }
-        for (const { at, quota, used } of yield* repo.newestOfQuotas()) {
-          quotas.set(quota, { day: dayOf(at), used })
-        }
+    if (options.stored) {
+      for (const { at, keyId } of yield* repo.findRecent(length)) {
+        windowOf(keyId).push(at)
       }
+      for (const { at, quota, used } of yield* repo.newestOfQuotas()) {
+        quotas.set(quota, { day: dayOf(at), used })
+      }
+    }
 
-      return {
-        take: (keyId, accountId, operation) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            const window = windowOf(keyId)
-            const countRefused = latitude.value.countRefused ?? assumedCount
-            const wait = window.waitFor(requestsPerWindow, now)
-            const name = quotaName(accountId, operation)
-            const quota = quotaOf(name, now)
-            if (wait > 0) {
-              if (countRefused) {
-                window.push(now)
-              }
-              return Effect.zipRight(
-                countRefused ? record(keyId, name, now, quota.used) : Effect.void,
-                reject(
-                  "rate",
-                  `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
-                  countRefused ? window.waitFor(requestsPerWindow, now) : wait
-                )
-              )
+    return {
+      take: (keyId, accountId, operation) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const window = windowOf(keyId)
+          const countRefused = latitude.value.countRefused ?? assumedCount
+          const wait = window.waitFor(requestsPerWindow, now)
+          const name = quotaName(accountId, operation)
+          const quota = quotaOf(name, now)
+          if (wait > 0) {
+            if (countRefused) {
+              window.push(now)
             }
-            const dailyQuota = latitude.value.dailyQuota ?? assumedQuota
-            if (quota.used >= dailyQuota) {
-              return reject(
-                "quota",
-                `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
-                (quota.day + 1) * day - now
+            return Effect.zipRight(
+              countRefused ? record(keyId, name, now, quota.used) : Effect.void,
+              reject(
+                "rate",
+                `too many requests: a key may make ${requestsPerWindow} in ${Duration.format(rateWindow)}`,
+                countRefused ? window.waitFor(requestsPerWindow, now) : wait
               )
-            }
-            window.push(now)
-            return record(keyId, name, now, ++quota.used)
-          }),
-        reset: Effect.sync(() => {
-          windows.clear()
-          quotas.clear()
-        })
-      }
-    })
-  )
+            )
+          }
+          const dailyQuota = latitude.value.dailyQuota ?? assumedQuota
+          if (quota.used >= dailyQuota) {
+            return reject(
+              "quota",
+              `the daily quota of ${dailyQuota} requests is used up until midnight UTC`,
+              (quota.day + 1) * day - now
+            )
+          }
+          window.push(now)
+          return record(keyId, name, now, ++quota.used)
+        }),
+      reset: Effect.sync(() => {
+        windows.clear()
+        quotas.clear()
+      })
+    }
+  })

@@ -3,20 +3,13 @@
  *
  * @since 0.1.0
  */
-
-/** @since 0.1.0 @category models */
-export interface SlidingWindow {
-  /** Adds a timestamp, which isn't before the last one. */
-  readonly push: (now: number) => void
-  /** Milliseconds until the window holds fewer than `limit` timestamps; 0 when it does. */
-  readonly waitFor: (limit: number, now: number) => number
-}
+import type { RateCounter } from "./RateCounter.js"
 
 /** Expired timestamps are removed in batches: removing one from the front moves all others. */
 const batchSize = 1_000
 
 /** @since 0.1.0 @category constructors */
-export const make = (length: number): SlidingWindow => {
+export const make = (length: number): RateCounter => {
   let timestamps: Array<number> = []
   let first = 0
   const expire = (now: number) => {

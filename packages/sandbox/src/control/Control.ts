@@ -9,15 +9,25 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Forbidden } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type { AccessRequests } from "../access/AccessRequests.js"
+import { CurrentAssumptions } from "../Assumptions.js"
+import type { Commits } from "../http/Commits.js"
+import * as Endpoints from "../http/Endpoints.js"
 import * as Envelope from "../http/Envelope.js"
 import * as Failures from "../http/Failures.js"
+import type { Faults } from "../http/Faults.js"
+import { type HostPolicy, isSameOrigin } from "../http/HostPolicy.js"
 import * as KeyMask from "../http/KeyMask.js"
-import { isSameOrigin, type Local } from "../http/LocalOnly.js"
 import type { Operation } from "../http/Operation.js"
+import type { RequestLog } from "../http/RequestLog.js"
 import * as Router from "../http/Router.js"
 import type { ServerRequest } from "../http/ServerRequest.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import type { Seeding } from "../seeding/Seeding.js"
+import type { VirtualClock } from "../VirtualClock.js"
+import * as ControlHandlers from "./ControlHandlers.js"
+import * as SeedingHandlers from "./SeedingHandlers.js"
+import { ControlRequest, middleware } from "./ServedControlApi.js"
 
 /**
  * The path prefix of the control API.
@@ -36,51 +46,59 @@ export class Control extends Context.Tag("@plaza/sandbox/Control")<Control, {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, RequestError>
 }>() {}
 
+const endpoints = Endpoints.make(middleware, ControlHandlers.group, SeedingHandlers.group)
+
 /** The only operation whose response contains a key. */
 const creatingKeys = "createKey"
 
-/** @since 0.1.0 @category layers */
-export const layer = (access: "loopback" | "anyone", local: Local) =>
-  Layer.effect(
-    Control,
-    Effect.gen(function*() {
-      const { keyPrefixes } = yield* CurrentLatitude
-      const run = yield* Router.make
+/** @since 0.1.0 @category constructors */
+export const make = (
+  access: "loopback" | "anyone",
+  local: HostPolicy
+): Effect.Effect<
+  Control["Type"],
+  never,
+  AccessRequests | CurrentAssumptions | Commits | CurrentLatitude | Faults | RequestLog | Seeding | VirtualClock
+> =>
+  Effect.gen(function*() {
+    const { keyPrefixes } = yield* CurrentLatitude
+    const { maxBodyBytes, maxJsonDepth } = yield* CurrentAssumptions
+    const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
+    const handlers = yield* endpoints.handlers
 
-      const mask = KeyMask.make(keyPrefixes)
-      /** Masks keys in every response but the one that creates a key. */
-      const withoutKeys = (response: HttpServerResponse.HttpServerResponse, operation: Operation | undefined) => {
-        const text = Envelope.textOf(response)
-        return operation?.name === creatingKeys || mask.text(text) === text
-          ? response
-          : HttpServerResponse.setBody(response, Envelope.json(response.status, mask.json(Envelope.jsonOf(response))).body)
+    const mask = KeyMask.make(keyPrefixes)
+    /** Masks keys in every response but the one that creates a key. */
+    const withoutKeys = (response: HttpServerResponse.HttpServerResponse, operation: Operation | undefined) => {
+      const text = Envelope.textOf(response)
+      return operation?.name === creatingKeys || mask.text(text) === text
+        ? response
+        : HttpServerResponse.setBody(response, Envelope.json(response.status, mask.json(Envelope.jsonOf(response))).body)
+    }
+
+    const refusalOf = (request: ServerRequest): Forbidden | undefined =>
+      access === "loopback" && !local.isLocal(request)
+        ? new Forbidden({ message: "the control API accepts only requests from the machine that the sandbox runs on" })
+        : isSameOrigin(request, { addressBar: request.method === "GET" })
+        ? undefined
+        : new Forbidden({
+          message: "the control API accepts no requests from a page of another origin"
+        })
+
+    return {
+      respond: (incoming, path, query) => {
+        const request = new ControlRequest(incoming.source, { url: Router.urlOf(path, query), handlers, limits })
+        const refusal = refusalOf(request)
+        return (refusal === undefined ? Router.run(endpoints.app(), request, path) : Effect.fail(refusal)).pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.map(
+              Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
+              ({ error }) => Envelope.failure(error)
+            )
+          ),
+          // Faults never hit the control API.
+          Effect.catchTag("NotHandled", Effect.die),
+          Effect.map((response) => withoutKeys(response, request.operation))
+        )
       }
-
-      const refusalOf = (request: ServerRequest): Forbidden | undefined =>
-        access === "loopback" && !local.isLocal(request)
-          ? new Forbidden({ message: "the sandbox is steered from its own machine alone" })
-          : isSameOrigin(request, { addressBar: request.method === "GET" })
-          ? undefined
-          : new Forbidden({
-            message: "the sandbox is steered by programs and by its own pages, not by a page of another origin"
-          })
-
-      return {
-        respond: (incoming, path, query) => {
-          const request = incoming.modify({ url: Router.urlOf(path, query) })
-          const refusal = refusalOf(request)
-          return (refusal === undefined ? run(request, path) : Effect.fail(refusal)).pipe(
-            Effect.catchAllCause((cause) =>
-              Effect.map(
-                Failures.fromCause(cause, `control.${request.operation?.name ?? "none"}`),
-                ({ error }) => Envelope.failure(error)
-              )
-            ),
-            // No fault hits the control interface.
-            Effect.catchTag("NotHandled", Effect.die),
-            Effect.map((response) => withoutKeys(response, request.operation))
-          )
-        }
-      }
-    })
-  )
+    }
+  })

@@ -8,7 +8,7 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import * as Schema from "effect/Schema"
 import { CommitPage, CommitQuery } from "../http/Commits.js"
 import { ActiveFault, Fault, FaultId } from "../http/Fault.js"
@@ -39,24 +39,24 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
     HttpApiEndpoint.get("requests", "/requests")
       .setUrlParams(RequestQuery)
       .addSuccess(RequestPage)
-      .addError(onWire("VALIDATION_ERROR"))
+      .addError(errorResponse("VALIDATION_ERROR"))
   )
   .add(
     HttpApiEndpoint.post("addFault", "/faults")
       .setPayload(Fault)
       .addSuccess(Schema.Struct({ id: FaultId }))
-      .addError(onWire("INVALID_JSON"))
-      .addError(onWire("VALIDATION_ERROR"))
-      .addError(onWire("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("VALIDATION_ERROR"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
   )
   .add(HttpApiEndpoint.get("readClock", "/clock").addSuccess(ClockState))
   .add(
     HttpApiEndpoint.post("advanceClock", "/clock")
       .setPayload(ClockMove)
       .addSuccess(ClockState)
-      .addError(onWire("INVALID_JSON"))
-      .addError(onWire("VALIDATION_ERROR"))
-      .addError(onWire("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("VALIDATION_ERROR"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
   )
   .add(HttpApiEndpoint.get("listFaults", "/faults").addSuccess(Schema.Struct({ data: Schema.Array(ActiveFault) })))
   .add(HttpApiEndpoint.del("clearFaults", "/faults").addSuccess(HttpApiSchema.NoContent))
@@ -64,19 +64,19 @@ export class ControlGroup extends HttpApiGroup.make("control", { topLevel: true 
     HttpApiEndpoint.get("commits", "/commits")
       .setUrlParams(CommitQuery)
       .addSuccess(CommitPage)
-      .addError(onWire("VALIDATION_ERROR"))
+      .addError(errorResponse("VALIDATION_ERROR"))
   )
   .add(HttpApiEndpoint.get("readLatitude", "/latitude").addSuccess(Latitude))
   .add(
     HttpApiEndpoint.post("setLatitude", "/latitude")
       .setPayload(Change)
       .addSuccess(Latitude)
-      .addError(onWire("INVALID_JSON"))
-      .addError(onWire("VALIDATION_ERROR"))
-      .addError(onWire("PAYLOAD_TOO_LARGE"))
+      .addError(errorResponse("INVALID_JSON"))
+      .addError(errorResponse("VALIDATION_ERROR"))
+      .addError(errorResponse("PAYLOAD_TOO_LARGE"))
   )
-  .addError(onWire("FORBIDDEN"))
-  .addError(onWire("INTERNAL_ERROR"))
+  .addError(errorResponse("FORBIDDEN"))
+  .addError(errorResponse("INTERNAL_ERROR"))
   .prefix("/sandbox")
 {}
 

@@ -1,5 +1,5 @@
 /**
- * A page of a numbered in-memory log: the newest entries, or those after a known one, bounded in number and in bytes.
+ * A page of a numbered in-memory log: the newest entries, or those after a given one, limited in number and in bytes.
  *
  * @since 0.1.0
  */

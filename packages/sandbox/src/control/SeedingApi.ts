@@ -6,7 +6,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as PathSegment from "@plaza/domain/PathSegment"
 import * as Schema from "effect/Schema"
@@ -91,12 +91,12 @@ export class SeedingGroup extends HttpApiGroup.make("seeding")
       .addSuccess(created(ConversationId))
   )
   .add(HttpApiEndpoint.post("addFixtures", "/fixtures").setPayload(Fixtures).addSuccess(HttpApiSchema.NoContent))
-  .addError(onWire("FORBIDDEN"))
-  .addError(onWire("INTERNAL_ERROR"))
-  .addError(onWire("INVALID_JSON"))
-  .addError(onWire("VALIDATION_ERROR"))
-  .addError(onWire("PAYLOAD_TOO_LARGE"))
-  .addError(onWire("NOT_FOUND"))
-  .addError(onWire("CONFLICT"))
+  .addError(errorResponse("FORBIDDEN"))
+  .addError(errorResponse("INTERNAL_ERROR"))
+  .addError(errorResponse("INVALID_JSON"))
+  .addError(errorResponse("VALIDATION_ERROR"))
+  .addError(errorResponse("PAYLOAD_TOO_LARGE"))
+  .addError(errorResponse("NOT_FOUND"))
+  .addError(errorResponse("CONFLICT"))
   .prefix("/sandbox")
 {}

@@ -1,6 +1,5 @@
 /**
- * The control interface as the sandbox serves it: behind a middleware that reads bodies by the same bounds as the
- * interface's.
+ * The control API as the sandbox serves it, with a middleware that reads bodies with the same limits as the interface.
  *
  * @since 0.1.0
  */
@@ -9,26 +8,40 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import { RequestError } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { Assumed } from "../Assumptions.js"
 import { byRoute, operationsOf } from "../http/Operation.js"
 import { served } from "../http/ServedApi.js"
-import { readBody, ServerRequest } from "../http/ServerRequest.js"
+import { type Handlers, type JsonLimits, readBody, ServerRequest, type Source } from "../http/ServerRequest.js"
 import { ControlGroup } from "./ControlApi.js"
 import { SeedingGroup } from "./SeedingApi.js"
 
 /**
- * Reads the body before an operation's schemas decode it.
+ * A request of the control API, with the bounds of its sandbox.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class ControlRequest extends ServerRequest {
+  readonly limits: JsonLimits
+
+  constructor(source: Source, options: { readonly url: string; readonly handlers: Handlers; readonly limits: JsonLimits }) {
+    super(source, options.url, options.handlers)
+    this.limits = options.limits
+  }
+}
+
+/**
+ * Reads the body before the schemas of an operation decode it. Exported for the declarations of the handlers' groups.
  *
  * @since 0.1.0
  * @category middleware
  */
 export class ReadsBody extends HttpApiMiddleware.Tag<ReadsBody>()("@plaza/sandbox/ReadsBody", {
-  failure: Schema.Union(onWire("INVALID_JSON"), onWire("PAYLOAD_TOO_LARGE"), onWire("VALIDATION_ERROR"), Schema.instanceOf(RequestError))
+  failure: Schema.Union(errorResponse("INVALID_JSON"), errorResponse("PAYLOAD_TOO_LARGE"), errorResponse("VALIDATION_ERROR"),
+    Schema.instanceOf(RequestError))
 }) {}
 
 /** @since 0.1.0 @category api */
@@ -39,19 +52,16 @@ export class ServedControlApi extends HttpApi.make("sandbox")
 
 const operationOf = byRoute(operationsOf(ServedControlApi))
 
-/** @since 0.1.0 @category layers */
-export const layerReadsBody: Layer.Layer<ReadsBody, never, Assumed> = Layer.effect(
+/** @since 0.1.0 @category middleware */
+export const middleware: Context.Context<ReadsBody> = Context.make(
   ReadsBody,
-  Effect.map(Assumed, ({ maxBodyBytes, maxJsonDepth }) => {
-    const limits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
-    return Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
-      const request = Context.get(context, HttpServerRequest)
-      const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
-      if (!(request instanceof ServerRequest) || operation === undefined || operation.body === "file") {
-        return Effect.dieMessage("the control interface takes no files")
-      }
-      request.operation = operation
-      return Effect.asVoid(readBody(request, operation.body, limits))
-    })
+  Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
+    const request = Context.get(context, HttpServerRequest)
+    const operation = operationOf(Context.get(context, HttpRouter.RouteContext).route)
+    if (!(request instanceof ControlRequest) || operation === undefined || operation.body === "file") {
+      return Effect.dieMessage("the control API has no uploads")
+    }
+    request.operation = operation
+    return Effect.asVoid(readBody(request, operation.body, request.limits))
   })
 )

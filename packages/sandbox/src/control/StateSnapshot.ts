@@ -8,17 +8,7 @@ import { AccessState } from "@plaza/domain/DeveloperAccess"
 import { ConversationId, MediaId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
-
-/**
- * The availability of an account to others. The document states what makes a user unavailable ("blocked, private or
- * suspended"). Assumed: a private account stays visible to its followers.
- *
- * @since 0.1.0
- * @category models
- */
-export const Availability = Schema.Literal("available", "private", "suspended")
-/** @since 0.1.0 @category models */
-export type Availability = typeof Availability.Type
+import { Availability } from "../access/Availability.js"
 
 /** @since 0.1.0 @category models */
 export const AccountState = Schema.Struct({

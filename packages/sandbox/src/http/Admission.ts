@@ -1,8 +1,8 @@
 /**
- * What stands before every operation of the interface: the refusals that don't depend on what is asked for, in one
- * order. That order is assumed; the document gives none:
+ * Admission: the checks before every operation of the interface, in one order. The document gives no order; this one is
+ * assumed:
  *
- * 1. the route (404 NOT_FOUND; a path that can't be decoded: 400 VALIDATION_ERROR)
+ * 1. the route (404 NOT_FOUND; malformed percent-encoding: 400 VALIDATION_ERROR)
  * 2. the key (401 INVALID_API_KEY)
  * 3. developer access (403 DEVELOPER_ACCESS_REVOKED)
  * 4. the rate and the daily quota (429 RATE_LIMITED)
@@ -12,8 +12,8 @@
  * 8. its JSON (400 INVALID_JSON)
  * 9. parameters and fields (400 VALIDATION_ERROR)
  *
- * The router does the first and the endpoint's schemas the last. What comes after (existence, then blocks and permissions,
- * then conflicts) is the handlers'.
+ * The router does the first check and the schemas of the endpoint the last. The handlers check the rest: existence, then
+ * blocks and permissions, then conflicts.
  *
  * Source: interface v1, "Endpoints", "Authentication", "Limits".
  *
@@ -26,14 +26,14 @@ import { DeveloperAccessRevoked, InsufficientScope, InvalidApiKey, ProfileIncomp
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import * as Record from "effect/Record"
 import type { Caller } from "../access/Callers.js"
 import { Keys } from "../access/Keys.js"
 import { RateWindow } from "../access/RateWindow.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
 import * as Upload from "../areas/media/Upload.js"
 import { AssumedApi } from "../AssumedApi.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { LateCommits } from "../latitude/LateCommits.js"
 import type { Refusal } from "./Exchange.js"
@@ -49,111 +49,109 @@ import { type JsonLimits, readBody } from "./ServerRequest.js"
 
 /** @since 0.1.0 @category services */
 export class Admission extends Context.Tag("@plaza/sandbox/Admission")<Admission, {
-  /** Lets a request through to its handler, or refuses it. Notes in the request log what it means and who is calling. */
+  /** Admits a request to its handler, or refuses it. Records its operation and account in the request log. */
   readonly admit: (exchange: Exchange, route: HttpRouter.RouteContext) => Effect.Effect<Caller, Refusal>
-  /** Refuses a request that no operation is meant by, unless a fault hits it first. */
+  /** Refuses a request that matches no operation, unless a fault hits it first. */
   readonly refuse: (exchange: Exchange, refusal: NotFound | ValidationError) => Effect.Effect<never, Refusal>
 }>() {}
 
 const operationOf = byRoute([...operationsOf(PlazaApiWithStories), ...operationsOf(AssumedApi)], basePath)
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Admission, never, Keys | RateWindow | MediaFiles | Assumed | CurrentLatitude | LateCommits | RequestLog> =
-  Layer.effect(
-    Admission,
-    Effect.gen(function*() {
-      const keys = yield* Keys
-      const window = yield* RateWindow
-      const log = yield* RequestLog
-      const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* Assumed
-      const files = yield* MediaFiles
-      const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<
+  Admission["Type"],
+  never,
+  Keys | RateWindow | MediaFiles | CurrentAssumptions | CurrentLatitude | LateCommits | RequestLog
+> = Effect.gen(function*() {
+  const keys = yield* Keys
+  const window = yield* RateWindow
+  const log = yield* RequestLog
+  const { maxBodyBytes, maxFileBytes, maxJsonDepth, scopes, supportContact } = yield* CurrentAssumptions
+  const files = yield* MediaFiles
+  const limits: JsonLimits = { maxBytes: maxBodyBytes, maxDepth: maxJsonDepth }
 
-      const identify = ({ entry, headers }: Exchange) => {
-        const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
-        return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
-          entry.accountId = caller?.accountId ?? null
-          return caller
-        })
-      }
-
-      const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-        Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
-          caller === undefined
-            ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
-            : caller.account.access === "granted"
-            ? Effect.succeed(caller)
-            : Effect.fail(
-              new DeveloperAccessRevoked({ message: `developer access of this account is not granted: write to ${supportContact}` })
-            ))
-
-      /** What keeps a caller from an operation, whatever is sent. */
-      const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
-        const scope = scopes[name]
-        return scope !== undefined && !held.includes(scope)
-          ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
-          : method !== "GET" && !(account.photo && account.cover)
-          ? new ProfileIncomplete({ message: "the account needs a profile photo and a cover before it may write" })
-          : undefined
-      }
-
-      const receive = (exchange: Exchange, { body }: Operation): Effect.Effect<unknown, Refusal> =>
-        body === "file"
-          ? Effect.map(Upload.receive(exchange, maxFileBytes, files), (file) => {
-            exchange.file = file
-          })
-          : readBody(exchange, body, limits)
-
-      const check = (exchange: Exchange, operation: Operation): Effect.Effect<Caller, Refusal> =>
-        Effect.flatMap(known(exchange), (caller) =>
-          Effect.flatMap(window.take(caller.keyId, caller.accountId, operation), (): Effect.Effect<Caller, Refusal> =>
-            refusalOf(operation, caller) ?? Effect.as(receive(exchange, operation), caller)))
-
-      const underFault = yield* FaultyAdmission.make((exchange) =>
-        Effect.flatMap(identify(exchange), (caller) =>
-          caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation)))
-      )
-
-      /** What was admitted or refused before is carried out now, late. */
-      const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
-        exchange.isLate && exchange.admission !== undefined
-          ? exchange.admission
-          : isUnaffected(exchange.hit)
-          ? admit
-          : underFault(exchange, admit)
-
-      return {
-        admit: (exchange, { params, route }) => {
-          const operation = operationOf(route)
-          if (operation === undefined) {
-            return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
-          }
-          exchange.operation = operation
-          // Every parameter of ours is a part of its path.
-          log.noteOperation(exchange.entry, operation.name, params as Readonly<Record<string, string>>)
-          return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
-            exchange.caller = caller
-            return caller
-          })
-        },
-        refuse: (exchange, refusal) => Effect.zipRight(decide(exchange, Effect.fail(refusal)), Effect.fail(refusal))
-      }
+  const identify = ({ entry, headers }: Exchange) => {
+    const value = /^Bearer +(\S+)\s*$/i.exec(headers["authorization"] ?? "")?.[1]
+    return Effect.map(value === undefined ? Effect.succeed(undefined) : keys.find(value), (caller) => {
+      entry.accountId = caller?.accountId ?? null
+      return caller
     })
+  }
+
+  const known = (exchange: Exchange): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+    Effect.flatMap(identify(exchange), (caller): Effect.Effect<Caller, InvalidApiKey | DeveloperAccessRevoked> =>
+      caller === undefined
+        ? Effect.fail(new InvalidApiKey({ message: "the API key is missing, malformed or revoked" }))
+        : caller.account.access === "granted"
+        ? Effect.succeed(caller)
+        : Effect.fail(
+          new DeveloperAccessRevoked({ message: `developer access of this account is not granted: contact ${supportContact}` })
+        ))
+
+  /** Why a caller may not use an operation: a missing scope or an incomplete profile. */
+  const refusalOf = ({ method, name }: Operation, { account, scopes: held }: Caller) => {
+    const scope = scopes[name]
+    return scope !== undefined && !held.includes(scope)
+      ? new InsufficientScope({ message: `the key lacks the scope ${scope}`, details: { scope } })
+      : method !== "GET" && !(account.photo && account.cover)
+      ? new ProfileIncomplete({ message: "the account has no profile photo or no cover: writes require both" })
+      : undefined
+  }
+
+  const receive = (exchange: Exchange, { body }: Operation): Effect.Effect<unknown, Refusal> =>
+    body === "file"
+      ? Effect.map(Upload.receive(exchange, maxFileBytes, files), (file) => {
+        exchange.file = file
+      })
+      : readBody(exchange, body, limits)
+
+  const check = (exchange: Exchange, operation: Operation): Effect.Effect<Caller, Refusal> =>
+    Effect.flatMap(known(exchange), (caller) =>
+      Effect.flatMap(window.take(caller.keyId, caller.accountId, operation), (): Effect.Effect<Caller, Refusal> =>
+        refusalOf(operation, caller) ?? Effect.as(receive(exchange, operation), caller)))
+
+  const underFault = yield* FaultyAdmission.make((exchange) =>
+    Effect.flatMap(identify(exchange), (caller) =>
+      caller === undefined ? Effect.void : Effect.ignore(window.take(caller.keyId, caller.accountId, exchange.operation)))
   )
 
+  /** A late commit was admitted or refused when its request arrived. */
+  const decide = (exchange: Exchange, admit: Effect.Effect<Caller, Refusal>): Effect.Effect<Caller, Refusal> =>
+    exchange.isLate && exchange.admission !== undefined
+      ? exchange.admission
+      : isUnaffected(exchange.hit)
+      ? admit
+      : underFault(exchange, admit)
+
+  return {
+    admit: (exchange, { params, route }) => {
+      const operation = operationOf(route)
+      if (operation === undefined) {
+        return Effect.dieMessage(`no operation has the route ${route.method} ${route.path}`)
+      }
+      exchange.operation = operation
+      log.noteOperation(exchange.entry, operation.name, Record.filter(params, (value) => value !== undefined))
+      return Effect.map(decide(exchange, check(exchange, operation)), (caller) => {
+        exchange.caller = caller
+        return caller
+      })
+    },
+    refuse: (exchange, refusal) => Effect.zipRight(decide(exchange, Effect.fail(refusal)), Effect.fail(refusal))
+  }
+})
+
 /**
- * Puts {@link Admission} before the operations.
+ * Runs {@link Admission} before every operation.
  *
  * @since 0.1.0
- * @category layers
+ * @category middleware
  */
-export const layerMiddleware: Layer.Layer<RequiresAdmission, never, Admission> = Layer.effect(
+export const middleware: Context.Context<RequiresAdmission> = Context.make(
   RequiresAdmission,
-  Effect.map(Admission, (admission) =>
-    Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
-      const request = Context.get(context, HttpServerRequest)
-      return request instanceof Exchange
-        ? admission.admit(request, Context.get(context, HttpRouter.RouteContext))
-        : Effect.dieMessage("the interface is given an exchange")
-    }))
+  Effect.contextWithEffect((context: Context.Context<HttpServerRequest | HttpRouter.RouteContext>) => {
+    const request = Context.get(context, HttpServerRequest)
+    return request instanceof Exchange
+      ? request.admit(request, Context.get(context, HttpRouter.RouteContext))
+      : Effect.dieMessage("the request is not an Exchange")
+  })
 )

@@ -1,6 +1,5 @@
 /**
- * What the sandbox has really done: the writes that were carried out, as they were sent, independent of the response and of
- * how they are stored. Kept in memory and bounded; see {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
+ * Records every write that a handler carried out, with the payload as the caller sent it. The record is kept in memory and bounded by {@link capacity} and {@link maxBytes}. Keys are masked; see `KeyMask`.
  *
  * @since 0.1.0
  */
@@ -13,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Page from "../control/RecordPage.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import { optional } from "../OptionalField.js"
 import * as KeyMask from "./KeyMask.js"
 
 /** @since 0.1.0 @category models */
@@ -25,22 +25,22 @@ export const Commit = Schema.Struct({
   requestId: Schema.String,
   /** The operation of the contract, such as `createPost`. */
   operation: Schema.String,
-  /** The account that did it. */
+  /** The account that made the request. */
   accountId: Schema.String,
   /** The parameters of the path, decoded and with keys masked. */
   params: Schema.Record({ key: Schema.String, value: Schema.String }),
   /** The body as it was sent, unchanged by any latitude but with keys masked; of an upload the name, type, size and SHA-256 of the file. Null without a body. */
   payload: Schema.Unknown,
-  /** The id of what was created; null where the operation creates nothing that has one. */
+  /** The id of the created resource; null if there is none. */
   createdId: Schema.NullOr(Schema.String),
-  /** Whether it was carried out after the caller had been given up. */
+  /** Whether it was carried out after its request had failed. */
   isLate: Schema.Boolean
 }).annotations({ identifier: "Commit" })
 /** @since 0.1.0 @category models */
 export interface Commit extends Schema.Schema.Type<typeof Commit> {}
 
 /**
- * Commits that are kept.
+ * Maximum number of commits that are kept.
  *
  * @since 0.1.0
  * @category constants
@@ -48,34 +48,32 @@ export interface Commit extends Schema.Schema.Type<typeof Commit> {}
 export const capacity = 100_000
 
 /**
- * Most bytes of all kept payloads and parameters together, as JSON. The oldest commits are dropped first.
+ * Maximum bytes of all kept payloads and parameters together, as JSON. The oldest commits are dropped first.
  *
  * @since 0.1.0
  * @category constants
  */
 export const maxBytes = 32_000_000
 
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
-
 /**
- * Which commits to list: the newest, or the first after a known one, always oldest first.
+ * Which commits to list: the newest, or the first after a given one. The order is always oldest first.
  *
  * @since 0.1.0
  * @category models
  */
 export const CommitQuery = Schema.Struct({
-  /** The first ones after the one with this id; from the oldest on when it is `commit_0` or of an earlier run. */
+  /** Lists from the commit after this id. `commit_0` and ids of an earlier run list from the oldest. */
   after: optional(Schema.String.pipe(Schema.pattern(/^commit_\d{1,15}$/))),
-  /** Those of this operation of the contract. */
+  /** Lists only commits of this operation. */
   operation: optional(Schema.String),
-  /** At most so many (default: 1,000). Fewer come where they are large. */
+  /** Maximum number of commits (default: 1,000). A page holds fewer if they are large. */
   limit: optional(Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, Page.maxItems)))
 }).annotations({ identifier: "CommitQuery", parseOptions: { onExcessProperty: "error" } })
 /** @since 0.1.0 @category models */
 export type CommitQuery = typeof CommitQuery.Type
 
 /**
- * A part of the record.
+ * A page of commits.
  *
  * @since 0.1.0
  * @category models
@@ -83,14 +81,14 @@ export type CommitQuery = typeof CommitQuery.Type
 export const CommitPage = Schema.Struct({
   /** Oldest first. */
   data: Schema.Array(Commit),
-  /** What to pass as `after` for those that follow; null when there are none yet. */
+  /** The value of `after` for the next page; null if no commit follows yet. */
   next: Schema.NullOr(Schema.String)
 }).annotations({ identifier: "CommitPage" })
 /** @since 0.1.0 @category models */
 export interface CommitPage extends Schema.Schema.Type<typeof CommitPage> {}
 
 /**
- * A write that has just been carried out, its payload with keys as they were sent.
+ * A write that has just been carried out. Keys in its payload are not masked yet.
  *
  * @since 0.1.0
  * @category models
@@ -101,68 +99,68 @@ export type Write = Omit<Commit, "id" | "at">
 export class Commits extends Context.Tag("@plaza/sandbox/Commits")<Commits, {
   /** Records a write that has just been carried out. */
   readonly add: (write: Write) => Effect.Effect<void>
-  /** A copy of what is kept, oldest first. */
+  /** A copy of all kept commits, oldest first. */
   readonly all: Effect.Effect<ReadonlyArray<Commit>>
-  /** A copy of a part of it, oldest first. */
+  /** A copy of one page, oldest first. */
   readonly read: (query: CommitQuery) => Effect.Effect<CommitPage>
   readonly clear: Effect.Effect<void>
 }>() {}
 
-interface Kept extends Omit<Commit, "at"> {
+interface StoredCommit extends Omit<Commit, "at"> {
   readonly at: number
   /** Bytes of its payload and parameters. */
   readonly size: number
 }
 
-/** More bytes than a commit takes beside its payload and parameters. */
+/** Upper bound of the bytes of a commit without payload and parameters. */
 const overhead = 400
 
-const toCommit = ({ at, size: _, ...commit }: Kept): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
+const toCommit = ({ at, size: _, ...commit }: StoredCommit): Commit => ({ ...commit, at: DateTime.unsafeMake(at) })
+
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Commits["Type"], never, CurrentLatitude> = Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
+  const mask = KeyMask.make(keyPrefixes)
+  let kept: Array<StoredCommit> = []
+  let size = 0
+  let added = 0
+  /** Drops the older half until the rest fits. Removing single items from the front of an array would move all others. */
+  const trim = () => {
+    while (kept.length > capacity || size > maxBytes && kept.length > 1) {
+      kept = kept.slice(Math.ceil(kept.length / 2))
+      size = kept.reduce((sum, commit) => sum + commit.size, 0)
+    }
+  }
+  return {
+    add: (write) =>
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        const payload = mask.json(write.payload)
+        const commit: StoredCommit = {
+          ...write,
+          id: `commit_${++added}`,
+          at,
+          payload,
+          size: Buffer.byteLength(JSON.stringify([write.params, payload]))
+        }
+        kept.push(commit)
+        size += commit.size
+        trim()
+      }),
+    all: Effect.sync(() => kept.map(toCommit)),
+    read: ({ after, limit, operation }) =>
+      Effect.sync(() => {
+        const { data, last } = Page.read(
+          operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
+          { after: after === undefined ? undefined : Page.numberOf(after), limit },
+          { newest: added, bytesOf: (commit) => commit.size + overhead }
+        )
+        return { data: data.map(toCommit), next: last?.id ?? null }
+      }),
+    clear: Effect.sync(() => {
+      kept = []
+      size = 0
+    })
+  }
+})
 
 /** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Commits, never, CurrentLatitude> = Layer.effect(
-  Commits,
-  Effect.map(CurrentLatitude, ({ keyPrefixes }) => {
-    const mask = KeyMask.make(keyPrefixes)
-    let kept: Array<Kept> = []
-    let size = 0
-    let added = 0
-    /** Drops the older half, over and over until what is left is small enough: taking one from the front moves all the others. */
-    const trim = () => {
-      while (kept.length > capacity || size > maxBytes && kept.length > 1) {
-        kept = kept.slice(Math.ceil(kept.length / 2))
-        size = kept.reduce((sum, commit) => sum + commit.size, 0)
-      }
-    }
-    return {
-      add: (write) =>
-        Effect.map(Clock.currentTimeMillis, (at) => {
-          const payload = mask.json(write.payload)
-          const commit: Kept = {
-            ...write,
-            id: `commit_${++added}`,
-            at,
-            payload,
-            size: Buffer.byteLength(JSON.stringify([write.params, payload]))
-          }
-          kept.push(commit)
-          size += commit.size
-          trim()
-        }),
-      all: Effect.sync(() => kept.map(toCommit)),
-      read: ({ after, limit, operation }) =>
-        Effect.sync(() => {
-          const { data, last } = Page.read(
-            operation === undefined ? kept : kept.filter((commit) => commit.operation === operation),
-            { after: after === undefined ? undefined : Page.numberOf(after), limit },
-            { newest: added, bytesOf: (commit) => commit.size + overhead }
-          )
-          return { data: data.map(toCommit), next: last?.id ?? null }
-        }),
-      clear: Effect.sync(() => {
-        kept = []
-        size = 0
-      })
-    }
-  })
-)
+export const layer = Layer.effect(Commits, make)

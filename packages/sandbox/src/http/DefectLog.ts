@@ -1,10 +1,9 @@
 /**
- * Logs what went wrong on the sandbox's own side, which a caller sees as 500 only: one event for each failure, for whoever
- * runs the sandbox.
+ * Logs the sandbox's own failures, which a caller sees only as 500: one event for each failure.
  *
  * | event | when |
  * |---|---|
- * | `sandbox.storage_failed` | SQLite or the file system failed; `code` is theirs, such as `SQLITE_FULL` or `ENOSPC` |
+ * | `sandbox.storage_failed` | SQLite or the file system failed; `code` is their error code, such as `SQLITE_FULL` or `ENOSPC` |
  * | `sandbox.failed` | anything else, which is a bug of the sandbox; `code` is `none` |
  *
  * @since 0.1.0
@@ -13,12 +12,12 @@ import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 
-/** SQLite and the file system give their errors a code. */
+/** Errors of SQLite and of the file system have a code. */
 const codeOf = (defect: unknown): string | undefined =>
   typeof defect === "object" && defect !== null && "code" in defect && typeof defect.code === "string" ? defect.code : undefined
 
 /**
- * Logs a failure, with the operation that met it as a field.
+ * Logs a failure with the operation as a field.
  *
  * @since 0.1.0
  * @category logging

@@ -1,10 +1,11 @@
 /**
- * The sandbox's responses, and how every failure becomes one: the document's envelope, whatever failed.
+ * Constructors of responses. Every failure has the error envelope of the document.
  *
  * Source: interface v1, "Errors".
  *
  * @since 0.1.0
  */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { DocumentedError } from "@plaza/domain/Errors"
 import * as Errors from "@plaza/domain/Errors"
@@ -19,7 +20,7 @@ import * as Duration from "effect/Duration"
 export const jsonType = "application/json; charset=utf-8"
 
 /**
- * A response without a body, which the platform leaves to be sent in chunks.
+ * A response without a body. It sets `content-length`, because Node would otherwise send an empty chunked body.
  *
  * @since 0.1.0
  * @category constructors
@@ -31,7 +32,8 @@ export const empty = (status: number, headers: Readonly<Record<string, string>> 
 export const raw = (status: number, body: string, contentType: string): HttpServerResponse.HttpServerResponse =>
   body === "" || status === 204
     ? empty(status, { "content-type": contentType })
-    : HttpServerResponse.text(body, { status, contentType })
+    // Not `HttpServerResponse.text`, which replaces an empty type by text/plain.
+    : HttpServerResponse.setBody(empty(status, { "content-type": contentType }), HttpBody.text(body, contentType))
 
 /** @since 0.1.0 @category constructors */
 export const json = (status: number, value: unknown): HttpServerResponse.HttpServerResponse => raw(status, JSON.stringify(value), jsonType)
@@ -46,7 +48,7 @@ export const withHeader: (
 const utf8 = new TextDecoder()
 
 /**
- * The bytes of a body. Those of the sandbox are in memory, save that of a fault, which is the last to change a response.
+ * The bytes of a body. All bodies are in memory, except the streams of faults, which are applied last.
  *
  * @since 0.1.0
  * @category reading
@@ -58,7 +60,7 @@ export const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): Uint8A
 export const textOf = (response: HttpServerResponse.HttpServerResponse): string => utf8.decode(bytesOf(response))
 
 /**
- * The body as JSON; undefined without one.
+ * The body as JSON; undefined if the body is empty.
  *
  * @since 0.1.0
  * @category reading
@@ -69,15 +71,15 @@ export const jsonOf = (response: HttpServerResponse.HttpServerResponse): unknown
 }
 
 /**
- * The response to a request that failed. `Retry-After` is in whole seconds, rounded up, so that waiting that long is
- * always enough. Without fields it has the code and the message alone, which are all that the document shows.
+ * The response to a failed request. `Retry-After` is in whole seconds, rounded up, so that waiting that long is always
+ * enough. `withFields: false` leaves only the code and the message, which are all that the document shows.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const failure = (error: DocumentedError, withFields = true): HttpServerResponse.HttpServerResponse => {
   const { code, details, message, retryAfter, status } = error
-  // Named first for the eye; nothing in the details is called like them.
+  // Code and message come first for readability; no detail has one of these names.
   const response = json(status, { error: withFields ? { code, message, ...details } : { code, message } })
   return retryAfter === undefined
     ? response
@@ -85,8 +87,8 @@ export const failure = (error: DocumentedError, withFields = true): HttpServerRe
 }
 
 /**
- * The refusal of one parameter or field. The envelope names it as `field`, which is assumed: the document says that
- * the invalid field is named, not how.
+ * The refusal of a parameter or field. The envelope names it as `field`. The name is assumed: the document only says that
+ * the error names the invalid field.
  *
  * @since 0.1.0
  * @category constructors
@@ -95,7 +97,7 @@ export const invalidField = (field: string, problem: string): Errors.ValidationE
   new Errors.ValidationError({ message: `"${field}" ${problem}`, details: { field } })
 
 /**
- * The refusal of an id that leads nowhere. The envelope repeats the id as it arrived.
+ * The refusal of an unknown id, or of one that the caller can't see. The envelope repeats the id.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,8 +1,9 @@
 /**
- * One request of the interface on its way, with what has become known of it so far.
+ * A request of the interface with the state that its handling collects.
  *
  * @since 0.1.0
  */
+import type { RouteContext } from "@effect/platform/HttpRouter"
 import type { RequestError } from "@effect/platform/HttpServerError"
 import type {
   DeveloperAccessRevoked,
@@ -22,11 +23,11 @@ import type { Caller } from "../access/Callers.js"
 import type { UploadedFile } from "../areas/media/Upload.js"
 import type { Hit } from "./Faults.js"
 import type { Entry } from "./RequestLog.js"
-import type { Source } from "./ServerRequest.js"
+import type { Handlers, Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
 
 /**
- * A fault keeps the request from its handler.
+ * A fault prevents the request from reaching its handler.
  *
  * @since 0.1.0
  * @category errors
@@ -52,35 +53,42 @@ export type Refusal =
   | RequestError
   | NotHandled
 
+type Admit = (exchange: Exchange, route: RouteContext) => Effect.Effect<Caller, Refusal>
+
 /** @since 0.1.0 @category models */
 export class Exchange extends ServerRequest {
   /** Without the base path of the interface. */
   readonly path: string
-  /** What the request log shows of it. */
+  /** Its record in the request log. */
   readonly entry: Entry
   readonly hit: Hit
-  /** Carries it out after its caller was given up. */
+  /** Runs before the handler. */
+  readonly admit: Admit
+  /** Runs the request as a late commit. */
   readonly commit: (exchange: Exchange) => Effect.Effect<unknown, unknown>
-  /** Once it is admitted. */
+  /** Set once the request is admitted. */
   caller: Caller | undefined
-  /** Where it is an upload that was received. */
+  /** Set once an upload is received. */
   file: UploadedFile | undefined
-  /** How it was admitted or refused, where it may be carried out later. */
+  /** The result of admission, if a late commit is possible. */
   admission: Exit.Exit<Caller, Refusal> | undefined
-  /** Whether it is carried out after its caller was given up. */
+  /** Whether this is a late commit. */
   isLate = false
 
-  constructor(source: Source, { commit, entry, hit, path, url }: {
+  constructor(source: Source, { admit, commit, entry, handlers, hit, path, url }: {
     readonly url: string
     readonly path: string
     readonly entry: Entry
     readonly hit: Hit
+    readonly handlers: Handlers
+    readonly admit: Admit
     readonly commit: (exchange: Exchange) => Effect.Effect<unknown, unknown>
   }) {
-    super(source, url)
+    super(source, url, handlers)
     this.path = path
     this.entry = entry
     this.hit = hit
+    this.admit = admit
     this.commit = commit
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Turns every failure of a route into an error of the document: what the platform would answer by itself (an unknown route
- * or method, a parameter or a body that can't be decoded), what a handler refuses, and every defect.
+ * Maps every failure of a route to an error of the document: an unknown route or method, a parameter or body that can't be
+ * decoded, a handler's refusal, and every defect.
  *
  * @since 0.1.0
  */
@@ -28,9 +28,9 @@ const invalid = ({ issues: [issue] }: HttpApiDecodeError): Errors.ValidationErro
 }
 
 /**
- * - `routing`: there is no such route, or what was sent doesn't fit its schemas.
- * - `refusal`: by admission or a handler.
- * - `defect`: of the sandbox itself, of which the caller learns nothing.
+ * - `routing`: the route is unknown, or a parameter or the body doesn't match its schema.
+ * - `refusal`: admission or a handler refused the request.
+ * - `defect`: a bug or a storage failure of the sandbox. The caller sees no details of it.
  *
  * @since 0.1.0
  * @category models
@@ -41,7 +41,7 @@ export interface Failure {
 }
 
 /**
- * Logs a defect with its operation, and returns the error that the caller gets.
+ * Logs a defect with its operation, and returns the error for the caller.
  *
  * @since 0.1.0
  * @category constructors
@@ -49,12 +49,12 @@ export interface Failure {
 export const fromDefect = (cause: Cause.Cause<unknown>, operation: string): Effect.Effect<Errors.InternalError> =>
   Effect.as(
     DefectLog.log(operation, cause),
-    new Errors.InternalError({ message: "the service failed on its own side; the request may or may not have taken" })
+    new Errors.InternalError({ message: "the service failed; the request may or may not have taken effect" })
   )
 
 /**
- * The failure of a cause. A defect is logged with its operation. A closed connection and a request that a fault keeps from
- * its handler have no response, so they stay failures.
+ * The failure of a cause. A defect is logged with its operation. A closed connection and a request that never reached its
+ * handler have no response, so they stay failures.
  *
  * @since 0.1.0
  * @category constructors

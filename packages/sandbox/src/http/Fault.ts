@@ -1,61 +1,60 @@
 /**
- * A fault: what may go wrong around a call, which calls it hits, and how often. A value, as it is asked for and listed.
+ * The schema of a fault: what fails, which calls it hits, and how often.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import { allowedValues } from "../AllowedValues.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 /** Which calls a fault hits. */
 const target = {
   /** The method in capitals, or `*` for any (default: any). */
   method: optional(Schema.String),
-  /** A path as it is sent, without `/open/v1` and the query; `*` stands for any run of characters (default: any path). */
+  /** A path as it is sent, without `/open/v1` and the query; `*` matches any run of characters (default: any path). */
   path: optional(Schema.String),
-  /** How many calls it hits (default: 1, or without an end when a `rate` is set). */
+  /** How many calls it hits (default: 1, or unlimited if a `rate` is set). */
   times: optional(Schema.Int.pipe(Schema.positive())),
-  /** The share of the calls it hits, from 0 to 1, drawn from a generator that the seed decides (default: all). */
+  /** The share of calls it hits, from 0 to 1, by a generator that the seed determines (default: all). */
   rate: optional(Schema.Number.pipe(Schema.between(0, 1)))
 }
 
 const When = allowedValues(Schema.Literal("before", "after"))
 /**
- * - `before`: the request does not reach its handler, or only later where the latitude has a `lateCommitMillis`.
- * - `after`: the handler has run and its effect stands; only the answer is different.
+ * - `before`: the request does not reach its handler, or only later if the latitude has a `lateCommitMillis`.
+ * - `after`: the handler has run and its changes are kept; only the response differs.
  *
  * @since 0.1.0
  * @category models
  */
 export type When = typeof When.Type
 
-/** How long it takes, in milliseconds. */
+/** A duration in milliseconds. */
 const millis = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
 const status = Schema.Int.pipe(Schema.between(200, 599))
 const retryAfter = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 const location = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 const contentType = optional(Schema.String.pipe(Schema.pattern(/^[\t -~]*$/)))
 
-/** An answer that stands in for the service's own. */
+/** A response in place of the service's own. */
 const replacement = {
   /** The code of the envelope (default: the documented one of the status). */
   code: optional(Schema.String),
   /** The message of the envelope. */
   message: optional(Schema.String),
-  /** The whole body as it is sent, instead of the envelope: a proxy's page, nothing, anything. */
+  /** The whole body, sent unchanged instead of the envelope, such as a proxy's page or an empty text. */
   body: optional(Schema.String),
   /** The content type of `body`. */
   contentType,
-  /** The `Retry-After` header, sent as it stands here. */
+  /** The `Retry-After` header, sent unchanged. */
   retryAfter,
-  /** The `Location` header, sent as it stands here: where a redirect leads. */
+  /** The `Location` header of a redirect, sent unchanged. */
   location
 }
 
 /**
- * The answer comes late, by Clock. Before the handler it stands for the way there, and a caller who goes away meanwhile
- * has sent nothing; after it, for the way back.
+ * Delays the response, by Clock. `before` delays the request: if the caller closes the connection meanwhile, the handler does
+ * not run. `after` delays the response.
  *
  * @since 0.1.0
  * @category models
@@ -68,7 +67,7 @@ export const Delay = Schema.Struct({
 }).annotations({ identifier: "DelayFault" })
 
 /**
- * Another answer than the service's own.
+ * Replaces the service's own response.
  *
  * @since 0.1.0
  * @category models
@@ -82,20 +81,17 @@ export const Status = Schema.Struct({
 }).annotations({ identifier: "StatusFault" })
 
 /**
- * The connection is closed instead of an answer.
- *
- * @since 0.1.0
- * @category models
+ * Closes the connection instead of sending a response.
  */
-export const Drop = Schema.Struct({
+const Drop = Schema.Struct({
   kind: Schema.Literal("drop"),
   ...target,
   when: When
 }).annotations({ identifier: "DropFault" })
 
 /**
- * The head of the answer arrives and the first half of its body, then the connection is closed. The answer is the
- * service's own, or one with the status that is set here.
+ * Sends the head of the response and the first half of its body, then closes the connection. The response is the service's
+ * own, or one with the `status` of the fault.
  *
  * @since 0.1.0
  * @category models
@@ -109,13 +105,10 @@ export const Cut = Schema.Struct({
 }).annotations({ identifier: "CutFault" })
 
 /**
- * The head of the answer arrives at once and its body little by little, by Clock. The answer is the service's own, or one
- * with the status that is set here.
- *
- * @since 0.1.0
- * @category models
+ * Sends the head of the response at once and its body in pieces, by Clock. The response is the service's own, or one with the
+ * `status` of the fault.
  */
-export const Slow = Schema.Struct({
+const Slow = Schema.Struct({
   kind: Schema.Literal("slow"),
   ...target,
   when: When,
@@ -125,12 +118,9 @@ export const Slow = Schema.Struct({
 }).annotations({ identifier: "SlowFault" })
 
 /**
- * The handler has run, and the answer is a 200 with a body that isn't JSON.
- *
- * @since 0.1.0
- * @category models
+ * Runs the handler, then sends a 200 with a body that isn't JSON.
  */
-export const Garbage = Schema.Struct({
+const Garbage = Schema.Struct({
   kind: Schema.Literal("garbage"),
   ...target,
   body: Schema.String,
@@ -138,14 +128,14 @@ export const Garbage = Schema.Struct({
 }).annotations({ identifier: "GarbageFault" })
 
 /**
- * One fault. Of those that match a call, the first delay and the first of any other kind take effect together.
+ * A fault. Of the faults that match a call, the first delay and the first of any other kind take effect together.
  *
  * @since 0.1.0
  * @category models
  */
 export const Fault = Schema.Union(Delay, Status, Drop, Cut, Slow, Garbage).annotations({
   identifier: "Fault",
-  // A misspelt field would ask for another fault than was meant.
+  // A misspelt field would silently make another fault.
   parseOptions: { onExcessProperty: "error" }
 })
 /** @since 0.1.0 @category models */
@@ -153,12 +143,12 @@ export type Fault = typeof Fault.Type
 /** @since 0.1.0 @category models */
 export type Delay = typeof Delay.Type
 /**
- * A fault that decides what the caller gets, not only when.
+ * A fault that changes the response and not only its time.
  *
  * @since 0.1.0
  * @category models
  */
-export type Outcome = Exclude<Fault, Delay>
+export type ResponseFault = Exclude<Fault, Delay>
 
 /** @since 0.1.0 @category models */
 export const FaultId = Schema.String.pipe(Schema.brand("FaultId"))
@@ -166,7 +156,7 @@ export const FaultId = Schema.String.pipe(Schema.brand("FaultId"))
 export type FaultId = typeof FaultId.Type
 
 /**
- * A fault that was asked for, and what has become of it.
+ * An added fault and its counters.
  *
  * @since 0.1.0
  * @category models
@@ -174,9 +164,9 @@ export type FaultId = typeof FaultId.Type
 export const ActiveFault = Schema.Struct({
   id: FaultId,
   fault: Fault,
-  /** Calls it has hit. */
+  /** Number of calls it has hit. */
   hits: Schema.NonNegativeInt,
-  /** Calls it will still hit; null when there is no end. */
+  /** Number of calls it will still hit; null if unlimited. */
   remaining: Schema.NullOr(Schema.NonNegativeInt)
 }).annotations({ identifier: "ActiveFault" })
 /** @since 0.1.0 @category models */

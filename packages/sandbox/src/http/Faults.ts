@@ -1,52 +1,51 @@
 /**
- * The faults that were asked for, and which of them hit a call. `FaultyAdmission` and `FaultyResponse` carry them out.
+ * The active faults, and which of them hit a call. `FaultyAdmission` and `FaultyResponse` apply them.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
-import type { ActiveFault, Delay, Fault, Outcome } from "./Fault.js"
+import type { ActiveFault, Delay, Fault, ResponseFault } from "./Fault.js"
 import { FaultId } from "./Fault.js"
 import * as Glob from "./Glob.js"
 
 /**
- * What hits one call.
+ * The faults that hit one call.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Hit {
   readonly delay: Delay | undefined
-  readonly outcome: Outcome | undefined
-  /** Every fault that took part, in the order they were added. */
+  readonly outcome: ResponseFault | undefined
+  /** The ids of these faults, in the order they were added. */
   readonly ids: ReadonlyArray<FaultId>
 }
 
 /** @since 0.1.0 @category services */
 export class Faults extends Context.Tag("@plaza/sandbox/Faults")<Faults, {
   readonly add: (fault: Fault) => Effect.Effect<FaultId>
-  /** Those that may still hit something. */
+  /** The faults that may still hit a call. */
   readonly list: Effect.Effect<ReadonlyArray<ActiveFault>>
   readonly clear: Effect.Effect<void>
-  /** Decides what hits a call, and counts it as hit. */
+  /** Selects the faults that hit a call, and counts the hit. */
   readonly take: (method: string, path: string) => Effect.Effect<Hit>
 }>() {}
 
-interface Rule {
+interface Matcher {
   readonly id: FaultId
   readonly fault: Fault
   readonly matches: (method: string, path: string) => boolean
   /** The seeded generator of a fault with a rate. */
   readonly chance: Option.Option<{ readonly rate: number; readonly random: Random.Random }>
   hits: number
-  /** Infinity when there is no end. */
+  /** Infinity if unlimited. */
   remaining: number
 }
 
-const makeRule = (id: FaultId, fault: Fault, seed: number): Rule => {
+const makeMatcher = (id: FaultId, fault: Fault, seed: number): Matcher => {
   const { method = "*", path = "*", rate, times } = fault
   const matchesPath = Glob.make(path)
   return {
@@ -60,7 +59,7 @@ const makeRule = (id: FaultId, fault: Fault, seed: number): Rule => {
 }
 
 /**
- * What hits a call that nothing hits.
+ * The result for a call that no fault hits.
  *
  * @since 0.1.0
  * @category constructors
@@ -70,26 +69,26 @@ export const noFault: Effect.Effect<Hit> = Effect.succeed({ delay: undefined, ou
 /** @since 0.1.0 @category checks */
 export const isUnaffected = ({ delay, outcome }: Hit): boolean => delay === undefined && outcome === undefined
 
-const isDrawn = (rule: Rule): Effect.Effect<boolean> =>
-  Option.match(rule.chance, {
+const isDrawn = ({ chance }: Matcher): Effect.Effect<boolean> =>
+  Option.match(chance, {
     onNone: () => Effect.succeed(true),
     onSome: ({ random, rate }) => Effect.map(random.next, (drawn) => drawn < rate)
   })
 
-/** @since 0.1.0 @category layers */
-export const layer = (seed: number): Layer.Layer<Faults> =>
-  Layer.sync(Faults, () => {
-    let rules: ReadonlyArray<Rule> = []
+/** @since 0.1.0 @category constructors */
+export const make = (seed: number): Effect.Effect<Faults["Type"]> =>
+  Effect.sync(() => {
+    let matchers: ReadonlyArray<Matcher> = []
     let added = 0
     return {
       add: (fault) =>
         Effect.sync(() => {
-          const rule = makeRule(FaultId.make(`fault_${++added}`), fault, seed)
-          rules = [...rules, rule]
-          return rule.id
+          const matcher = makeMatcher(FaultId.make(`fault_${++added}`), fault, seed)
+          matchers = [...matchers, matcher]
+          return matcher.id
         }),
       list: Effect.sync(() =>
-        rules.map(({ fault, hits, id, remaining }) => ({
+        matchers.map(({ fault, hits, id, remaining }) => ({
           id,
           fault,
           hits,
@@ -97,18 +96,18 @@ export const layer = (seed: number): Layer.Layer<Faults> =>
         }))
       ),
       clear: Effect.sync(() => {
-        rules = []
+        matchers = []
         added = 0
       }),
       take: (method, path) =>
-        rules.length === 0 ? noFault : Effect.gen(function*() {
+        matchers.length === 0 ? noFault : Effect.gen(function*() {
           let delay: Delay | undefined
-          let outcome: Outcome | undefined
+          let outcome: ResponseFault | undefined
           const ids: Array<FaultId> = []
-          for (const rule of rules) {
-            const { fault } = rule
-            const taken = fault.kind === "delay" ? delay : outcome
-            if (taken !== undefined || !rule.matches(method, path) || !(yield* isDrawn(rule))) {
+          for (const matcher of matchers) {
+            const { fault } = matcher
+            const earlier = fault.kind === "delay" ? delay : outcome
+            if (earlier !== undefined || !matcher.matches(method, path) || !(yield* isDrawn(matcher))) {
               continue
             }
             if (fault.kind === "delay") {
@@ -116,11 +115,11 @@ export const layer = (seed: number): Layer.Layer<Faults> =>
             } else {
               outcome = fault
             }
-            rule.hits++
-            rule.remaining--
-            ids.push(rule.id)
+            matcher.hits++
+            matcher.remaining--
+            ids.push(matcher.id)
           }
-          rules = rules.filter(({ remaining }) => remaining > 0)
+          matchers = matchers.filter(({ remaining }) => remaining > 0)
           return { delay, outcome, ids }
         })
     }

@@ -1,6 +1,6 @@
 /**
- * Admission under a fault: waits where a delay comes before the handler, keeps the request from its handler where the fault
- * says so, and has it carried out later where the latitude says that a service may.
+ * Admission under a fault: waits for a delay before the handler, stops the request before its handler if the fault says so,
+ * and schedules a late commit if the latitude has one.
  *
  * @since 0.1.0
  */
@@ -8,14 +8,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Caller } from "../access/Callers.js"
 import { MediaFiles } from "../areas/media/MediaFiles.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import { LateCommits } from "../latitude/LateCommits.js"
 import * as DefectLog from "./DefectLog.js"
 import type { Exchange, Refusal } from "./Exchange.js"
 import { NotHandled } from "./Exchange.js"
-import type { Delay, Outcome } from "./Fault.js"
+import type { Delay, ResponseFault } from "./Fault.js"
 import { RequestLog } from "./RequestLog.js"
 import * as Rule from "./Rule.js"
 
@@ -28,22 +28,22 @@ import * as Rule from "./Rule.js"
 export const pause = (delay: Delay | undefined, when: Delay["when"]): Effect.Effect<void> =>
   delay?.when === when ? Effect.interruptible(Effect.sleep(Duration.millis(delay.millis))) : Effect.void
 
-const withholds = (fault: Outcome): boolean => fault.kind !== "garbage" && fault.when === "before"
+const isBeforeHandler = (fault: ResponseFault): boolean => fault.kind !== "garbage" && fault.when === "before"
 
-/** Whether the service may still carry a request out after a fault that keeps it from its handler. */
-const mayCommitAfter = (fault: Outcome, { lateCommitStatuses }: Latitude): boolean =>
+/** Whether a late commit may follow a fault that stops the request before its handler. */
+const mayCommitAfter = (fault: ResponseFault, { lateCommitStatuses }: Latitude): boolean =>
   fault.kind === "drop" || fault.kind !== "garbage" && lateCommitStatuses.some((status) => status === fault.status)
 
 /**
- * Admits under the fault that hits an exchange. `count` counts a request that a fault keeps from admission: the limit has
- * seen it all the same.
+ * Admits under the fault that hits an exchange. `count` counts a request that a fault stops before admission, because it
+ * still counts against the rate limit.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
   Effect.gen(function*() {
-    const { countRefused: assumedCount } = yield* Assumed
+    const { countRefused: assumedCount } = yield* CurrentAssumptions
     const latitude = yield* CurrentLatitude
     const files = yield* MediaFiles
     const late = yield* LateCommits
@@ -53,11 +53,11 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
       Effect.gen(function*() {
         const { entry, hit: { delay, ids, outcome: fault } } = exchange
         const { countRefused, lateCommitMillis } = latitude.value
-        const isWithheld = fault !== undefined && withholds(fault)
-        const isGivenUp = isWithheld && mayCommitAfter(fault, latitude.value)
-        const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" && (isWithheld ? isGivenUp : delay?.when === "before")
+        const skipsHandler = fault !== undefined && isBeforeHandler(fault)
+        const mayBeLate = lateCommitMillis > 0 && exchange.method !== "GET" &&
+          (skipsHandler ? mayCommitAfter(fault, latitude.value) : delay?.when === "before")
         if (mayBeLate) {
-          // A closed connection has no body to read, so the body of a possible late commit is read now.
+          // Reads the body now: the connection may be closed when the late commit runs.
           exchange.admission = yield* Effect.exit(admit)
         }
         const commitLater = late.schedule(lateCommitMillis, {
@@ -65,14 +65,14 @@ export const make = (count: (exchange: Exchange) => Effect.Effect<void>) =>
           discard: Effect.suspend(() => exchange.file === undefined ? Effect.void : files.remove([exchange.file.file]))
         })
         yield* mayBeLate ? Effect.onInterrupt(pause(delay, "before"), () => commitLater) : pause(delay, "before")
-        if (!isWithheld) {
+        if (!skipsHandler) {
           return yield* exchange.admission ?? admit
         }
         // A refusal for the rate counts only where refusals are assumed to count.
         const isUncounted = fault.kind === "status" && fault.status === 429 && !(countRefused ?? assumedCount)
         yield* mayBeLate
           ? commitLater
-          // The fault hits all the same where the storage can't count it.
+          // If the storage fails, the fault still applies and the request is not counted.
           : isUncounted
           ? Effect.void
           : Effect.catchAllCause(count(exchange), (cause) => DefectLog.log("count", cause))

@@ -1,5 +1,5 @@
 /**
- * What a fault makes of a response.
+ * Applies a fault to a response.
  *
  * @since 0.1.0
  */
@@ -9,15 +9,16 @@ import type { ErrorCode } from "@plaza/domain/Errors"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
-import type { Outcome as Fault } from "./Fault.js"
+import type { ResponseFault as Fault } from "./Fault.js"
 import type { Delivered } from "./RequestLog.js"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /**
- * The connection is closed instead of a response, or amid one.
+ * The connection is closed before or during a response.
  *
  * @since 0.1.0
  * @category errors
@@ -25,12 +26,12 @@ type Response = HttpServerResponse.HttpServerResponse
 export class ConnectionReset extends Data.TaggedError("ConnectionReset")<{ readonly message: string }> {}
 
 /**
- * What becomes of a request: a response, whose body may end too early or come slowly, or nothing.
+ * The result of a request: a response, whose body may be cut or slow, or a closed connection.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Outcome {
+export interface FaultResult {
   readonly response: Effect.Effect<Response, ConnectionReset>
   readonly delivered: Delivered
 }
@@ -44,7 +45,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   429: "RATE_LIMITED"
 }
 
-/** The documented code of a status, or of its kind where the document gives the status none. */
+/** The documented code of a status, or that of its category if the document has no code for the status. */
 const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? "INTERNAL_ERROR" : "VALIDATION_ERROR")
 
 /**
@@ -52,33 +53,31 @@ const codeOf = (status: number): ErrorCode => codes[status] ?? (status >= 500 ? 
  */
 type Finish = (response: Response, hasOwnBody: boolean) => Response
 
-const asItIs: Finish = (response) => response
-
 const replacement = (status: number, fault: Extract<Fault, { kind: "status" | "cut" | "slow" }>, finish: Finish): Response => {
   const made = fault.body !== undefined
     ? Envelope.raw(status, fault.body, fault.contentType ?? "text/html; charset=utf-8")
     : status < 400
     ? Envelope.json(status, {})
     : Envelope.json(status, {
-      error: { code: fault.code ?? codeOf(status), message: fault.message ?? "this response was asked for by a fault" }
+      error: { code: fault.code ?? codeOf(status), message: fault.message ?? "this response comes from a fault" }
     })
   const response = finish(made, fault.body !== undefined)
   const located = fault.location === undefined ? response : Envelope.withHeader(response, "location", fault.location)
   return fault.retryAfter === undefined ? located : Envelope.withHeader(located, "retry-after", fault.retryAfter)
 }
 
-type InPart = Extract<Fault, { kind: "cut" | "slow" }>
+type BodyFault = Extract<Fault, { kind: "cut" | "slow" }>
 
-const isOwn = ({ body, status }: InPart): boolean => status === undefined && body === undefined
+const keepsResponse = ({ body, status }: BodyFault): boolean => status === undefined && body === undefined
 
-/** The service's own response, where the fault has no other. */
-const chosen = (fault: InPart, own: Response, finish: Finish): Response =>
-  isOwn(fault) ? own : replacement(fault.status ?? 200, fault, finish)
+/** The service's own response, unless the fault replaces it. */
+const chosen = (fault: BodyFault, own: Response, finish: Finish): Response =>
+  keepsResponse(fault) ? own : replacement(fault.status ?? 200, fault, finish)
 
-/** Gives a response without a body one: a cut through an empty body could not be seen. */
+/** Adds a body to a response without one: a cut of an empty body would have no effect. */
 const withBody = (response: Response): Response => Envelope.bytesOf(response).length > 0 ? response : Envelope.json(200, {})
 
-/** The same head, its length included, with the body as a stream. */
+/** The same head, `content-length` included, with a stream as the body. */
 const streamed = (response: Response, body: Stream.Stream<Uint8Array, ConnectionReset>): Response =>
   HttpServerResponse.setBody(
     response,
@@ -89,18 +88,18 @@ const cut = (response: Response): Response => {
   const bytes = Envelope.bytesOf(response)
   return streamed(response, Stream.concat(
     Stream.make(bytes.subarray(0, Math.floor(bytes.length / 2))),
-    new ConnectionReset({ message: "the connection was closed amid the body" })
+    new ConnectionReset({ message: "the connection was closed during the body" })
   ))
 }
 
 const pieces = 10
 
-/** Evenly over so many milliseconds, by the caller's clock. */
+/** Spreads the body evenly over a duration in milliseconds, by the caller's clock. */
 const slow = (response: Response, millis: number): Response => {
   const bytes = Envelope.bytesOf(response)
   const size = Math.max(1, Math.ceil(bytes.length / pieces))
   const count = Math.ceil(bytes.length / size)
-  // Rounded up, for clocks that take whole milliseconds only.
+  // Rounded up, because some clocks only support whole milliseconds.
   const after = Duration.millis(Math.ceil(millis / count))
   return count === 0 ? response : streamed(response, Stream.mapEffect(
     Stream.range(0, count - 1),
@@ -109,16 +108,16 @@ const slow = (response: Response, millis: number): Response => {
 }
 
 /**
- * The response that leaves, by the service's own (undefined when the request never reached it) and the fault that hits it.
+ * Applies a fault to the service's own response, which is undefined if the request did not reach the service.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const apply = (fault: Fault | undefined, own: Response | undefined, finish: Finish = asItIs): Outcome => {
-  const unharmed = own ?? Envelope.json(200, {})
+export const apply = (fault: Fault | undefined, own: Response | undefined, finish: Finish = identity): FaultResult => {
+  const original = own ?? Envelope.json(200, {})
   switch (fault?.kind) {
     case undefined:
-      return { response: Effect.succeed(unharmed), delivered: "answered" }
+      return { response: Effect.succeed(original), delivered: "complete" }
     case "drop":
       return {
         response: Effect.fail(new ConnectionReset({ message: "the connection was closed before a response" })),
@@ -129,11 +128,11 @@ export const apply = (fault: Fault | undefined, own: Response | undefined, finis
     case "garbage":
       return { response: Effect.succeed(Envelope.raw(200, fault.body, fault.contentType ?? "application/json")), delivered: "replaced" }
     case "cut":
-      return { response: Effect.succeed(cut(withBody(chosen(fault, unharmed, finish)))), delivered: "cut" }
+      return { response: Effect.succeed(cut(withBody(chosen(fault, original, finish)))), delivered: "cut" }
     case "slow":
       return {
-        response: Effect.succeed(slow(chosen(fault, unharmed, finish), fault.millis)),
-        delivered: isOwn(fault) ? "answered" : "replaced"
+        response: Effect.succeed(slow(chosen(fault, original, finish), fault.millis)),
+        delivered: keepsResponse(fault) ? "complete" : "replaced"
       }
   }
 }

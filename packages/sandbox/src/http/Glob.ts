@@ -1,18 +1,18 @@
 /**
- * Paths with `*` for any run of characters, matched in linear time: the parts between the stars are searched one after the
- * other, each from where the one before was found, by Knuth, Morris and Pratt. The leftmost place of a part leaves the most
- * room for those behind it, so nothing is ever tried again.
+ * Matches paths against patterns with `*` for any run of characters, in linear time. The parts between the stars are searched
+ * one after the other with the algorithm of Knuth, Morris and Pratt. The leftmost match of a part leaves the most room for the
+ * following parts, so no backtracking is necessary.
  *
  * @since 0.1.0
  */
 
-/** A text and how many characters were compared to decide. */
-export interface Outcome {
+/** Whether a text matches, and how many characters were compared. */
+export interface GlobMatch {
   readonly matches: boolean
   readonly steps: number
 }
 
-/** For each length of what was found of a part: how much of it stays found where the next character differs. */
+/** The failure table: for each matched length, how much stays matched if the next character differs. */
 const fallbacks = (part: string): ReadonlyArray<number> => {
   const table = [0]
   let length = 0
@@ -27,12 +27,12 @@ const fallbacks = (part: string): ReadonlyArray<number> => {
 }
 
 /**
- * Prepares a pattern. To decide on a text takes at most twice as many steps as text and pattern have characters.
+ * Compiles a pattern. A match takes at most twice as many steps as text and pattern have characters.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (pattern: string): (text: string) => Outcome => {
+export const make = (pattern: string): (text: string) => GlobMatch => {
   const [head = "", ...rest] = pattern.split("*")
   const tail = rest.pop()
   if (tail === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Serves the sandbox without a port: an HttpClient that the service answers on the calling fiber, so that whatever drives the
- * caller's Clock drives the sandbox too.
+ * Serves the sandbox without a port: an HttpClient that runs the service on the calling fiber, so that the caller's Clock is
+ * the clock of the sandbox too.
  *
  * @since 0.1.0
  */
@@ -15,31 +15,33 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import type { SandboxApp } from "./SandboxApp.js"
 import type { Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
-import type { Service } from "./Service.js"
 
 /**
- * The address that the sandbox answers in process; every other one is unknown.
+ * The origin of a sandbox in process. Requests to any other origin fail.
  *
  * @since 0.1.0
  * @category constants
  */
 export const origin = "http://sandbox.localhost"
 
-/** What a connection fails with, by the code that Node gives it. */
+/** The cause of a failed connection, with the error code of Node. */
 class ConnectionError extends Data.Error<{ readonly code: string; readonly message: string }> {}
 
 const connectionFailure = (request: HttpClientRequest.HttpClientRequest, code: string, message: string) =>
   new HttpClientError.RequestError({ request, reason: "Transport", cause: new ConnectionError({ code, message }) })
 
-/** A body as it would go over a socket: in memory, or as a stream. */
+/** The body of a request: in memory, or as a stream. */
 interface Body {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array | Stream.Stream<Uint8Array, unknown>
 }
 
-const ofWeb = (body: ConstructorParameters<typeof Response>[0]): Body => {
+type WebBody = ConstructorParameters<typeof Response>[0]
+
+const ofWeb = (body: WebBody): Body => {
   const response = new Response(body)
   const source = response.body
   return {
@@ -59,17 +61,18 @@ const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): Body => {
     case "FormData":
       return ofWeb(body.formData)
     case "Raw":
-      // Whatever fetch takes for a body; a client of fetch would hand it on unseen as well.
-      return { ...ofWeb(body.body as ConstructorParameters<typeof Response>[0]), contentType: body.contentType }
+      // True because `HttpBody.raw` is for values that fetch accepts as a body. The constructor of `Response` rejects others.
+      return { ...ofWeb(body.body as WebBody), contentType: body.contentType }
   }
 }
 
 const collect = (bytes: Stream.Stream<Uint8Array, unknown>, maxBytes: number): Effect.Effect<Option.Option<Uint8Array>, unknown> =>
   bytes.pipe(
-    Stream.scan({ size: 0, chunks: [] as Array<Uint8Array> }, ({ chunks, size }, chunk) => {
-      chunks.push(chunk)
-      return { size: size + chunk.length, chunks }
-    }),
+    Stream.scan<{ readonly size: number; readonly chunks: Array<Uint8Array> }, Uint8Array>({ size: 0, chunks: [] },
+      ({ chunks, size }, chunk) => {
+        chunks.push(chunk)
+        return { size: size + chunk.length, chunks }
+      }),
     Stream.takeUntil(({ size }) => size > maxBytes),
     Stream.runLast,
     Effect.map(Option.match({
@@ -87,7 +90,7 @@ const sourceOf = (request: HttpClientRequest.HttpClientRequest, url: URL): Sourc
       ...(contentType === undefined ? {} : { "content-type": contentType }),
       ...request.headers,
       host: url.host,
-      // A form's boundary is made while the form is written, so only its own content type names it.
+      // The boundary is chosen when the form is encoded, so only the content type of that encoding has it.
       ...(request.body._tag === "FormData" && contentType !== undefined ? { "content-type": contentType } : {})
     },
     remoteAddress: Option.none(),
@@ -104,7 +107,7 @@ const sourceOf = (request: HttpClientRequest.HttpClientRequest, url: URL): Sourc
 
 const bodiless = new Set([204, 205, 304])
 
-/** A stream of a response is read by the caller's clock. */
+/** The body of a response is streamed by the caller's clock. */
 const toClientResponse = (request: HttpClientRequest.HttpClientRequest, response: HttpServerResponse.HttpServerResponse) =>
   Effect.map(Effect.runtime(), (runtime) =>
     HttpClientResponse.fromWeb(
@@ -116,35 +119,35 @@ const toClientResponse = (request: HttpClientRequest.HttpClientRequest, response
     ))
 
 /**
- * Runs an effect of the sandbox on the calling fiber without the caller's services and spans: the caller may be inside a
- * transaction of a database of its own, which must not become ours.
+ * Runs an effect of the sandbox on the calling fiber without the services and spans of the caller. The caller may be inside a
+ * transaction of its own database, which the sandbox must not join.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const apart = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+export const withoutCallerContext = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   effect.pipe(
     Effect.withTracerEnabled(false),
     Effect.mapInputContext((_: Context.Context<never>) => Context.empty())
   )
 
 /**
- * The client that a service answers.
+ * A client that sends its requests to a service in process.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const makeClient = (service: Service["Type"]): HttpClient.HttpClient =>
+export const makeClient = (service: SandboxApp["Type"]): HttpClient.HttpClient =>
   HttpClient.make((request, url) =>
     url.origin === origin
-      ? apart(service.respond(new ServerRequest(sourceOf(request, url)))).pipe(
+      ? withoutCallerContext(service.respond(new ServerRequest(sourceOf(request, url)))).pipe(
         Effect.mapError((error) =>
           error._tag === "ConnectionReset"
             ? connectionFailure(request, "ECONNRESET", error.message)
-            // The caller's own body failed while it was being sent.
+            // The request body failed while it was read.
             : new HttpClientError.RequestError({ request, reason: "Encode", cause: error.cause })
         ),
         Effect.flatMap((response) => toClientResponse(request, response))
       )
-      : Effect.fail(connectionFailure(request, "ENOTFOUND", `there is nothing but ${origin} here, not ${url.origin}`))
+      : Effect.fail(connectionFailure(request, "ENOTFOUND", `unknown host ${url.origin}: a sandbox in process is at ${origin}`))
   )

@@ -1,6 +1,6 @@
 /**
- * Masks keys in what the sandbox records and shows: a key may stand in a path, a query or a body by mistake, as it is or
- * percent-encoded, more than once too.
+ * Masks keys in the records and pages of the sandbox. A path, a query or a body may contain a key by mistake, unencoded or
+ * percent-encoded one or more times.
  *
  * @since 0.1.0
  */
@@ -10,25 +10,25 @@ import { prefix } from "../access/KeySecrets.js"
 
 /** @since 0.1.0 @category models */
 export interface KeyMask {
-  /** The same text with {@link masked} in place of everything that has the form of a key. */
+  /** Replaces everything that has the form of a key with {@link masked}. */
   readonly text: (text: string) => string
   /**
-   * The same for what is made of one segment of a path: of a key whose prefix contains slashes, only the end stands there.
+   * The same for a text that contains one path segment. Also masks a key whose prefix was split at a slash.
    */
   readonly segment: (text: string) => string
-  /** The same JSON with its texts and the names of its fields masked. */
+  /** Masks the strings and the field names of a JSON value. */
   readonly json: (value: unknown) => unknown
 }
 
 /**
- * What stands in place of a key, whatever its prefix.
+ * The replacement for a key of any prefix.
  *
  * @since 0.1.0
  * @category constants
  */
 export const masked = "key_***"
 
-/** One character percent-encoded any number of times, as it is, or escaped in JSON: the longest first. */
+/** One character: percent-encoded any number of times, unencoded, or escaped in JSON. The longest form comes first. */
 const encoded = (literal: string, codes: string): string => `(?:%(?:25)*(?:${codes})|${literal})`
 
 const literalOf = (character: string): string => {
@@ -41,10 +41,10 @@ const patternOf = (keyPrefix: string): string =>
 
 const secret = encoded("[A-Za-z0-9]", "3[0-9]|[46][1-9A-F]|[57][0-9A]")
 
-/** Finds where keys begin, those too that begin within what looks like another one; the group is the whole key. */
+/** Finds the start of every key, also inside another match. The group is the whole key. */
 const matcher = (prefixes: Iterable<string>): RegExp => {
   const patterns = [...new Set(prefixes)].sort((one, other) => other.length - one.length).map(patternOf)
-  // Every repetition is of a fixed number or of one form alone, so the time stays linear.
+  // Every repetition has a fixed count or a single form, so the time is linear.
   return new RegExp(`(?=((?:${patterns.join("|")})${secret}{${keySecretLength}}))`, "gi")
 }
 
@@ -58,7 +58,7 @@ const replaceAll = (text: string, keys: RegExp): string => {
   return end === 0 ? text : kept + text.slice(end)
 }
 
-/** A prefix without its first segments; those of a path are taken apart at slashes. */
+/** The ends of a prefix after each of its slashes, at which a path is split. */
 const endsOf = (keyPrefix: string): ReadonlyArray<string> =>
   Array.from(keyPrefix).flatMap((character, index) => character === "/" ? [keyPrefix.slice(index + 1)] : [])
 
@@ -68,12 +68,12 @@ const mapJson = (value: unknown, mask: (text: string) => string): unknown =>
     : Array.isArray(value)
     ? value.map((item: unknown) => mapJson(item, mask))
     : Predicate.isReadonlyRecord(value)
-    // Unlike an assignment, this keeps a field that is called "__proto__".
+    // Unlike an assignment, this keeps a field named "__proto__".
     ? Object.fromEntries(Object.entries(value).map(([name, field]) => [mask(name), mapJson(field, mask)]))
     : value
 
 /**
- * Masks keys of these prefixes, to which more may be added later, and of the document's own.
+ * Masks keys with the document's prefix or one of these. The set may grow later.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Reads the body of an upload piece by piece: exactly one file part named `file`. The headers of the part are read here
- * because the parsers at hand lose every file name that goes beyond Latin-1.
+ * Parses the body of an upload in chunks: exactly one file part named `file`. It parses the part headers itself, because the
+ * available parsers corrupt file names beyond Latin-1.
  *
  * Source: interface v1, "Endpoints", POST /media.
  *
@@ -18,15 +18,15 @@ export interface FilePart {
 }
 
 /**
- * A body on its way.
+ * An incremental parser of a body.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Reader {
-  /** Takes the next piece of the body and gives the bytes of the file that became known by it. */
+  /** Accepts the next chunk of the body and returns the bytes of the file that it completes. */
   readonly write: (piece: Uint8Array) => ReadonlyArray<Uint8Array>
-  /** At the end of the body: the last bytes of the file, and what it is, or what is wrong with the body. */
+  /** Ends the body: returns the last bytes of the file, and its description or the error of the body. */
   readonly end: () => {
     readonly rest: ReadonlyArray<Uint8Array>
     readonly file: Either.Either<FilePart, ValidationError>
@@ -41,7 +41,7 @@ const boundaryOf = (contentType: string): string | undefined => {
   return match?.[1] ?? match?.[2]
 }
 
-/** Forms write a quote, a CR and an LF inside a name as these three, and everything else as it is. */
+/** Forms escape a quote, a CR and an LF in a name as `%22`, `%0D` and `%0A`, and nothing else. */
 const unescapeName = (name: string): string =>
   name.replace(/%(22|0D|0A)/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
@@ -63,27 +63,27 @@ const readHead = (head: string): Either.Either<FilePart, ValidationError> => {
   const name = parameterOf(disposition, "filename")
   const contentType = headers.get("content-type")
   if (!/^form-data\b/i.test(disposition) || parameterOf(disposition, "name") !== "file") {
-    return refuse("the part has to be named \"file\"")
+    return refuse("the part must be named \"file\"")
   }
   if (name === undefined || name === "") {
-    return refuse("the part has to carry a file name")
+    return refuse("the part must have a file name")
   }
   if (contentType === undefined || contentType === "") {
-    return refuse("the part has to carry a content type")
+    return refuse("the part must have a content type")
   }
   return Either.right({ name, contentType })
 }
 
-/** More than the headers of a part with the longest file name take. */
+/** Larger than the headers of a part with the longest file name. */
 const maxHeadLength = 16 * 1024
 const blankLine = "\r\n\r\n"
 
-/** The headers of a part as far as they have come, the rest of the delimiter's line before them. */
+/** Parses the headers of a part, which follow the rest of the delimiter's line. */
 const readPart = () => {
   let head = Buffer.alloc(0)
   let file: Either.Either<FilePart, ValidationError> | undefined
   return {
-    /** Gives what of the piece is content of the file. */
+    /** Returns the content of the file in this chunk. */
     write: (piece: Uint8Array): Uint8Array | undefined => {
       if (file !== undefined) {
         return Either.isRight(file) ? piece : undefined
@@ -105,11 +105,11 @@ const withBoundary = (boundary: string): Reader => {
   const part = readPart()
   let bytes: Array<Uint8Array> = []
   let parts = 0
-  // The two characters behind a delimiter, which tell whether it is the last one.
+  // The two characters after a delimiter; "--" marks the last one.
   let mark = ""
   const isClosed = () => mark === "--"
   const search = Search.make(`\r\n--${boundary}`, (delimiters, piece) => {
-    // What stands before the first delimiter and behind the last one means nothing.
+    // Bytes before the first and after the last delimiter are ignored.
     if (delimiters === 0 || isClosed()) {
       return
     }
@@ -123,7 +123,7 @@ const withBoundary = (boundary: string): Reader => {
       bytes.push(content)
     }
   })
-  // The first delimiter may open the body, without the line end that belongs to it.
+  // The first delimiter may start the body, without the line end that is part of it.
   search.write(Buffer.from("\r\n"))
   return {
     write: (piece) => {
@@ -135,7 +135,7 @@ const withBoundary = (boundary: string): Reader => {
       bytes = []
       search.end()
       const file = !isClosed()
-        ? refuse("one part is expected, and the body isn't complete")
+        ? refuse("one part is expected, and the body is incomplete")
         : parts !== 1
         ? refuse(`one part is expected, not ${parts}`)
         : part.end()
@@ -144,14 +144,14 @@ const withBoundary = (boundary: string): Reader => {
   }
 }
 
-/** Takes any body and refuses its end: a body that is too large is refused for that first. */
+/** Accepts any body and refuses it at the end, so that a body that is too large is refused for its size. */
 const withoutBoundary: Reader = {
   write: () => [],
-  end: () => ({ rest: [], file: refuse("the body has to be multipart/form-data with a boundary") })
+  end: () => ({ rest: [], file: refuse("the body must be multipart/form-data with a boundary") })
 }
 
 /**
- * Begins to read a body of this content type.
+ * Makes a parser for a body of this content type.
  *
  * @since 0.1.0
  * @category constructors

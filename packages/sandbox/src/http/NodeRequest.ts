@@ -1,5 +1,5 @@
 /**
- * A request as Node's server hands it over.
+ * A request of Node's HTTP server.
  *
  * @since 0.1.0
  */
@@ -11,14 +11,14 @@ import type { IncomingMessage } from "node:http"
 import type { Source } from "./ServerRequest.js"
 import { ServerRequest } from "./ServerRequest.js"
 
-/** Discards the rest of a body, so that a caller who is writing gets to read. */
+/** Discards the rest of a body, so that a caller that is still sending can read the response. */
 const discard = (message: IncomingMessage): void => {
   message.on("error", () => {})
   message.resume()
 }
 
 /**
- * Reads a body without ever destroying its stream, as the platform does: what is refused as too large must still get its
+ * Reads a body and never destroys its stream, unlike the platform: a request that is refused as too large must still get its
  * response.
  */
 const read = (message: IncomingMessage) => (maxBytes: number): Effect.Effect<Option.Option<Uint8Array>, unknown> =>
@@ -52,7 +52,7 @@ const read = (message: IncomingMessage) => (maxBytes: number): Effect.Effect<Opt
     })
   })
 
-/** The same, piece by piece; the caller waits for whoever takes them. */
+/** Reads a body as a stream with backpressure. */
 const stream = (message: IncomingMessage): Stream.Stream<Uint8Array, unknown> =>
   NodeStream.fromReadable<unknown>(() => message, (cause) => cause, { closeOnDone: false }).pipe(
     Stream.ensuring(Effect.sync(() => discard(message)))
@@ -61,12 +61,12 @@ const stream = (message: IncomingMessage): Stream.Stream<Uint8Array, unknown> =>
 const sourceOf = (message: IncomingMessage): Source => ({
   method: message.method ?? "",
   url: message.url ?? "",
-  // Node gives `set-cookie` alone as a list, and in a request nobody asks for it.
+  // Only `set-cookie` has a list as its value, and no code reads it from a request.
   headers: message.headers as Source["headers"],
   remoteAddress: Option.fromNullable(message.socket.remoteAddress),
   hasBody: message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
   read: read(message),
-  // Few are taken piece by piece.
+  // Lazy, because few requests use it.
   get stream() {
     return stream(message)
   }

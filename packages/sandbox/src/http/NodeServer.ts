@@ -1,7 +1,7 @@
 /**
- * Serves the sandbox on a port: an `http.Server` with bounds for request size and waiting time, which delivers the
- * platform's responses. The platform's own server ends a failed stream as if it were whole, and waits without an end when it
- * closes. Loaded when it is needed, so that use in process loads nothing of it.
+ * Serves the sandbox on a port: an `http.Server` with limits for header size and timeouts, which sends the platform's
+ * responses. The platform's own server ends a failed stream like a complete one, and its shutdown has no timeout. This module
+ * is imported dynamically, so that use in process does not load `node:http`.
  *
  * @since 0.1.0
  */
@@ -21,46 +21,44 @@ import type { Duplex } from "node:stream"
 import { SandboxError } from "../SandboxError.js"
 import * as DefectLog from "./DefectLog.js"
 import * as Envelope from "./Envelope.js"
-import { apart } from "./InProcess.js"
+import { withoutCallerContext } from "./InProcess.js"
 import * as NodeRequest from "./NodeRequest.js"
-import type { Service } from "./Service.js"
+import type { SandboxApp } from "./SandboxApp.js"
 
-/** @since 0.1.0 @category models */
-export interface Listening {
-  /** Without a slash at its end. */
+interface Listening {
+  /** Without a trailing slash. */
   readonly origin: string
 }
 
 /**
- * How long a caller is waited for before the connection is closed.
+ * The timeouts of a connection. When one expires, the sandbox closes the connection.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Patience {
+export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers (default: 10 seconds). */
   readonly headers: Duration.Duration
-  /** From the first byte of a request to its last (default: 5 minutes). */
+  /** From the first byte of a request to its last byte (default: 5 minutes). */
   readonly request: Duration.Duration
-  /** Without taking anything of an answer (default: 30 seconds). */
-  readonly answer: Duration.Duration
-  /** Between an answer and the next request (default: 65 seconds). */
+  /** While the caller reads nothing of a response (default: 30 seconds). */
+  readonly response: Duration.Duration
+  /** Between a response and the next request (default: 65 seconds). */
   readonly idle: Duration.Duration
-  /** For the answers that are on their way when the sandbox stops (default: 2 seconds). */
+  /** For responses in flight when the sandbox stops (default: 2 seconds). */
   readonly stop: Duration.Duration
 }
 
-/** @since 0.1.0 @category constants */
-export const patience: Patience = {
+const defaultTimeouts: ServerTimeouts = {
   headers: Duration.seconds(10),
   request: Duration.minutes(5),
-  answer: Duration.seconds(30),
+  response: Duration.seconds(30),
   // Longer than the 60 seconds that clients and proxies keep connections for.
   idle: Duration.seconds(65),
   stop: Duration.seconds(2)
 }
 
-/** Of the request line and the headers together, as they are sent. */
+/** Limit of the request line and the headers together. */
 const maxHeaderBytes = 16 * 1024
 
 const problemOf = (error: Error): string => {
@@ -74,7 +72,7 @@ const problemOf = (error: Error): string => {
   }
 }
 
-/** Answers where there is no request to answer, and closes the connection. */
+/** Writes a response to a socket without a parsed request, and closes the connection. */
 const writeAndClose = (socket: Duplex, response: HttpServerResponse.HttpServerResponse): void => {
   const head = [
     `HTTP/1.1 ${response.status} ${Http.STATUS_CODES[response.status] ?? ""}`,
@@ -84,32 +82,33 @@ const writeAndClose = (socket: Duplex, response: HttpServerResponse.HttpServerRe
 }
 
 /**
- * What can't be read as HTTP leaves in the envelope as well. The document has no status for it but 400.
+ * Responds to malformed HTTP with the error envelope. The document has no other status for it than 400.
  */
-const onClientError = (isAnswering: (socket: Duplex) => boolean, refuse: Service["Type"]["refuse"]) => (error: Error, socket: Duplex) => {
-  if (!socket.writable || isAnswering(socket)) {
-    socket.destroy()
-  } else {
-    writeAndClose(
-      socket,
-      refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
-    )
+const onClientError =
+  (isResponding: (socket: Duplex) => boolean, refuse: SandboxApp["Type"]["refuse"]) => (error: Error, socket: Duplex) => {
+    if (!socket.writable || isResponding(socket)) {
+      socket.destroy()
+    } else {
+      writeAndClose(
+        socket,
+        refuse(new ValidationError({ message: problemOf(error), details: { field: "headers" } }))
+      )
+    }
   }
-}
 
-const makeServer = (waits: Patience, refuse: Service["Type"]["refuse"]): Http.Server => {
-  const headersTimeout = Duration.toMillis(waits.headers)
-  const requestTimeout = Math.max(headersTimeout, Duration.toMillis(waits.request))
+const makeServer = (timeouts: ServerTimeouts, refuse: SandboxApp["Type"]["refuse"]): Http.Server => {
+  const headersTimeout = Duration.toMillis(timeouts.headers)
+  const requestTimeout = Math.max(headersTimeout, Duration.toMillis(timeouts.request))
   const server = Http.createServer({
     requireHostHeader: false,
     maxHeaderSize: maxHeaderBytes,
-    keepAliveTimeout: Duration.toMillis(waits.idle),
+    keepAliveTimeout: Duration.toMillis(timeouts.idle),
     headersTimeout,
     requestTimeout,
-    // How often the two are looked at.
+    // How often Node checks the two timeouts.
     connectionsCheckingInterval: Math.min(5_000, Math.ceil(headersTimeout / 2))
   })
-  // Their size is bounded; beyond a number Node would leave them out without a word.
+  // The size of the headers is limited above. A limit of their count would silently drop headers.
   server.maxHeadersCount = 0
   const latest = new WeakMap<Duplex, Http.ServerResponse>()
   server.prependListener("request", (message, response) => {
@@ -119,7 +118,7 @@ const makeServer = (waits: Patience, refuse: Service["Type"]["refuse"]): Http.Se
     const response = latest.get(socket)
     return response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete)
   }, refuse))
-  // Node would answer an expectation that it doesn't know by itself, with an empty body.
+  // By default Node responds to an unknown `Expect` header with an empty 417.
   server.on("checkExpectation", (request, response) => {
     server.emit("request", request, response)
   })
@@ -136,14 +135,14 @@ const reasonOf = (cause: unknown, host: string, port: number): string => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
   switch (code) {
     case "EADDRINUSE":
-      return `port ${port} is in use: name another one, or 0 for any that is free`
+      return `port ${port} is in use: choose another port, or 0 for any free port`
     case "EACCES":
-      return `port ${port} may not be used by this user: name one above 1023`
+      return `this user may not use port ${port}: choose a port above 1023`
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return `${host} is no address of this machine: name another one, or leave it out for 127.0.0.1`
+      return `${host} is not an address of this machine: choose another host (default: 127.0.0.1)`
     default:
-      return `the sandbox can't listen on ${host}, port ${port}: name another host or port`
+      return `the sandbox can't listen on ${host}, port ${port}: choose another host or port`
   }
 }
 
@@ -161,15 +160,15 @@ const start = (server: Http.Server, host: string, port: number) =>
 
 const close = (server: Http.Server) =>
   Effect.async<void>((resume) => {
-    // Fails only when it has never listened.
+    // Fails only if the server never listened.
     server.close(() => resume(Effect.void))
     server.closeAllConnections()
   })
 
-/** Accepts no new connection, and closes the remaining ones after the wait. Uses real time, not the caller's clock. */
+/** Accepts no new connections, and closes the remaining ones after the wait. Uses real time, not the caller's clock. */
 const stopListening = (server: Http.Server, wait: Duration.Duration) =>
   Effect.zipRight(
-    // That of node:http takes a connection for idle whose answer is still on its way, and cuts it.
+    // The method of http.Server also closes connections whose response is still in flight.
     Effect.sync(() => Net.Server.prototype.close.call(server)),
     Effect.forkDaemon(
       Effect.withClock(Effect.andThen(Effect.sleep(wait), () => server.closeAllConnections()), Clock.make())
@@ -183,7 +182,7 @@ const originOf = (server: Http.Server, host: string): string => {
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** Ends a response. A caller who takes nothing of it for a while loses the connection; nearly all take it at once. */
+/** Ends a response, and closes the connection if the caller reads nothing for a while. Most responses are written at once. */
 const end = (target: Http.ServerResponse, body: Uint8Array | undefined, wait: Duration.Duration): void => {
   target.end(body)
   if (!target.writableFinished && target.socket !== null && target.socket.writableLength > 0) {
@@ -196,7 +195,7 @@ const closed = (target: Http.ServerResponse) =>
     target.once("close", () => resume(Effect.void))
   })
 
-/** A caller who has gone away takes every piece at once. */
+/** Writes a chunk. On a closed connection it completes at once. */
 const write = (target: Http.ServerResponse, piece: Uint8Array) =>
   Effect.async<void>((resume) => {
     target.write(piece, () => resume(Effect.void))
@@ -207,14 +206,14 @@ const deliver = (
   { body, headers, status }: HttpServerResponse.HttpServerResponse,
   wait: Duration.Duration
 ): Effect.Effect<void, unknown> => {
-  // Responses have a date by the sandbox's clock, or none.
+  // Responses have a date of the sandbox's clock, or none.
   target.sendDate = false
   target.writeHead(status, headers)
   if (body._tag !== "Stream") {
     end(target, body._tag === "Uint8Array" ? body.body : undefined, wait)
     return Effect.void
   }
-  // The head arrives at once. A stream that fails closes the connection; a closed connection ends the stream.
+  // Sends the head at once. A failing stream closes the connection; a closed connection ends the stream.
   target.flushHeaders()
   return Effect.zipRight(
     Effect.interruptible(Stream.runForEach(body.stream, (piece) => write(target, piece))),
@@ -223,21 +222,21 @@ const deliver = (
 }
 
 /**
- * Listens until its scope closes. Then it interrupts the requests that wait, and delivers the responses of the others.
+ * Listens until its scope closes. Then it interrupts waiting requests, and sends the responses of the others.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const listen = (
-  service: Service["Type"],
-  options: { readonly host: string; readonly port: number; readonly patience?: Partial<Patience> | undefined }
+  service: SandboxApp["Type"],
+  options: { readonly host: string; readonly port: number; readonly timeouts?: Partial<ServerTimeouts> | undefined }
 ): Effect.Effect<Listening, SandboxError, Scope.Scope> =>
   Effect.gen(function*() {
     const { host, port } = options
-    const waits = { ...patience, ...options.patience }
-    const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(waits, service.refuse)), close)
-    // Once for all requests. What was decided is delivered; only waiting ends when the caller is gone or the sandbox stops.
-    const fork = Runtime.runFork(yield* apart(Effect.uninterruptible(Effect.runtime())))
+    const timeouts = { ...defaultTimeouts, ...options.timeouts }
+    const server = yield* Effect.acquireRelease(Effect.sync(() => makeServer(timeouts, service.refuse)), close)
+    // One runtime for all requests. Handlers are uninterruptible: a closed connection or a stop interrupts only waiting.
+    const fork = Runtime.runFork(yield* withoutCallerContext(Effect.uninterruptible(Effect.runtime())))
     const open = new Map<Http.ServerResponse, Fiber.RuntimeFiber<void>>()
     yield* Effect.addFinalizer(() =>
       Effect.forEach([...open], ([target, fiber]) => target.headersSent ? closed(target) : Fiber.interrupt(fiber), {
@@ -248,7 +247,7 @@ export const listen = (
     server.on("request", (message, target) => {
       const fiber = fork(
         service.respond(NodeRequest.make(message)).pipe(
-          Effect.flatMap((response) => deliver(target, response, waits.answer)),
+          Effect.flatMap((response) => deliver(target, response, timeouts.response)),
           Effect.catchAllCause((cause) =>
             Effect.zipRight(
               Cause.isDie(cause) ? DefectLog.log("deliver", cause) : Effect.void,
@@ -259,7 +258,7 @@ export const listen = (
           )
         )
       )
-      // Most have left by now.
+      // Most responses are already sent here.
       if (!target.writableFinished) {
         open.set(target, fiber)
         target.on("close", () => {
@@ -271,6 +270,6 @@ export const listen = (
       }
     })
     yield* start(server, host, port)
-    yield* Effect.addFinalizer(() => stopListening(server, waits.stop))
+    yield* Effect.addFinalizer(() => stopListening(server, timeouts.stop))
     return { origin: originOf(server, host) }
   })

@@ -1,6 +1,6 @@
 /**
- * The operations of an api as the sandbox's rules see them: which area one belongs to, what kind of body it takes, and
- * which fields of its response the contract shows.
+ * The operations of an API with the properties that the sandbox derives from their schemas: the area, the kind of body, the
+ * action and the resource of the response.
  *
  * @since 0.1.0
  */
@@ -15,18 +15,23 @@ import * as AST from "effect/SchemaAST"
 /** @since 0.1.0 @category models */
 export interface Operation {
   readonly name: string
-  /** The area that it belongs to. */
+  /** Its area, such as `posts`. */
   readonly group: string
   readonly method: string
-  /** As the contract writes it, with a colon before each parameter. */
+  /** As in the contract, with a colon before each parameter. */
   readonly path: string
   readonly body: "none" | "json" | "file"
-  /** Leaves out of a response what the contract doesn't show. */
+  /** The effect of a successful request. An `update` changes the resource that its path identifies; a `confirm` has no resource. */
+  readonly action: "read" | "upload" | "create" | "update" | "confirm"
+  /** The schema identifier of the resource in the response, such as `Post`; of a list that of its items. */
+  readonly resource: string | undefined
+  readonly isList: boolean
+  /** Removes the fields of a response that the contract doesn't show. */
   readonly documented: (response: unknown) => unknown
 }
 
 /**
- * The schema of the body of a success; none where there never is one.
+ * The schema of the body of a successful response; none if it never has a body.
  *
  * @since 0.1.0
  * @category schemas
@@ -39,12 +44,31 @@ export const bodySchema = ({ ast }: Schema.Schema.All): Option.Option<Schema.Sch
 const documented = (success: Schema.Schema.All): Operation["documented"] =>
   Option.match(bodySchema(success), {
     onNone: () => (response) => response,
-    // Compiled when it is needed, which is rare.
+    // Compiled on each call, which is rare.
     onSome: (schema) => (response) => Schema.decodeUnknownSync(Schema.encodedSchema(schema))(response)
   })
 
+const fieldOf = (ast: AST.AST | undefined, name: string): AST.AST | undefined => {
+  const object = ast !== undefined && AST.isTransformation(ast) ? ast.from : ast
+  return object !== undefined && AST.isTypeLiteral(object)
+    ? object.propertySignatures.find((signature) => signature.name === name)?.type
+    : undefined
+}
+
+const itemOf = (page: AST.AST | undefined): AST.AST | undefined => {
+  const items = fieldOf(page, "data")
+  return items !== undefined && AST.isTupleType(items) ? items.rest[0]?.type : undefined
+}
+
+/** Whether a path has the id of a resource as its parameter `id`. */
+const identifies = (path: Option.Option<Schema.Schema.All>, resource: AST.AST | undefined): boolean => {
+  const id = fieldOf(resource, "id")
+  const parameter = fieldOf(Option.getOrUndefined(path)?.ast, "id")
+  return id !== undefined && parameter !== undefined && AST.isRefinement(parameter) && parameter.from === id
+}
+
 /**
- * Every operation of an api.
+ * Every operation of an API.
  *
  * @since 0.1.0
  * @category constructors
@@ -55,14 +79,28 @@ export const operationsOf = <Id extends string, Groups extends HttpApiGroup.Http
   const operations: Array<Operation> = []
   HttpApi.reflect(api, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint: { method, name, path, payloadSchema, successSchema }, group: { identifier } }) => {
+    onEndpoint: ({ endpoint: { method, name, path, pathSchema, payloadSchema, successSchema }, group: { identifier } }) => {
       const isFile = Option.exists(payloadSchema, ({ ast }) => HttpApiSchema.getMultipartStream(ast) !== undefined)
+      const success = Option.getOrUndefined(bodySchema(successSchema))?.ast
+      const item = itemOf(success)
+      const resource = item ?? success
       operations.push({
         name,
         group: identifier,
         method,
         path,
         body: isFile ? "file" : Option.isSome(payloadSchema) ? "json" : "none",
+        action: method === "GET"
+          ? "read"
+          : isFile
+          ? "upload"
+          : Option.isNone(payloadSchema)
+          ? "confirm"
+          : identifies(pathSchema, resource)
+          ? "update"
+          : "create",
+        resource: resource === undefined ? undefined : Option.getOrUndefined(AST.getIdentifierAnnotation(resource)),
+        isList: item !== undefined,
         documented: documented(successSchema)
       })
     }
@@ -71,7 +109,7 @@ export const operationsOf = <Id extends string, Groups extends HttpApiGroup.Http
 }
 
 /**
- * Finds the operation of a route, by the prefix that routes have.
+ * Makes a function that finds the operation of a route. `prefix` is the prefix of all routes.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,11 +1,11 @@
 /**
- * The middleware that stands before every operation of the interface, and gives its handler the caller; see `Admission`.
+ * The middleware of every operation of the interface. It runs `Admission` and provides the caller to the handler.
  *
  * @since 0.1.0
  */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { RequestError } from "@effect/platform/HttpServerError"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { Authorization } from "@plaza/domain/PlazaApi"
 import * as Context from "effect/Context"
 import * as Schema from "effect/Schema"
@@ -13,7 +13,7 @@ import type { Caller } from "../access/Callers.js"
 import { NotHandled } from "./Exchange.js"
 
 /**
- * Whose key a request carries.
+ * The account and key of the current request.
  *
  * @since 0.1.0
  * @category services
@@ -25,20 +25,12 @@ export class RequiresAdmission extends HttpApiMiddleware.Tag<RequiresAdmission>(
   provides: CurrentCaller,
   failure: Schema.Union(
     Authorization.failure,
-    onWire("NOT_FOUND"),
-    onWire("PROFILE_INCOMPLETE"),
-    onWire("PAYLOAD_TOO_LARGE"),
-    onWire("INVALID_JSON"),
-    onWire("VALIDATION_ERROR"),
+    errorResponse("NOT_FOUND"),
+    errorResponse("PROFILE_INCOMPLETE"),
+    errorResponse("PAYLOAD_TOO_LARGE"),
+    errorResponse("INVALID_JSON"),
+    errorResponse("VALIDATION_ERROR"),
     Schema.instanceOf(RequestError),
     Schema.instanceOf(NotHandled)
   )
 }) {}
-
-/**
- * How every operation is handled: once it has begun it runs to its end, even if the caller goes away.
- *
- * @since 0.1.0
- * @category constants
- */
-export const uninterruptible = { uninterruptible: true }

@@ -1,32 +1,30 @@
 /**
- * The platform's router over the routes of all groups, with paths read as they are written.
+ * The platform's router for the routes of all groups, with exact paths.
  *
  * @since 0.1.0
  */
-import * as Etag from "@effect/platform/Etag"
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
-import * as HttpPlatform from "@effect/platform/HttpPlatform"
 import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as HttpServer from "@effect/platform/HttpServer"
 import { RouteNotFound } from "@effect/platform/HttpServerError"
 import { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
-import * as Path from "@effect/platform/Path"
 import { NotFound, ValidationError } from "@plaza/domain/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { ServerRequest } from "./ServerRequest.js"
 
 /**
- * No operation is meant by a method and a path.
+ * A method and a path match no operation.
  *
  * @since 0.1.0
  * @category errors
  */
 export class Unroutable extends Data.TaggedError("Unroutable")<{ readonly error: NotFound | ValidationError }> {}
 
-// By default the router ignores case, a slash at the end and doubled ones, and has no route for an id of more than 100 characters.
+// By default the router ignores case, trailing and duplicate slashes, and matches no id of more than 100 characters.
 const config = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
@@ -44,7 +42,7 @@ const isWellFormed = (path: string): boolean => {
 }
 
 /**
- * The url for a path and a query: the router takes a query to begin at two more characters.
+ * The URL of a path and a query. The router also starts a query at `;` and `#`, so these are encoded in the path.
  *
  * @since 0.1.0
  * @category routing
@@ -55,34 +53,56 @@ const unknown = (method: string, path: string) =>
   new Unroutable({ error: new NotFound({ message: `there is no endpoint ${method} ${path}` }) })
 
 /**
- * Gives a function that runs the operation which a request and its path mean. Its failures are the operation's, beside
- * {@link Unroutable}.
+ * Runs the operation that a request means. Its failures are the operation's, beside `RouteNotFound`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type App = (request: ServerRequest) => Effect.Effect<HttpServerResponse, unknown>
+
+/**
+ * Routes behind their middleware, as an app.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.gen(function*() {
-  // Nothing else of the surroundings: the context is copied several times for every request.
-  const services = Context.pick(HttpPlatform.HttpPlatform, FileSystem.FileSystem, Path.Path, Etag.Generator)(
-    yield* Effect.context<HttpRouter.HttpRouter.DefaultServices>()
-  )
-  const app = yield* HttpRouter.withRouterConfig(
-    Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp),
-    config
-  )
-  return (request: ServerRequest, path: string): Effect.Effect<HttpServerResponse, unknown> => {
-    if (path.includes("%") && !isWellFormed(path)) {
-      return new Unroutable({
-        error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
-      })
-    }
-    // The router answers HEAD as GET, and takes an empty segment for a parameter.
-    if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
-      return unknown(request.method, path)
-    }
-    return Effect.mapError(
-      Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request)),
-      (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
+export const make = <Middleware>(
+  middleware: Context.Context<Middleware>,
+  routes: ReadonlyArray<Layer.Layer<never, never, HttpApiBuilder.Router | Middleware>>
+): App =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    // Routes find the router by it. Layers that merge or provide these would take most of the time of this.
+    const memoMap = yield* Layer.makeMemoMap
+    const build = <A, R>(layer: Layer.Layer<A, never, R>) => Layer.buildWithMemoMap(layer, memoMap, scope)
+    const services = yield* build(HttpServer.layerContext)
+    const router = yield* build(HttpApiBuilder.Router.Live)
+    yield* Effect.provide(Effect.forEach(routes, build), Context.merge(middleware, router))
+    const app = yield* Effect.flatMap(HttpApiBuilder.Router.router, HttpRouter.toHttpApp).pipe(
+      HttpRouter.withRouterConfig(config),
+      Effect.provide(router)
     )
+    return (request: ServerRequest): ReturnType<App> => Effect.mapInputContext(app, () => Context.add(services, HttpServerRequest, request))
+  }).pipe(Effect.scoped, Effect.runSync)
+
+/**
+ * Runs the operation that a request and its path mean. Its failures are the operation's, beside {@link Unroutable}.
+ *
+ * @since 0.1.0
+ * @category routing
+ */
+export const run = (app: App, request: ServerRequest, path: string): Effect.Effect<HttpServerResponse, unknown> => {
+  if (path.includes("%") && !isWellFormed(path)) {
+    return new Unroutable({
+      error: new ValidationError({ message: "the path is not well-formed percent-encoding", details: { field: "path" } })
+    })
   }
-})
+  // The router handles HEAD as GET, and matches an empty segment with a parameter.
+  if (request.method === "HEAD" || path.endsWith("/") || path.includes("//")) {
+    return unknown(request.method, path)
+  }
+  return Effect.mapError(
+    app(request),
+    (error) => error instanceof RouteNotFound ? unknown(request.method, path) : error
+  )
+}

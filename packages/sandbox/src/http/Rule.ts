@@ -1,6 +1,6 @@
 /**
- * Which rule decided a request: a short name that stays, and a sentence. It follows from where the decision fell and
- * from its code, so nobody has to state it.
+ * The rule that decided a request: a stable name and a sentence. It is derived from the step that decided and from the error
+ * code.
  *
  * @since 0.1.0
  */
@@ -13,8 +13,8 @@ export interface Decision {
   readonly reason: string
 }
 
-/** What stands before every operation; see `Admission`. */
-const gate: Readonly<Partial<Record<ErrorCode, string>>> = {
+/** Names of the checks before every operation; see `Admission`. */
+const admission: Readonly<Partial<Record<ErrorCode, string>>> = {
   NOT_FOUND: "route",
   INVALID_API_KEY: "key",
   DEVELOPER_ACCESS_REVOKED: "access",
@@ -44,24 +44,24 @@ const ofArea: Readonly<Partial<Record<ErrorCode, string>>> = {
 const otherwise = (code: string): string => code.toLowerCase()
 
 /**
- * A refusal by what stands before every operation: `gate.key`, `gate.rate`, ...
+ * A refusal by admission: `admission.key`, `admission.rate`, ...
  *
  * @since 0.1.0
  * @category constructors
  */
-export const ofGate = ({ code, details, message }: DocumentedError): Decision => ({
-  rule: `gate.${code === "RATE_LIMITED" ? String(details["limit"]) : gate[code] ?? otherwise(code)}`,
+export const ofAdmission = ({ code, details, message }: DocumentedError): Decision => ({
+  rule: `admission.${code === "RATE_LIMITED" ? String(details["limit"]) : admission[code] ?? otherwise(code)}`,
   reason: message
 })
 
-/** An operation, as far as its rules are named after it. */
+/** The parts of an operation that name its rules. */
 interface Named {
   readonly group: string
   readonly name: string
 }
 
 /**
- * A refusal by an operation itself: `chat.block`, `store.owner`, `posts.unknown`, ...
+ * A refusal by the handler of an operation: `chat.block`, `store.owner`, `posts.unknown`, ...
  *
  * @since 0.1.0
  * @category constructors
@@ -72,7 +72,7 @@ export const ofOperation = ({ group }: Named, { code, message }: DocumentedError
 })
 
 /**
- * No refusal: `posts.createPost`, ...
+ * An accepted request: `posts.createPost`, ...
  *
  * @since 0.1.0
  * @category constructors
@@ -82,25 +82,35 @@ export const done = ({ group, name }: Named): Decision => ({
   reason: "accepted"
 })
 
-/** @since 0.1.0 @category constructors */
+/**
+ * A request that faults stopped before the service.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const ofFaults = (ids: ReadonlyArray<string>): Decision => ({
   rule: "fault",
-  reason: `kept from the service by ${ids.join(" and ")}`
+  reason: `stopped before the service by ${ids.join(" and ")}`
 })
 
 /**
- * A request that something in front of the service answered; see `gatewayStatus` of the latitude.
+ * A request that a gateway stopped before the service; see `gatewayStatus` of the latitude.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const ofGateway = (status: number): Decision => ({
   rule: "gateway",
-  reason: `kept from the service by a ${status} of its latitude`
+  reason: `stopped before the service by gatewayStatus ${status} of the latitude`
 })
 
-/** @since 0.1.0 @category constructors */
+/**
+ * A bug or a storage failure of the sandbox.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const defect: Decision = {
   rule: "defect",
-  reason: "the sandbox failed on its own side; its log has the reason"
+  reason: "the sandbox failed; its log has the reason"
 }

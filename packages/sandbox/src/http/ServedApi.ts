@@ -1,13 +1,13 @@
 /**
- * The interface as the sandbox serves it: the groups of the contract and the assumed ones under their base path, each behind
- * `Admission`, with responses that keep the fields which the contract doesn't have.
+ * The interface as the sandbox serves it: the groups of the contract and the assumed groups under the base path, each with
+ * `Admission`. Responses may have fields that the contract doesn't have.
  *
  * @since 0.1.0
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { onWire } from "@plaza/domain/Errors"
+import { errorResponse } from "@plaza/domain/Errors"
 import { ChatGroup, MediaGroup, PostsGroup, ProfilesGroup, StoreGroup, StoriesGroup } from "@plaza/domain/PlazaApi"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
@@ -19,48 +19,48 @@ import { bodySchema } from "./Operation.js"
 import { RequiresAdmission } from "./RequiresAdmission.js"
 
 /**
- * Where the interface begins; the base address of a sandbox ends with it.
+ * The path of the interface. The base URL of a sandbox ends with it.
  *
  * @since 0.1.0
  * @category constants
  */
 export const basePath = "/open/v1"
 
-/** What becomes of fields of a response that the contract doesn't have. Clients ignore them. */
+/** Whether a response keeps fields that the contract doesn't have. Clients ignore them. */
 type FurtherFields = "preserve" | "ignore"
 
 /**
- * The schema of a response body. A value that isn't one of the contract's is a defect of its handler: the platform would
- * take a failure to encode for a failure to decode the request, and answer 400.
+ * The schema of a response body. A value that does not match the contract is a defect: the platform would treat the encode
+ * error as a decode error of the request and respond with 400.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const responseBody = <A, I>(schema: Schema.Schema<A, I>, furtherFields: FurtherFields): Schema.Schema<unknown, unknown> => {
-  // Compiled when it is needed, since all of them together take 10 ms and more.
+  // Compiled on first use, because all schemas together take 10 ms or more.
   let encode: ((value: unknown) => unknown) | undefined
   return Schema.transformOrFail(Schema.Unknown, Schema.declare((value: unknown): value is unknown => value !== undefined), {
     strict: true,
-    decode: (value, _, ast) => ParseResult.fail(new ParseResult.Forbidden(ast, value, "a response is only written")),
+    decode: (value, _, ast) => ParseResult.fail(new ParseResult.Forbidden(ast, value, "a response is never decoded")),
     encode: (value) => ParseResult.succeed((encode ??= Schema.encodeUnknownSync(schema, { onExcessProperty: furtherFields }))(value))
   }).pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType: jsonType }))
 }
 
-/** A copy with other fields, made as the platform makes its own. */
+/** A copy with other fields. The platform copies its groups and endpoints in the same way. */
 const copy = <A extends object>(value: A, fields: { readonly [Name in keyof A]?: unknown }): A => {
-  // It has the prototype and, one line below, all properties of the value.
+  // True because it gets the prototype here and all properties in the next line.
   const made = Object.create(Reflect.getPrototypeOf(value)) as A
   return Object.assign(made, value, fields)
 }
 
 /**
- * The same group, whose handlers' values leave as {@link responseBody} says. Its errors are written by `Failures`.
+ * The same group with success schemas of {@link responseBody}. It has no error schema, because `Failures` encodes the errors.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const served = <Group extends HttpApiGroup.HttpApiGroup.Any>(group: Group, furtherFields: FurtherFields): Group => {
-  // Every group is one of these; the type only leaves out what its endpoints are.
+  // True of every group: `Any` is the same class without the type of its endpoints.
   const known = group as unknown as HttpApiGroup.HttpApiGroup.AnyWithProps
   const endpoints = Record.map(known.endpoints, (endpoint) =>
     copy(endpoint, {
@@ -70,12 +70,12 @@ export const served = <Group extends HttpApiGroup.HttpApiGroup.Any>(group: Group
         onSome: (schema) => Schema.Union(responseBody(schema, furtherFields), HttpApiSchema.NoContent)
       })
     }))
-  // Paths, parameters and payloads are the group's own, and what a handler gives is written by the group's own schemas.
+  // True because paths, parameters and payloads are unchanged, and the success schemas encode the same values as before.
   return copy(known, { endpoints, errorSchema: Schema.Never }) as unknown as Group
 }
 
 /**
- * The document's operations.
+ * The operations of the document.
  *
  * @since 0.1.0
  * @category api
@@ -87,12 +87,12 @@ export class ServedApi extends HttpApi.make("plaza")
   .add(served(StoriesGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(StoreGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(ChatGroup.middleware(RequiresAdmission), "preserve"))
-  .addError(onWire("FORBIDDEN"))
+  .addError(errorResponse("FORBIDDEN"))
   .prefix(basePath)
 {}
 
 /**
- * What the document names without showing it.
+ * The assumed operations, which the document names but does not show.
  *
  * @since 0.1.0
  * @category api
@@ -101,6 +101,6 @@ export class ServedAssumedApi extends HttpApi.make("assumed")
   .add(served(AssumedPostsGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(AssumedStoreGroup.middleware(RequiresAdmission), "preserve"))
   .add(served(AssumedChatGroup.middleware(RequiresAdmission), "preserve"))
-  .addError(onWire("FORBIDDEN"))
+  .addError(errorResponse("FORBIDDEN"))
   .prefix(basePath)
 {}

@@ -1,6 +1,6 @@
 /**
- * The platform's `HttpServerRequest` for both ways in. Its body is bounded and read once; JSON has to be declared, valid
- * UTF-8 and not nested too deeply, which the platform's own requests don't check.
+ * The platform's `HttpServerRequest`, in process and on a socket. The body has a size limit and is read once. JSON must have
+ * its content type, be valid UTF-8 and not nest too deeply; the platform's own requests check none of these.
  *
  * @since 0.1.0
  */
@@ -19,9 +19,10 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Envelope from "./Envelope.js"
 import type { Operation } from "./Operation.js"
+import type { CurrentCaller } from "./RequiresAdmission.js"
 
 /**
- * What a way in knows of a request. Reading its body fails when the caller goes away.
+ * The parts of a request that differ in process and on a socket. Reading the body fails if the caller closes the connection.
  *
  * @since 0.1.0
  * @category models
@@ -29,29 +30,29 @@ import type { Operation } from "./Operation.js"
 export interface Source {
   /** In capitals. */
   readonly method: string
-  /** Path and query as they were sent. */
+  /** Path and query, undecoded. */
   readonly url: string
   /** With lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** None for a call in process. */
+  /** None in process. */
   readonly remoteAddress: Option.Option<string>
-  /** Whether the head of the request announces a body, empty or not. */
+  /** Whether the headers announce a body, which may be empty. */
   readonly hasBody: boolean
-  /** Reads the body; none when it has more bytes than these. */
+  /** Reads the body; none if it has more than `maxBytes`. */
   readonly read: (maxBytes: number) => Effect.Effect<Option.Option<Uint8Array>, unknown>
-  /** The body piece by piece, for what is too large to be read. A body is taken once, in one of the two ways. */
+  /** The body as a stream, for uploads. A body can be consumed once, by `read` or by `stream`. */
   readonly stream: Stream.Stream<Uint8Array, unknown>
 }
 
 /**
- * Bounds of a JSON body.
+ * Limits of a JSON body.
  *
  * @since 0.1.0
  * @category models
  */
 export interface JsonLimits {
   readonly maxBytes: number
-  /** Levels of lists and objects inside each other. */
+  /** Maximum nesting of arrays and objects. */
   readonly maxDepth: number
 }
 
@@ -69,18 +70,34 @@ const parseJson = (
   maxDepth: number
 ): Either.Either<unknown, InvalidJson | ValidationError> => {
   if (!/^\s*application\/json\s*(?:;|$)/i.test(contentType ?? "")) {
-    return Either.left(Envelope.invalidField("Content-Type", "has to be application/json"))
+    return Either.left(Envelope.invalidField("Content-Type", "must be application/json"))
   }
   return Either.filterOrLeft(
     Either.try({
       try: (): unknown => JSON.parse(utf8.decode(bytes)),
       catch: () => new InvalidJson({ message: bytes.length === 0 ? "the body is empty; JSON is expected" : "the body is not valid JSON" })
     }),
-    // So many levels take twice as many bytes to write.
+    // A level takes at least two bytes.
     (value) => bytes.length <= 2 * maxDepth || !isDeeper(value, maxDepth),
-    () => Envelope.invalidField("body", `may be nested ${maxDepth} levels deep at most`)
+    () => Envelope.invalidField("body", `must be nested at most ${maxDepth} levels deep`)
   )
 }
+
+/**
+ * The handler of an endpoint, which is given the decoded parameters and payload beside the request.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Handler = (input: { readonly request: unknown }) => Effect.Effect<unknown, unknown, CurrentCaller>
+
+/**
+ * The handlers of a sandbox, by the names of their endpoints.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Handlers = ReadonlyMap<string, Handler>
 
 /** @since 0.1.0 @category models */
 export class ServerRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
@@ -88,15 +105,18 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   readonly [IncomingMessage.TypeId]: IncomingMessage.TypeId = IncomingMessage.TypeId
   readonly source: Source
   readonly url: string
-  /** Once its route is known. */
+  /** The handlers of the sandbox that it is for. */
+  readonly handlers: Handlers
+  /** Set once its route is known. */
   operation: Operation | undefined
-  /** What {@link readJson} has read. */
+  /** The result of {@link readJson}. */
   received: Option.Option<unknown> = Option.none()
 
-  constructor(source: Source, url: string = source.url) {
+  constructor(source: Source, url: string = source.url, handlers: Handlers = new Map()) {
     super()
     this.source = source
     this.url = url
+    this.handlers = handlers
   }
 
   get originalUrl(): string {
@@ -104,12 +124,12 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   }
 
   get method(): HttpMethod {
-    // A method that the platform has no type for finds no route.
+    // The platform's own request makes the same cast. It is true of every request with a route; others get 404.
     return this.source.method as HttpMethod
   }
 
   get headers(): Headers.Headers {
-    // A plain record with lower-case names, as in the platform's own request.
+    // True as in the platform's own request: `Headers` is a record with lower-case names.
     return this.source.headers as Headers.Headers
   }
 
@@ -121,7 +141,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
     return Cookies.parseHeader(this.headers["cookie"] ?? "")
   }
 
-  /** The size of the body as the request declares it; 0 when it doesn't. */
+  /** The `Content-Length`; 0 if it is absent. */
   get declaredLength(): number {
     return Number(this.headers["content-length"] ?? 0)
   }
@@ -130,13 +150,13 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
     return new RequestError({ request: this, reason: "Transport", cause })
   }
 
-  /** Reads the body up to a size. A declared length is trusted only where it already says too much. */
+  /** Reads the body up to a size. A declared length is used only to refuse a body early. */
   readBytes(maxBytes: number): Effect.Effect<Uint8Array, PayloadTooLarge | RequestError> {
     const tooLarge = () => new PayloadTooLarge({ message: `the body may have at most ${maxBytes} bytes` })
     return this.declaredLength > maxBytes
       ? Effect.fail(tooLarge())
       : Effect.matchEffect(
-        // A caller who goes away while the body is on its way has asked for nothing yet.
+        // A request whose body did not arrive completely has no effect.
         Effect.interruptible(this.source.read(maxBytes)),
         {
           onFailure: (cause) => Effect.fail(this.failure(cause)),
@@ -145,7 +165,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
       )
   }
 
-  /** Reads the body as JSON, which {@link json} returns from then on. */
+  /** Reads the body as JSON. After that, {@link json} returns it. */
   readJson({ maxBytes, maxDepth }: JsonLimits): Effect.Effect<unknown, PayloadTooLarge | InvalidJson | ValidationError | RequestError> {
     return Effect.flatMap(this.readBytes(maxBytes),
       (bytes) =>
@@ -163,7 +183,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
     return Stream.mapError(this.source.stream, (cause) => this.failure(cause))
   }
 
-  /** A body leaves by `readBytes`, `readJson` and `stream` alone, which are bounded. */
+  /** Only `readBytes`, `readJson` and `stream` read a body, because they have limits. */
   private get unread(): Effect.Effect<never, RequestError> {
     return Effect.fail(new RequestError({ request: this, reason: "Decode", description: "the body was not read" }))
   }
@@ -193,7 +213,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
   }
 
   modify({ headers, url }: { readonly url?: string; readonly headers?: Headers.Headers }): ServerRequest {
-    const made = new ServerRequest(headers === undefined ? this.source : { ...this.source, headers }, url ?? this.url)
+    const made = new ServerRequest(headers === undefined ? this.source : { ...this.source, headers }, url ?? this.url, this.handlers)
     made.received = this.received
     return made
   }
@@ -204,7 +224,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
 }
 
 /**
- * Reads the body of an operation that takes none or JSON.
+ * Reads the body of an operation without an upload. A body that the operation does not take is discarded.
  *
  * @since 0.1.0
  * @category reading
@@ -212,7 +232,7 @@ export class ServerRequest extends Inspectable.Class implements HttpServerReques
 export const readBody = (request: ServerRequest, body: Exclude<Operation["body"], "file">, limits: JsonLimits) =>
   body === "json"
     ? request.readJson(limits)
-    // The document says that such endpoints are sent nothing, not that they refuse it.
+    // The document says that these endpoints take no body, but not that they refuse one.
     : request.source.hasBody
     ? request.readBytes(limits.maxBytes)
     : Effect.void

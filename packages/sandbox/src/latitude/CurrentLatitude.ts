@@ -5,7 +5,6 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Latitude from "../Latitude.js"
@@ -83,22 +82,24 @@ const Prefixes = Schema.parseJson(Schema.Array(Schema.String))
 const decodePrefixes = Schema.decodeSync(Prefixes)
 const encodePrefixes = Schema.encodeSync(Prefixes)
 
-/** @since 0.1.0 @category layers */
-export const layer = (initial: Latitude.Latitude): Layer.Layer<CurrentLatitude, never, MetaRepo> =>
-  Layer.effect(
-    CurrentLatitude,
-    Effect.gen(function*() {
-      const meta = yield* MetaRepo
-      const before = Option.match(yield* meta.find(key), { onNone: () => [], onSome: decodePrefixes })
-      const record = (keyPrefixes: ReadonlyArray<string>) =>
-        // Without another prefix than the default there is nothing to store.
-        keyPrefixes.every((known) => known === Latitude.defaults.keyPrefix)
-          ? Effect.void
-          : meta.set(key, encodePrefixes(keyPrefixes))
-      const made = make(initial, before, record)
-      if (made.keyPrefixes.size > before.length) {
-        yield* record([...made.keyPrefixes])
-      }
-      return made
-    })
-  )
+/**
+ * Starts with a latitude and the prefixes of the keys that the database holds.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const restore = (initial: Latitude.Latitude): Effect.Effect<CurrentLatitude["Type"], never, MetaRepo> =>
+  Effect.gen(function*() {
+    const meta = yield* MetaRepo
+    const before = Option.match(yield* meta.find(key), { onNone: () => [], onSome: decodePrefixes })
+    const record = (keyPrefixes: ReadonlyArray<string>) =>
+      // Without another prefix than the default there is nothing to store.
+      keyPrefixes.every((known) => known === Latitude.defaults.keyPrefix)
+        ? Effect.void
+        : meta.set(key, encodePrefixes(keyPrefixes))
+    const made = make(initial, before, record)
+    if (made.keyPrefixes.size > before.length) {
+      yield* record([...made.keyPrefixes])
+    }
+    return made
+  })

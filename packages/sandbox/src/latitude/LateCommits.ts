@@ -1,5 +1,5 @@
 /**
- * Runs writes after the request that asked for them has failed, by the clock of its caller.
+ * Carries out writes after their requests have failed, by the caller's clock.
  *
  * @since 0.1.0
  */
@@ -7,15 +7,10 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 
-/**
- * A write that is carried out later.
- *
- * @since 0.1.0
- * @category models
- */
-export interface LateCommit {
+/** A write that is carried out later. */
+interface LateCommit {
   readonly commit: Effect.Effect<unknown, unknown>
   /** Releases what the write holds, such as a stored file. Runs instead of `commit` when the write is cancelled. */
   readonly discard: Effect.Effect<void>
@@ -23,25 +18,22 @@ export interface LateCommit {
 
 /** @since 0.1.0 @category services */
 export class LateCommits extends Context.Tag("@plaza/sandbox/LateCommits")<LateCommits, {
-  /** Commits after a delay in milliseconds. A reset or stop of the sandbox before then discards instead. */
+  /** Commits after a delay in milliseconds. If the sandbox resets or stops first, runs `discard`. */
   readonly schedule: (delayMillis: number, write: LateCommit) => Effect.Effect<void>
   /** Cancels and discards all scheduled writes. */
   readonly clear: Effect.Effect<void>
 }>() {}
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<LateCommits> = Layer.scoped(
-  LateCommits,
-  Effect.map(FiberSet.make(), (fibers) => ({
-    schedule: (delayMillis, { commit, discard }) =>
-      Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
-        Effect.onInterrupt(() => discard),
-        Effect.zipRight(Effect.ignore(commit)),
-        (write) => FiberSet.run(fibers, write),
-        // The fiber starts in this region, so that a cancellation before its first step discards too.
-        Effect.uninterruptible,
-        Effect.asVoid
-      ),
-    clear: FiberSet.clear(fibers)
-  }))
-)
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<LateCommits["Type"], never, Scope.Scope> = Effect.map(FiberSet.make(), (fibers) => ({
+  schedule: (delayMillis, { commit, discard }) =>
+    Effect.interruptible(Effect.sleep(Duration.millis(delayMillis))).pipe(
+      Effect.onInterrupt(() => discard),
+      Effect.zipRight(Effect.ignore(commit)),
+      (write) => FiberSet.run(fibers, write),
+      // The fiber starts in this region, so that a cancellation before its first step discards too.
+      Effect.uninterruptible,
+      Effect.asVoid
+    ),
+  clear: FiberSet.clear(fibers)
+}))

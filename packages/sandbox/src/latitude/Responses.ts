@@ -19,33 +19,24 @@ type PresenceName = { [Name in keyof Latitude]: Latitude[Name] extends Presence 
 /** The fields of a resource that may be absent, each with the field of the latitude that decides it. */
 type PresenceByField = Readonly<Record<string, PresenceName>>
 
-const profile: PresenceByField = { id: "profileId", username: "username" }
-const post: PresenceByField = { text: "postTextInResponse", mediaIds: "postMediaIdsInResponse", createdAt: "postCreatedAtInResponse" }
-const message: PresenceByField = { text: "messageText" }
-const product: PresenceByField = { stock: "stock" }
-const order: PresenceByField = { carrier: "carrier", trackingNumber: "trackingNumber" }
+const postInResponse: PresenceByField = {
+  text: "postTextInResponse",
+  mediaIds: "postMediaIdsInResponse",
+  createdAt: "postCreatedAtInResponse"
+}
+const postInList: PresenceByField = { text: "postTextInList", mediaIds: "postMediaIdsInList", createdAt: "postCreatedAtInList" }
 
-const presenceByOperation: Readonly<Record<string, PresenceByField>> = {
-  getMe: profile,
-  getUser: profile,
-  getUserByUsername: profile,
-  createPost: post,
-  editPost: post,
-  getPost: post,
-  listPosts: { text: "postTextInList", mediaIds: "postMediaIdsInList", createdAt: "postCreatedAtInList" },
-  createComment: { text: "commentText" },
-  sendMessage: message,
-  listMessages: message,
-  setStock: product,
-  getProduct: product,
-  listProducts: product,
-  shipOrder: order,
-  getOrder: order,
-  listOrders: order
+const presenceByResource: Readonly<Record<string, PresenceByField>> = {
+  Profile: { id: "profileId", username: "username" },
+  Post: postInResponse,
+  Comment: { text: "commentText" },
+  Message: { text: "messageText" },
+  Product: { stock: "stock" },
+  Order: { carrier: "carrier", trackingNumber: "trackingNumber" }
 }
 
-const creating = new Set(["createPost", "createComment", "sendMessage", "createStory"])
-const updating = new Set(["setStock", "shipOrder", "editPost"])
+const presencesOf = ({ isList, resource = "" }: Pick<Operation, "isList" | "resource">): PresenceByField =>
+  isList && resource === "Post" ? postInList : presenceByResource[resource] ?? {}
 
 /** Undocumented fields, some of them named like documented ones at another depth. */
 const extra: Json = {
@@ -114,8 +105,8 @@ const shapePage = (latitude: Latitude, presences: PresenceByField, { data, next_
  * @since 0.1.0
  * @category responses
  */
-export const success = (latitude: Latitude, { method, name }: Pick<Operation, "method" | "name">, value: unknown): Response => {
-  const presences = presenceByOperation[name] ?? {}
+export const success = (latitude: Latitude, operation: Operation, value: unknown): Response => {
+  const presences = presencesOf(operation)
   const shaped = () =>
     Predicate.isReadonlyRecord(value) && Array.isArray(value["data"])
       ? shapePage(latitude, presences, value)
@@ -126,15 +117,18 @@ export const success = (latitude: Latitude, { method, name }: Pick<Operation, "m
       : body === "none"
       ? Envelope.empty(status)
       : jsonResponse(latitude, status, body === "unexpected" ? { ok: true } : shaped())
-  return method === "GET"
-    ? jsonResponse(latitude, 200, shaped())
-    : name === "uploadMedia"
-    ? jsonResponse(latitude, latitude.uploadStatus, shaped())
-    : creating.has(name)
-    ? confirmed(latitude.createStatus, latitude.createBody)
-    : updating.has(name)
-    ? confirmed(latitude.updateStatus, latitude.updateBody)
-    : confirmed(latitude.confirmStatus, latitude.confirmBody)
+  switch (operation.action) {
+    case "read":
+      return jsonResponse(latitude, 200, shaped())
+    case "upload":
+      return jsonResponse(latitude, latitude.uploadStatus, shaped())
+    case "create":
+      return confirmed(latitude.createStatus, latitude.createBody)
+    case "update":
+      return confirmed(latitude.updateStatus, latitude.updateBody)
+    case "confirm":
+      return confirmed(latitude.confirmStatus, latitude.confirmBody)
+  }
 }
 
 const shapeError = ({ extraErrorFields, newCodes }: Latitude, body: Json, { code, message, ...details }: Json): Json => ({
@@ -148,7 +142,7 @@ const shapeError = ({ extraErrorFields, newCodes }: Latitude, body: Json, { code
   ...(extraErrorFields ? { traceId: "example", errors: [] } : {})
 })
 
-/** Rounded up to whole seconds: a client that waits until then waits long enough. */
+/** Rounded up to whole seconds, so that a client that waits until then waits long enough. */
 const httpDate = (millis: number): string => new Date(Math.ceil(millis / 1_000) * 1_000).toUTCString()
 
 const withRetryAfter = (latitude: Latitude, response: Response, now: number): Response => {
@@ -164,7 +158,7 @@ const withRetryAfter = (latitude: Latitude, response: Response, now: number): Re
 }
 
 /**
- * The response to a failed request. A fault's own body stays as it is, and so does a response without a body.
+ * The response to a failed request. The body of a fault and a response without a body stay unchanged.
  *
  * @since 0.1.0
  * @category responses
@@ -186,7 +180,7 @@ export const failure = (
 }
 
 /**
- * Adds the headers that every response has. Without a date of ours it has none; see `NodeServer`.
+ * Adds the headers that every response has. `NodeServer` adds no `Date` of its own.
  *
  * @since 0.1.0
  * @category responses

@@ -11,7 +11,7 @@ import * as Chat from "../areas/chat/ChatRepo.js"
 import { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import * as Posts from "../areas/posts/PostsRepo.js"
 import { checkText } from "../areas/Validation.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import * as Stored from "../latitude/Stored.js"
 import { Sql } from "../storage/Sql.js"
@@ -23,14 +23,14 @@ import * as SeedingQueries from "./SeedingQueries.js"
 export const make: Effect.Effect<
   Pick<SeedingOperations, "createPost" | "createConversation">,
   never,
-  Sql | AccountsRepo | Chat.ChatRepo | Posts.PostsRepo | PostsPolicy | Assumed | CurrentLatitude
+  Sql | AccountsRepo | Chat.ChatRepo | Posts.PostsRepo | PostsPolicy | CurrentAssumptions | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const latitude = yield* CurrentLatitude
   const accounts = yield* AccountsRepo
   const chat = yield* Chat.ChatRepo
   const posts = yield* Posts.PostsRepo
-  const { maxTextLength } = yield* Assumed
+  const { maxTextLength } = yield* CurrentAssumptions
   const { getAccount } = yield* SeedingQueries.make
   const { checkFields } = yield* PostsPolicy
 

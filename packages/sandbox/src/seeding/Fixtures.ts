@@ -6,9 +6,8 @@
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
+import { optional } from "../OptionalField.js"
 import * as Models from "./SeedingModels.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /** A sandbox works at this size too. Beyond it, seeding takes minutes and much memory. */
 const maxQuantity = 10_000_000
@@ -79,7 +78,7 @@ export const fieldPath = (path: ReadonlyArray<PropertyKey>): string =>
 export const decode = (data: unknown): Either.Either<Fixtures, string> =>
   Either.mapLeft(decodeUnknown(data), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return `${fieldPath(issue?.path ?? []) || "the whole"}: ${issue?.message ?? "is wrong"}`
+    return `${fieldPath(issue?.path ?? []) || "the file"}: ${issue?.message ?? "is wrong"}`
   })
 
 const Json = Schema.parseJson(Fixtures)

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { MediaFiles } from "../areas/media/MediaFiles.js"
 import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
-import type { Assumed } from "../Assumptions.js"
+import type { CurrentAssumptions } from "../Assumptions.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Repos } from "../Repos.js"
 import { SandboxError } from "../SandboxError.js"
@@ -37,7 +37,7 @@ const key = "fixtures"
  * @since 0.1.0
  * @category seeding
  */
-export const stored = (meta: MetaRepo): Effect.Effect<InitialData | undefined> =>
+export const stored = (meta: MetaRepo["Type"]): Effect.Effect<InitialData | undefined> =>
   Effect.gen(function*() {
     const seed = yield* SeedData.storedSeed(meta)
     const fixtures = yield* meta.find(key)
@@ -55,7 +55,7 @@ export const stored = (meta: MetaRepo): Effect.Effect<InitialData | undefined> =
 export const make: Effect.Effect<
   (initial: InitialData) => Effect.Effect<void, SeedingError>,
   never,
-  Sql | Repos | PostsPolicy | MediaFiles | Assumed | CurrentLatitude
+  Sql | Repos | PostsPolicy | MediaFiles | CurrentAssumptions | CurrentLatitude
 > = Effect.gen(function*() {
   const { withTransaction } = yield* Sql
   const meta = yield* MetaRepo
@@ -80,7 +80,7 @@ export const make: Effect.Effect<
 export const prepare = (
   file: string,
   options: { readonly seed: number | undefined; readonly fixtures: Fixtures | undefined }
-): Effect.Effect<number, SandboxError, Sql | Repos | PostsPolicy | MediaFiles | Assumed | CurrentLatitude> =>
+): Effect.Effect<number, SandboxError, Sql | Repos | PostsPolicy | MediaFiles | CurrentAssumptions | CurrentLatitude> =>
   Effect.gen(function*() {
     const insert = yield* make
     const existing = yield* stored(yield* MetaRepo)

@@ -1,6 +1,6 @@
 /**
- * The seeded data of a new sandbox: a shop with all it needs to work, and the people around it. The same seed gives
- * the same rows, with times relative to the time of seeding.
+ * The seeded data of a new sandbox: a shop with products, orders, posts and conversations, and the accounts around it. The
+ * same seed gives the same rows, with times relative to the time of seeding.
  *
  * @since 0.1.0
  */
@@ -57,7 +57,7 @@ const people: ReadonlyArray<Person> = [
   { username: "chloe", name: "Chloé Martin", toShop: { follows: true, hasWritten: true }, fromShop: { follows: true }, chats: true },
   { username: "dmitri77", name: "Dmitri", toShop: { hasWritten: true }, chats: true },
   { id: "007", username: "emi", name: "えみ", toShop: { follows: true }, chats: true },
-  // Neither wrote nor follows, so the anti-spam rule keeps the shop from writing.
+  // Neither wrote nor follows, so the anti-spam rule refuses messages of the shop.
   { username: "farid", name: "Farid", fromShop: { follows: true }, chats: true },
   { username: "greta", name: "Greta Lindqvist", toShop: { hasWritten: true, blocks: true }, chats: true },
   { username: "hank", name: "Hank", toShop: { hasWritten: true, follows: true }, fromShop: { blocks: true }, chats: true },
@@ -135,7 +135,8 @@ const orderId = (number: number): string =>
  * @since 0.1.0
  * @category seeding
  */
-export const storedSeed = (meta: MetaRepo): Effect.Effect<Option.Option<number>> => Effect.map(meta.find("seed"), Option.map(Number))
+export const storedSeed = (meta: MetaRepo["Type"]): Effect.Effect<Option.Option<number>> =>
+  Effect.map(meta.find("seed"), Option.map(Number))
 
 const insertPeople = (sql: Client) =>
   Effect.all([
@@ -235,8 +236,8 @@ export const make: Effect.Effect<
       yield* keys.insert(Keys.row({
         id: "k1",
         accountId: ProfileId.make(shopId),
-        name: "ready",
-        value: Keys.ready(seed),
+        name: "seeded",
+        value: Keys.seeded(seed),
         scopes: allScopes,
         createdAt: now
       }))

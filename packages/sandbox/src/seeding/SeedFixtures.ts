@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
 import * as StoreSeeding from "../areas/store/StoreSeeding.js"
-import type { Assumed } from "../Assumptions.js"
+import type { CurrentAssumptions } from "../Assumptions.js"
 import type { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { Repos } from "../Repos.js"
 import { Sql } from "../storage/Sql.js"
@@ -48,7 +48,7 @@ const withPath = (path: string) => (error: SeedingError): SeedingError => {
 export const make: Effect.Effect<
   (fixtures: Fixtures, seed: number) => Effect.Effect<void, SeedingError>,
   never,
-  Sql | Repos | PostsPolicy | Assumed | CurrentLatitude
+  Sql | Repos | PostsPolicy | CurrentAssumptions | CurrentLatitude
 > = Effect.gen(function*() {
   const sql = yield* Sql
   const generate = yield* Generate.make

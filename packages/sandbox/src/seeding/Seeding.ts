@@ -9,7 +9,6 @@ import type { Conflict, NotFound, ValidationError } from "@plaza/domain/Errors"
 import type { ConversationId, OrderId, PostId, ProductId, ProfileId, Username } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { AccessForm, AccessRequest } from "../access/AccessRequests.js"
 import { AccessRequests } from "../access/AccessRequests.js"
@@ -22,7 +21,7 @@ import { MediaRepo } from "../areas/media/MediaRepo.js"
 import type { PostsPolicy } from "../areas/posts/PostsPolicy.js"
 import * as ProfilesSeeding from "../areas/profiles/ProfilesSeeding.js"
 import * as StoreSeeding from "../areas/store/StoreSeeding.js"
-import type { Assumed } from "../Assumptions.js"
+import type { CurrentAssumptions } from "../Assumptions.js"
 import * as ReadStateSnapshot from "../control/ReadStateSnapshot.js"
 import type { StateSnapshot } from "../control/StateSnapshot.js"
 import { Commits } from "../http/Commits.js"
@@ -101,15 +100,15 @@ export class Seeding extends Context.Tag("@plaza/sandbox/Seeding")<Seeding, {
   readonly reset: Effect.Effect<void>
 }>() {}
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<
-  Seeding,
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<
+  Seeding["Type"],
   never,
   | Sql
   | AccessRequests
   | Repos
   | PostsPolicy
-  | Assumed
+  | CurrentAssumptions
   | Commits
   | CurrentLatitude
   | Keys
@@ -119,61 +118,58 @@ export const layer: Layer.Layer<
   | RateWindow
   | RequestLog
   | VirtualClock
-> = Layer.effect(
-  Seeding,
-  Effect.gen(function*() {
-    const sql = yield* Sql
-    const media = yield* MediaRepo
-    const meta = yield* MetaRepo
-    const storedSeed = Effect.map(SeedData.storedSeed(meta), Option.getOrThrow)
-    const keys = yield* Keys
-    const requests = yield* AccessRequests
-    const faults = yield* Faults
-    const window = yield* RateWindow
-    const log = yield* RequestLog
-    const clock = yield* VirtualClock
-    const files = yield* MediaFiles
-    const late = yield* LateCommits
-    const latitude = yield* CurrentLatitude
-    const commits = yield* Commits
-    const insertInitialData = yield* InitialData.make
-    const seedFixtures = yield* SeedFixtures.make
-    const state = yield* ReadStateSnapshot.make
+> = Effect.gen(function*() {
+  const sql = yield* Sql
+  const media = yield* MediaRepo
+  const meta = yield* MetaRepo
+  const storedSeed = Effect.map(SeedData.storedSeed(meta), Option.getOrThrow)
+  const keys = yield* Keys
+  const requests = yield* AccessRequests
+  const faults = yield* Faults
+  const window = yield* RateWindow
+  const log = yield* RequestLog
+  const clock = yield* VirtualClock
+  const files = yield* MediaFiles
+  const late = yield* LateCommits
+  const latitude = yield* CurrentLatitude
+  const commits = yield* Commits
+  const insertInitialData = yield* InitialData.make
+  const seedFixtures = yield* SeedFixtures.make
+  const state = yield* ReadStateSnapshot.make
 
-    const operations: SeedingOperations = {
-      ...(yield* ProfilesSeeding.make),
-      ...(yield* StoreSeeding.make),
-      ...(yield* ContentSeeding.make),
-      requestAccess: requests.submit,
-      decideAccess: requests.decide,
-      setAccess: requests.move,
-      addFixtures: (fixtures) => Effect.flatMap(storedSeed, (seed) => seedFixtures(fixtures, seed)),
-      createKey: keys.create,
-      revokeKey: keys.revoke
-    }
+  const operations: SeedingOperations = {
+    ...(yield* ProfilesSeeding.make),
+    ...(yield* StoreSeeding.make),
+    ...(yield* ContentSeeding.make),
+    requestAccess: requests.submit,
+    decideAccess: requests.decide,
+    setAccess: requests.transition,
+    addFixtures: (fixtures) => Effect.flatMap(storedSeed, (seed) => seedFixtures(fixtures, seed)),
+    createKey: keys.create,
+    revokeKey: keys.revoke
+  }
 
-    return {
-      operations,
-      state,
-      seed: storedSeed,
-      reset: Effect.gen(function*() {
-        const initial = yield* InitialData.stored(meta)
-        yield* clock.reset
-        const uploaded = yield* Effect.gen(function*() {
-          const names = yield* media.files()
-          yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
-          // The same data was inserted before, so it is valid.
-          yield* Effect.orDie(insertInitialData(initial ?? { seed: 1 }))
-          return names
-        }).pipe(sql.withTransaction)
-        yield* files.remove(uploaded)
-        yield* late.clear
-        yield* latitude.reset
-        yield* commits.clear
-        yield* faults.clear
-        yield* window.reset
-        yield* log.clear
-      })
-    }
-  })
-)
+  return {
+    operations,
+    state,
+    seed: storedSeed,
+    reset: Effect.gen(function*() {
+      const initial = yield* InitialData.stored(meta)
+      yield* clock.reset
+      const uploaded = yield* Effect.gen(function*() {
+        const names = yield* media.files()
+        yield* Effect.forEach(Database.tableNames, (table) => sql`DELETE FROM ${sql.literal(table)}`, { discard: true })
+        // The same data was inserted before, so it is valid.
+        yield* Effect.orDie(insertInitialData(initial ?? { seed: 1 }))
+        return names
+      }).pipe(sql.withTransaction)
+      yield* files.remove(uploaded)
+      yield* late.clear
+      yield* latitude.reset
+      yield* commits.clear
+      yield* faults.clear
+      yield* window.reset
+      yield* log.clear
+    })
+  }
+})

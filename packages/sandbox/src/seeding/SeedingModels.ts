@@ -8,10 +8,9 @@ import { AccessState, AccessTransition } from "@plaza/domain/DeveloperAccess"
 import { Timestamp } from "@plaza/domain/Resources"
 import * as Schema from "effect/Schema"
 import { AccessForm } from "../access/AccessRequests.js"
+import { Availability } from "../access/Availability.js"
 import { allowedValues } from "../AllowedValues.js"
-import { Availability } from "../control/StateSnapshot.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 /** Rejects unknown fields, which are usually misspelt. */
 const strict = (identifier: string) => ({ identifier, parseOptions: { onExcessProperty: "error" } }) as const
@@ -64,7 +63,7 @@ export const NewAccessRequest = Schema.Struct(AccessForm.fields).annotations(str
 
 /** @since 0.1.0 @category models */
 export const ClockMove = Schema.Struct({
-  /** How far forward; its bounds are the clock's own. */
+  /** How far to advance. The clock checks the limits. */
   millis: Schema.Number
 }).annotations(strict("ClockMove"))
 
@@ -81,14 +80,14 @@ export type NewKey = typeof NewKey.Type
 const relation = {
   follows: optional(Schema.Boolean),
   blocks: optional(Schema.Boolean),
-  /** Whether the one has written to the other. */
+  /** Whether the first account has written to the second. */
   hasWritten: optional(Schema.Boolean),
-  /** Whether the store of the one is closed to the other. */
+  /** Whether the store of the first account has blocked the second. */
   blocksFromStore: optional(Schema.Boolean)
 }
 
 /**
- * What the first account does to the second; fields that are left out stay.
+ * The relation of the first account to the second. Omitted fields keep their value.
  *
  * @since 0.1.0
  * @category models
@@ -132,12 +131,12 @@ export type NewOrder = typeof NewOrder.Type
 /** @since 0.1.0 @category models */
 export const NewConversation = Schema.Struct({
   accountId: optional(Schema.String),
-  /** Whom it is with. */
+  /** The other account. */
   peerId: Schema.String,
-  /** What has been written already, oldest first; who was written to may answer. */
+  /** The messages, oldest first. An account that received a message may reply. */
   messages: optional(Schema.Array(Schema.Struct({
     text: Schema.String,
-    /** Whether the account wrote it, and not its peer. */
+    /** Whether the account wrote it (default: its peer did). */
     isOwn: optional(Schema.Boolean)
   })))
 }).annotations(strict("NewConversation"))

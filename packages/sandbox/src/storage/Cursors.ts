@@ -12,15 +12,13 @@ import { Cursor as CursorSchema } from "@plaza/domain/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { invalidField } from "../http/Envelope.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
-
-const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+import { optional } from "../OptionalField.js"
 
 const PageStart = Schema.Struct({
   /** The position of the last row of the previous page. */
@@ -88,9 +86,9 @@ const decodeBytes = (form: Latitude["cursorForm"], cursor: string): Buffer => {
 /** @since 0.1.0 @category services */
 export class Cursors extends Context.Tag("@plaza/sandbox/Cursors")<Cursors, {
   /** Issues a cursor; `now` is in milliseconds since 1970. */
-  readonly seal: (list: string, account: string, start: PageStart, now: number) => Cursor
+  readonly issue: (list: string, account: string, start: PageStart, now: number) => Cursor
   /** Verifies a cursor; fails when it is expired, forged or of another list or account. */
-  readonly open: (
+  readonly verify: (
     list: string,
     account: string,
     cursor: Cursor,
@@ -102,37 +100,32 @@ export class Cursors extends Context.Tag("@plaza/sandbox/Cursors")<Cursors, {
  * The signing key derives from the seed, so cursors stay valid after a restart.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer = (seed: number): Layer.Layer<Cursors, never, CurrentLatitude> =>
-  Layer.effect(
-    Cursors,
-    Effect.map(CurrentLatitude, (latitude) => {
-      const sign = (content: Buffer) =>
-        createHmac("sha256", `cursors of sandbox ${seed}`).update(content).digest().subarray(0, signatureLength)
-      const unknown = Either.left(invalidField("cursor", "is not a cursor that this list gave out"))
-      const expired = Either.left(invalidField("cursor", "has expired: begin the list again"))
-      return {
-        seal: (list, account, start, now) => {
-          const { cursorExpiresAfterMillis, cursorForm } = latitude.value
-          const expiring = cursorExpiresAfterMillis === 0 ? {} : { at: now }
-          const content = Buffer.from(JSON.stringify({ list, account, ...start, ...expiring }))
-          return CursorSchema.make(encodeBytes(cursorForm, Buffer.concat([sign(content), content])))
-        },
-        open: (list, account, cursor, now) => {
-          const { cursorExpiresAfterMillis, cursorForm } = latitude.value
-          const bytes = decodeBytes(cursorForm, cursor)
-          const content = bytes.subarray(signatureLength)
-          // Decoding skips foreign characters, so many texts give the same bytes: only the canonical one is valid.
-          const isValid = bytes.length > signatureLength && encodeBytes(cursorForm, bytes) === cursor &&
-            timingSafeEqual(sign(content), bytes.subarray(0, signatureLength))
-          const start = isValid ? decodeContent(content.toString("utf8")) : Option.none()
-          return Option.isNone(start) || start.value.list !== list || start.value.account !== account
-            ? unknown
-            : cursorExpiresAfterMillis > 0 && now - (start.value.at ?? 0) > cursorExpiresAfterMillis
-            ? expired
-            : Either.right(start.value)
-        }
+export const make = (seed: number): Effect.Effect<Cursors["Type"], never, CurrentLatitude> =>
+  Effect.map(CurrentLatitude, (latitude) => {
+    const sign = (content: Buffer) =>
+      createHmac("sha256", `cursors of sandbox ${seed}`).update(content).digest().subarray(0, signatureLength)
+    return {
+      issue: (list, account, start, now) => {
+        const { cursorExpiresAfterMillis, cursorForm } = latitude.value
+        const expiring = cursorExpiresAfterMillis === 0 ? {} : { at: now }
+        const content = Buffer.from(JSON.stringify({ list, account, ...start, ...expiring }))
+        return CursorSchema.make(encodeBytes(cursorForm, Buffer.concat([sign(content), content])))
+      },
+      verify: (list, account, cursor, now) => {
+        const { cursorExpiresAfterMillis, cursorForm } = latitude.value
+        const bytes = decodeBytes(cursorForm, cursor)
+        const content = bytes.subarray(signatureLength)
+        // Decoding skips foreign characters, so many texts give the same bytes: only the canonical one is valid.
+        const isValid = bytes.length > signatureLength && encodeBytes(cursorForm, bytes) === cursor &&
+          timingSafeEqual(sign(content), bytes.subarray(0, signatureLength))
+        const start = isValid ? decodeContent(content.toString("utf8")) : Option.none()
+        return Option.isNone(start) || start.value.list !== list || start.value.account !== account
+          ? Either.left(invalidField("cursor", "was not issued by this list"))
+          : cursorExpiresAfterMillis > 0 && now - (start.value.at ?? 0) > cursorExpiresAfterMillis
+          ? Either.left(invalidField("cursor", "has expired: read the list again from its first page"))
+          : Either.right(start.value)
       }
-    })
-  )
+    }
+  })

@@ -7,15 +7,16 @@ import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { pathToFileURL } from "node:url"
 import { SandboxError } from "../SandboxError.js"
 import * as Sql from "./Sql.js"
 
 /** The version of the tables. A file of another version is rejected, not migrated. */
-const schemaVersion = 3
+const schemaVersion = 4
 
-/** In the header of every data file ("PLZA"): it marks the files of sandboxes. */
+/** SQLite `application_id` of a data file: "PLZA". */
 const applicationId = 0x50_4C_5A_41
 
 const tables = [
@@ -42,16 +43,16 @@ const tables = [
     seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, name TEXT NOT NULL,
     content_type TEXT NOT NULL, size INTEGER NOT NULL, sha256 TEXT NOT NULL, file TEXT NOT NULL
   )`,
-  // Part of the name of every uploaded file: it tells the files of this database from those of others.
+  // Part of the name of every uploaded file: distinguishes the files of this data file.
   `CREATE TABLE media_folder (id TEXT NOT NULL)`,
   `INSERT INTO media_folder VALUES (lower(hex(randomblob(8))))`,
-  // AUTOINCREMENT never reuses the number of a deleted post. `turn` repeats it, since SQLite seeks a pair of columns in an
+  // AUTOINCREMENT never reuses the number of a deleted post. `sort_seq` repeats it, since SQLite seeks a pair of columns in an
   // index only if neither of them is the rowid.
   `CREATE TABLE posts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, account_id TEXT NOT NULL, text TEXT NOT NULL,
-    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, turn INTEGER AS (seq)
+    media_ids TEXT NOT NULL, created_at INTEGER NOT NULL, sort_seq INTEGER AS (seq)
   )`,
-  `CREATE INDEX posts_of_account ON posts (account_id, created_at, turn)`,
+  `CREATE INDEX posts_of_account ON posts (account_id, created_at, sort_seq)`,
   `CREATE TABLE comments (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, post_id TEXT NOT NULL, account_id TEXT NOT NULL, text TEXT NOT NULL,
     created_at INTEGER NOT NULL
@@ -130,10 +131,10 @@ const unusable = (file: string, cause: unknown): SandboxError =>
   })
 
 const foreign = (file: string): SandboxError =>
-  new SandboxError({ message: `the data file ${file} holds something else than a sandbox: name another file` })
+  new SandboxError({ message: `the data file ${file} is not a data file of a sandbox: name another file` })
 
 const ofAnotherVersion = (file: string): SandboxError =>
-  new SandboxError({ message: `the data file ${file} was made by another version of the sandbox: name another file` })
+  new SandboxError({ message: `the data file ${file} was created by another version of the sandbox: name another file` })
 
 const decodeHeader = Schema.decodeUnknownSync(Schema.Struct({ id: Schema.Int, version: Schema.Int }))
 
@@ -193,7 +194,7 @@ const makePrivate = (file: string): Effect.Effect<void> =>
       )
     }), { discard: true })
 
-/** Locks the database and creates missing tables. Throws what SQLite throws. */
+/** Locks the database and creates missing tables. Throws the errors of SQLite. */
 const prepare = (database: Sqlite.Database, file: string): SandboxError | undefined => {
   // One process per file: a second sandbox on it is refused instead of mixing its writes in.
   database.exec("PRAGMA locking_mode = EXCLUSIVE")
@@ -212,7 +213,7 @@ const prepare = (database: Sqlite.Database, file: string): SandboxError | undefi
     if (id !== applicationId || version !== schemaVersion) {
       return foreign(file)
     }
-    // Takes the lock now: it is taken by the first write, and a file that can't be written is reported here.
+    // Writes once, to take the lock and to report a read-only file.
     database.exec(`BEGIN; PRAGMA user_version = ${schemaVersion}; COMMIT`)
   }
   return undefined
@@ -232,7 +233,7 @@ const open = (file: string): Effect.Effect<Sqlite.Database, SandboxError> =>
     const database = new Sqlite(file)
     const prepared = Effect.suspend(() => {
       const problem = prepare(database, file)
-      // Not before the file is known to be a data file. The log of a killed start may be beside it.
+      // After the check, so that a foreign file stays unchanged. The log of a killed start may be beside it.
       return problem ?? Effect.as(file === ":memory:" ? Effect.void : makePrivate(file), database)
     })
     return Effect.onError(prepared, () => Effect.sync(() => database.close()))
@@ -258,7 +259,10 @@ const release = (database: Sqlite.Database) =>
  * Opens a data file, or `:memory:`. Fails when the file can't be written, is no data file or is in use.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer = (file: string): Layer.Layer<Sql.Sql, SandboxError> =>
-  Layer.scoped(Sql.Sql, Effect.map(Effect.acquireRelease(open(file), release), Sql.make))
+export const make = (file: string): Effect.Effect<Sql.Sql["Type"], SandboxError, Scope.Scope> =>
+  Effect.map(Effect.acquireRelease(open(file), release), Sql.make)
+
+/** @since 0.1.0 @category layers */
+export const layer = (file: string) => Layer.scoped(Sql.Sql, make(file))

@@ -13,8 +13,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
-import * as Layer from "effect/Layer"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import type { Latitude } from "../Latitude.js"
 import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
 import type { PageStart } from "./Cursors.js"
@@ -50,7 +49,7 @@ export interface List<Row, Item> {
  */
 export const newest = Number.MAX_SAFE_INTEGER
 
-/** More rows than any list has; SQLite takes no greater limit exactly. */
+/** A hundred times the items that fixtures can generate, so that no list reaches it. */
 const allRows = 1_000_000_000
 
 /** @since 0.1.0 @category services */
@@ -115,16 +114,16 @@ const pageSize = (pages: Latitude["pages"], name: string, { after, isAfterEmptyP
 
 const firstPage: PageStart = { after: [] }
 
-/** @since 0.1.0 @category layers */
-export const layer: Layer.Layer<Pagination, never, Assumed | Cursors | CurrentLatitude> = Layer.effect(
-  Pagination,
-  Effect.map(Effect.all([Cursors, CurrentLatitude, Assumed]), ([cursors, current, assumed]) => ({
+/** @since 0.1.0 @category constructors */
+export const make: Effect.Effect<Pagination["Type"], never, CurrentAssumptions | Cursors | CurrentLatitude> = Effect.map(
+  Effect.all([Cursors, CurrentLatitude, CurrentAssumptions]),
+  ([cursors, current, assumed]) => ({
     readPage: (list, { cursor, limit }) =>
       Effect.gen(function*() {
         const { accountId, name, positionOf, toItem } = list
         const latitude = current.value
         const now = yield* Clock.currentTimeMillis
-        const start = cursor === undefined ? firstPage : yield* cursors.open(name, accountId, cursor, now)
+        const start = cursor === undefined ? firstPage : yield* cursors.verify(name, accountId, cursor, now)
         const requested = limit ?? latitude.defaultPageSize ?? assumed.defaultPageSize
         const size = pageSize(latitude.pages, name, start, requested)
         // One more than the page holds shows whether there is a next page.
@@ -134,8 +133,8 @@ export const layer: Layer.Layer<Pagination, never, Assumed | Cursors | CurrentLa
         const next: PageStart = last === undefined ? { after: start.after, isAfterEmptyPage: true } : { after: positionOf(last) }
         return {
           data: page.map(toItem),
-          nextCursor: rows.length > size ? cursors.seal(name, accountId, next, now) : null
+          nextCursor: rows.length > size ? cursors.issue(name, accountId, next, now) : null
         }
       })
-  }))
+  })
 )

@@ -42,9 +42,9 @@ export type Part = Value | Fragment
 export interface Client {
   /** Runs a statement and returns its rows. */
   (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Effect.Effect<ReadonlyArray<unknown>>
-  /** Runs a statement and returns its first row, or else undefined. Cheaper than all rows of a statement with one. */
+  /** Runs a statement and returns its first row; undefined if there is none. For one row, cheaper than reading all rows. */
   readonly first: (text: TemplateStringsArray, ...parts: ReadonlyArray<Part>) => Effect.Effect<unknown>
-  /** What follows the table of an INSERT: the columns of the first row, and the values of all rows. */
+  /** The part of an INSERT after the table: the columns of the first row, and the values of all rows. */
   readonly insert: (rows: Row | ReadonlyArray<Row>) => Fragment
   /** Text that is inserted into the statement verbatim. */
   readonly literal: (text: string) => Fragment
@@ -53,7 +53,7 @@ export interface Client {
    * it ends. An effect that suspends dies, is rolled back and is interrupted.
    */
   readonly withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** The number of statements that have written to some tables, rolled back ones included. Rows change only when it does. */
+  /** The number of statements that have written to some tables, rolled back ones included. Cached rows are valid while the number is unchanged. */
   readonly writes: (...tables: ReadonlyArray<string>) => number
 }
 
@@ -102,7 +102,7 @@ const runInOneStep = <A, E, R>(runtime: Runtime.Runtime<R>, effect: Effect.Effec
     onNone: () => exit,
     onSome: ({ fiber }) => {
       fiber.unsafeInterruptAsFork(FiberId.none)
-      return Exit.die(new Error("a transaction of the sandbox runs in one step and waits for nothing"))
+      return Exit.die(new Error("an effect in withTransaction must be synchronous; wait outside the transaction"))
     }
   })
 }

@@ -28,6 +28,12 @@ export const BooleanFromNumber = Schema.transform(Schema.Literal(0, 1), Schema.B
  */
 export const Seq = Schema.Struct({ seq: Schema.Int }).pipe(Schema.pluck("seq"))
 
+/** Compiled when it is needed: a sandbox uses few of its statements. */
+const decoder = <A, I>(schema: Schema.Schema<A, I>): (row: unknown) => A => {
+  let decode: ((row: unknown) => A) | undefined
+  return (row) => (decode ??= Schema.decodeUnknownSync(schema))(row)
+}
+
 /**
  * All rows of a statement.
  *
@@ -38,7 +44,7 @@ export const findAll = <A, I, Args extends ReadonlyArray<unknown>>(options: {
   readonly Result: Schema.Schema<A, I>
   readonly execute: (...args: Args) => Effect.Effect<ReadonlyArray<unknown>>
 }): (...args: Args) => Effect.Effect<ReadonlyArray<A>> => {
-  const decode = Schema.decodeUnknownSync(options.Result)
+  const decode = decoder(options.Result)
   return (...args) => Effect.map(options.execute(...args), (rows) => rows.map((row) => decode(row)))
 }
 
@@ -52,7 +58,7 @@ export const findOne = <A, I, Args extends ReadonlyArray<unknown>>(options: {
   readonly Result: Schema.Schema<A, I>
   readonly execute: (...args: Args) => Effect.Effect<unknown>
 }): (...args: Args) => Effect.Effect<Option.Option<A>> => {
-  const decode = Schema.decodeUnknownSync(options.Result)
+  const decode = decoder(options.Result)
   return (...args) => Effect.map(options.execute(...args), (row) => row === undefined ? Option.none() : Option.some(decode(row)))
 }
 
@@ -66,6 +72,6 @@ export const single = <A, I, Args extends ReadonlyArray<unknown>>(options: {
   readonly Result: Schema.Schema<A, I>
   readonly execute: (...args: Args) => Effect.Effect<unknown>
 }): (...args: Args) => Effect.Effect<A> => {
-  const decode = Schema.decodeUnknownSync(options.Result)
+  const decode = decoder(options.Result)
   return (...args) => Effect.map(options.execute(...args), (row) => decode(row))
 }

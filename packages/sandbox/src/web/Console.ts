@@ -56,8 +56,8 @@ export const routes = Effect.gen(function*() {
         advance: ({ form }) =>
           clock.advance(View.readAdvance(form)).pipe(
             Effect.as(redirect("advance")),
-            // The clock's own message names milliseconds, which the form doesn't have.
-            Effect.mapError(() => Envelope.invalidField("forward", "has to be above 0 and lead to no year after 9999")),
+            // The clock's own message names the field `millis`, which the form doesn't have.
+            Effect.mapError(() => Envelope.invalidField("forward", "must be above 0, and the new time must be before the year 10000")),
             Effect.catchAll(showError(form, "advance"))
           ),
         reset: () => Effect.as(seeding.reset, redirect("reset"))

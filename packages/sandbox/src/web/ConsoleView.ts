@@ -22,13 +22,8 @@ import * as Page from "./Page.js"
  */
 export const requestsShown = 50
 
-/**
- * The data on the page.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ConsoleData {
+/** The data on the page. */
+interface ConsoleData {
   /** Oldest first. */
   readonly requests: ReadonlyArray<RequestRecord>
   readonly counts: ReadonlyArray<readonly [table: string, rows: number]>
@@ -50,10 +45,10 @@ export interface FormResult {
 
 /** @since 0.1.0 @category constants */
 export const sentences = {
-  fault: "The fault is added.",
-  clear: "All faults are cleared.",
-  advance: "The clock is advanced.",
-  reset: "The sandbox is reset."
+  fault: "Fault added.",
+  clear: "All faults cleared.",
+  advance: "Clock advanced.",
+  reset: "Sandbox reset."
 }
 
 const units: ReadonlyArray<readonly [value: string, name: string]> = [
@@ -70,7 +65,7 @@ const millisOf: Readonly<Record<string, number>> = {
 }
 
 const advanceFields: ReadonlyArray<Form.Field> = [
-  { name: "forward", label: "Forward by", type: "number", required: true },
+  { name: "forward", label: "Advance by", type: "number", required: true },
   { name: "unit", label: "Unit", options: units }
 ]
 
@@ -90,7 +85,7 @@ const requestRow = (record: RequestRecord): Html => {
 <td>${Page.timestamp(at)}</td>
 <td class="long"><span class="method">${method}</span> ${path}${query !== "" && `?${query}`}</td>
 <td>${accountId ?? "none"}</td>
-<td class="long">${status ?? "nothing"}${rule !== null && html` <code>${rule}</code>`}${
+<td class="long">${status ?? "none"}${rule !== null && html` <code>${rule}</code>`}${
     reason !== null && html`
 <span class="soft">${reason}</span>`
   }</td>
@@ -114,14 +109,14 @@ const faultRow = ({ fault, hits, id, remaining }: ActiveFault): Html => {
 const requests = (data: ConsoleData): Html =>
   html`<section aria-labelledby="requests">
 <h2 id="requests">Requests</h2>
-<p class="actions"><a href="${Page.paths.console}">Reload</a>
-<button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" data-status="follow-status" aria-pressed="false" hidden>Follow</button>
+<p class="actions"><a href="${Page.paths.console}">Refresh</a>
+<button type="button" class="quiet" data-follow="live-requests live-state live-faults live-clock" data-status="follow-status" aria-pressed="false" hidden>Live</button>
 <span id="follow-status" role="status"></span>
-<span class="soft">The last ${requestsShown}, newest first, with the deciding rule.</span></p>
+<span class="soft">The last ${requestsShown} requests, newest first.</span></p>
 ${
     Page.table(
       "Requests",
-      ["Id", "At", "Request", "Account", "Decided", "Delivered", "Faults"],
+      ["Id", "Time", "Request", "Account", "Decision", "Response", "Faults"],
       data.requests.toReversed().map(requestRow),
       { id: "live-requests", empty: "No requests yet." }
     )
@@ -134,11 +129,11 @@ const faults = (data: ConsoleData, submission: Form.Submission): Html =>
 ${
     Page.table("Active faults", ["Id", "Kind", "Calls", "Details", "Hits", "Remaining"], data.faults.map(faultRow), {
       id: "live-faults",
-      empty: "None."
+      empty: "No active faults."
     })
   }
 ${Form.button({ action: Page.paths.console, values: { do: "clear" }, text: "Clear all faults", kind: "danger" })}
-<h3>Add a fault</h3>
+<h3>Add fault</h3>
 ${FaultForm.view(submission)}
 </section>`
 
@@ -146,12 +141,12 @@ const clock = ({ clock: { aheadMillis, now } }: ConsoleData, submission: Form.Su
   html`<section aria-labelledby="clock">
 <h2 id="clock">Clock</h2>
 <p id="live-clock">${Page.timestamp(now)}, ${
-    aheadMillis === 0 ? "same as the system clock" : `${Duration.format(Duration.millis(aheadMillis))} ahead of the system clock`
+    aheadMillis === 0 ? "the same as the system clock" : `${Duration.format(Duration.millis(aheadMillis))} ahead of the system clock`
   }.</p>
 <form method="post" action="${Page.paths.console}">
 <input type="hidden" name="do" value="advance">
 <div class="fields">${advanceFields.map((field) => Form.field(submission, field))}</div>
-<button type="submit">Advance the clock</button>
+<button type="submit">Advance clock</button>
 </form>
 </section>`
 
@@ -168,7 +163,7 @@ ${
   }
 <details><summary>Reset</summary>
 <p>Restores the initial data. Deletes everything else: accounts, keys, posts, faults, requests.</p>
-${Form.button({ action: Page.paths.console, values: { do: "reset" }, text: "Reset the sandbox", kind: "danger" })}
+${Form.button({ action: Page.paths.console, values: { do: "reset" }, text: "Reset sandbox", kind: "danger" })}
 </details>
 </section>`
 
@@ -178,7 +173,7 @@ export const page = (data: ConsoleData, { advance = Form.empty, fault = Form.emp
     path: Page.paths.console,
     title: "Console",
     status: (fault.error ?? advance.error)?.status ?? 200,
-    lead: "Live requests, faults, clock and state of this sandbox.",
+    lead: "Requests, faults, clock and state of this sandbox.",
     message: message ?? Form.errorMessage(fault, FaultForm.fields) ?? Form.errorMessage(advance, advanceFields),
     body: html`${requests(data)}
 ${faults(data, fault)}

@@ -1,5 +1,5 @@
 /**
- * The page Settings, Developers: request access, and create and revoke keys once it is granted. Acts for the account
+ * The page Settings, Developers: requests access, and creates and revokes keys once access is granted. It acts for the account
  * that the visitor has chosen.
  *
  * Source: interface v1, "Rules for getting access" and "Authentication".
@@ -14,7 +14,7 @@ import { AccessRequests } from "../access/AccessRequests.js"
 import type { Account } from "../access/AccountsRepo.js"
 import { AccountsRepo } from "../access/AccountsRepo.js"
 import { Keys } from "../access/Keys.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import type { FormResult } from "./DevelopersView.js"
 import * as View from "./DevelopersView.js"
@@ -29,12 +29,12 @@ export const routes = Effect.gen(function*() {
   const accounts = yield* AccountsRepo
   const requests = yield* AccessRequests
   const keys = yield* Keys
-  const assumed = yield* Assumed
+  const assumed = yield* CurrentAssumptions
 
   const show = (account: Account, result: FormResult) =>
     Effect.map(
       Effect.all([requests.list(account.id), keys.list(account.id)]),
-      ([asked, held]) => View.page({ account, requests: asked, keys: held, scopes: scopeUses(assumed), assumed }, result)
+      ([submitted, held]) => View.page({ account, requests: submitted, keys: held, scopes: scopeUses(assumed), assumed }, result)
     )
 
   /** Handles a request for the visitor's account. Redirects to the sign-in page if there is none, or if a reset removed it. */
@@ -56,7 +56,7 @@ export const routes = Effect.gen(function*() {
       botName: text(form, "botName"),
       ...(website === "" ? {} : { website })
     }).pipe(
-      Effect.as(Page.seeOther(`${Page.paths.developers}?done=asked`)),
+      Effect.as(Page.seeOther(`${Page.paths.developers}?done=requested`)),
       Effect.catchAll((error) => show(account, { request: { values: form, error } }))
     )
   })
@@ -66,7 +66,7 @@ export const routes = Effect.gen(function*() {
     Effect.gen(function*() {
       const chosen = form.getAll("scopes")
       if (chosen.length === 0) {
-        return yield* Envelope.invalidField("scopes", "are missing: choose at least one")
+        return yield* Envelope.invalidField("scopes", "are missing: select at least one")
       }
       const created = yield* keys.create(account.id, { name: text(form, "name"), scopes: chosen })
       return yield* show(account, { created })

@@ -16,13 +16,8 @@ import { html } from "./Html.js"
 import * as Page from "./Page.js"
 import type { ScopeUse } from "./ScopeUse.js"
 
-/**
- * The data on the page.
- *
- * @since 0.1.0
- * @category models
- */
-export interface DevelopersData {
+/** The data on the page. */
+interface DevelopersData {
   readonly account: Account
   /** Newest first. */
   readonly requests: ReadonlyArray<AccessRequest>
@@ -48,15 +43,15 @@ export interface FormResult {
 
 /** @since 0.1.0 @category constants */
 export const sentences = {
-  asked: "Your request was sent. A person decides on it.",
-  revoked: "The key is revoked. Every call with it is refused from now on."
+  requested: "Request sent. A person reviews it.",
+  revoked: "Key revoked. Every later call with it is refused."
 }
 
 const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
   {
     name: "useCase",
     label: "Use case",
-    hint: "What the integration does, in your own words.",
+    hint: "Describe what the integration does.",
     required: true,
     long: true,
     max: assumed.maxUseCaseLength
@@ -64,14 +59,14 @@ const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
   {
     name: "website",
     label: "Website",
-    hint: "An address that begins with http:// or https://.",
+    hint: "An address that starts with http:// or https://.",
     type: "url",
     max: assumed.maxWebsiteLength
   },
   {
     name: "botName",
     label: "Bot name",
-    hint: "FormResult to the operator and in the list of keys.",
+    hint: "Shown to the operator and in the list of keys.",
     required: true,
     max: assumed.maxBotNameLength
   }
@@ -79,7 +74,7 @@ const requestFields = (assumed: Assumptions): ReadonlyArray<Form.Field> => [
 const keyName = (assumed: Assumptions): Form.Field => ({
   name: "name",
   label: "Name",
-  hint: "One key is meant for one integration: name it after that.",
+  hint: "Use one key for each integration, and name it after the integration.",
   required: true,
   max: assumed.maxKeyNameLength
 })
@@ -89,7 +84,7 @@ const requestForm = (assumed: Assumptions, submission: Form.Submission): Html =>
   html`<form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="request">
 ${requestFields(assumed).map((field) => Form.field(submission, field))}
-<button type="submit">Ask for access</button>
+<button type="submit">Request access</button>
 </form>`
 
 const requestDetails = ({ botName, createdAt, decidedAt, status, useCase, website }: AccessRequest): Html =>
@@ -98,7 +93,7 @@ const requestDetails = ({ botName, createdAt, decidedAt, status, useCase, websit
 <dt>Use case</dt><dd>${useCase}</dd>
 <dt>Website</dt><dd>${website ?? "none"}</dd>
 <dt>Bot name</dt><dd>${botName}</dd>
-<dt>Asked</dt><dd>${Page.timestamp(createdAt)}</dd>
+<dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
 ${decidedAt !== null && html`<dt>Decided</dt><dd>${Page.timestamp(decidedAt)}</dd>`}
 </dl>`
 
@@ -111,14 +106,14 @@ const accessTexts = {
 
 const access = ({ account, assumed, requests }: DevelopersData, submission: Form.Submission): Html => {
   const [latest, ...earlier] = requests
-  const mayAsk = account.access === "none" && latest?.status !== "pending"
+  const mayRequest = account.access === "none" && latest?.status !== "pending"
   return html`<section aria-labelledby="access">
 <h2 id="access">Access</h2>
 ${account.access !== "none" && html`<p>${Page.badge(account.access)} ${accessTexts[account.access]}</p>`}
 ${latest !== undefined && html`<h3>Your request</h3>${requestDetails(latest)}`}
-${latest?.status === "pending" && html`<p>A person reviews it. Until it is approved, no keys can be made.</p>`}
-${mayAsk && latest !== undefined && html`<h3>Ask again</h3>`}
-${mayAsk && requestForm(assumed, submission)}
+${latest?.status === "pending" && html`<p>A person reviews it. You can create keys once it is approved.</p>`}
+${mayRequest && latest !== undefined && html`<h3>Request again</h3>`}
+${mayRequest && requestForm(assumed, submission)}
 ${earlier.length > 0 && html`<details><summary>Earlier requests</summary>${earlier.map(requestDetails)}</details>`}
 </section>`
 }
@@ -135,7 +130,7 @@ ${
         action: Page.paths.developers,
         values: { do: "revoke", key: id },
         text: "Revoke",
-        of: `${name} for good`,
+        of: `${name} permanently`,
         kind: "danger"
       })
     }</details>`
@@ -146,25 +141,25 @@ ${
 </tr>`
 
 const keyForm = ({ assumed, scopes }: DevelopersData, submission: Form.Submission): Html =>
-  html`<h3>Make a key</h3>
+  html`<h3>Create a key</h3>
 <form method="post" action="${Page.paths.developers}">
 <input type="hidden" name="do" value="create">
 ${Form.field(submission, keyName(assumed))}
 <fieldset id="scopes"><legend>Scopes</legend>
-<p class="soft">The key has only the scopes that are ticked here. The names of all but posts:write are assumed.</p>
+<p class="soft">The key has only the selected scopes. All names except posts:write are assumed.</p>
 <div class="choices">${
     scopes.map(({ calls, scope }) =>
       Form.checkbox("scopes", scope, html`${scope} <span class="soft">${calls.join(", ")}</span>`, submission.values.has("scopes", scope))
     )
   }</div>
 </fieldset>
-<button type="submit">Make the key</button>
+<button type="submit">Create key</button>
 </form>`
 
 const secret = ({ apiKey }: CreatedKey): Html =>
   html`<section aria-labelledby="new-key">
 <h2 id="new-key">Your new key</h2>
-<p>Copy it now: it is shown only once.</p>
+<p>Copy it now. It is shown only once.</p>
 <div class="secret">
 <input id="key-value" aria-label="Value of the new key" readonly value="${Redacted.value(apiKey)}" autocomplete="off" spellcheck="false">
 <button type="button" data-copy="key-value" data-status="key-copied" hidden>Copy</button>
@@ -178,15 +173,15 @@ const keys = (data: DevelopersData, submission: Form.Submission): Html => {
   const botName = requests.find(({ status }) => status === "approved")?.botName
   return html`<section aria-labelledby="keys">
 <h2 id="keys">Keys</h2>
-<p>${active} of at most ${maxActiveKeys} active.</p>
+<p>${active} of at most ${maxActiveKeys} keys are active.</p>
 ${
     keys.length > 0 &&
-    Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Made"], keys.map((key) => keyRow(key, botName)))
+    Page.table("Your keys", ["Name", "State", "Action", "Value", "Scopes", "Created"], keys.map((key) => keyRow(key, botName)))
   }
 ${
     account.access === "granted" && (active < maxActiveKeys
       ? keyForm(data, submission)
-      : html`<p>Revoke one before you make another.</p>`)
+      : html`<p>Revoke a key before you create another one.</p>`)
   }
 </section>`
 }
@@ -194,7 +189,7 @@ ${
 const profile = ({ cover, photo }: Account): Html | false => {
   const missing = [!photo && "photo", !cover && "cover"].filter((part) => part !== false).join(" and no ")
   return missing !== "" && Page.note(
-    html`This account has no ${missing}. Until it has both, every write of its keys is refused as <code>PROFILE_INCOMPLETE</code>. An integration with an account of its own needs both before it asks for access.`
+    html`This account has no ${missing}. Until it has both, every write with its keys is refused with <code>PROFILE_INCOMPLETE</code>. An integration with its own account must have both before it requests access.`
   )
 }
 
@@ -206,10 +201,10 @@ export const page = (data: DevelopersData, result: FormResult): HttpServerRespon
     path: Page.paths.developers,
     title: "Developers",
     status: (request.error ?? key.error)?.status ?? 200,
-    lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Act for another account</a>`,
+    lead: html`Signed in as <strong>${account.username}</strong>. <a href="${Page.paths.signIn}">Switch account</a>`,
     message: result.message ?? Form.errorMessage(request, requestFields(data.assumed)) ??
       Form.errorMessage(key, [keyName(data.assumed), scopesField]) ??
-      (created === undefined ? undefined : Page.success("The key is made.")),
+      (created === undefined ? undefined : Page.success("Key created.")),
     body: html`${profile(account)}
 ${created !== undefined && secret(created)}
 ${access(data, request)}

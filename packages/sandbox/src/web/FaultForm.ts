@@ -22,18 +22,18 @@ const kindOf = (member: (typeof Fault.members)[number]): string => member.fields
 /** @since 0.1.0 @category constants */
 export const fields: ReadonlyArray<Form.Field> = [
   { name: "kind", label: "Kind", options: options(...Fault.members.map(kindOf)) },
-  { name: "when", label: "When", options: options("before", "after"), hint: "Before or after the call takes effect." },
+  { name: "when", label: "When", options: options("before", "after"), hint: "Before or after the handler runs." },
   { name: "method", label: "Method", options: [["", "any"], ...options("GET", "POST", "PATCH", "DELETE")] },
   { name: "path", label: "Path", hint: "For example /posts/*/like." },
-  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited when a rate is set)." },
-  { name: "rate", label: "Rate", type: "number", hint: "Share of calls, from 0 to 1." },
-  { name: "millis", label: "Milliseconds", type: "number", hint: "Duration of a delay or a slow response." },
+  { name: "times", label: "Times", type: "number", hint: "Calls affected (default: 1; unlimited if a rate is set)." },
+  { name: "rate", label: "Rate", type: "number", hint: "Share of calls, from 0 to 1 (default: all calls)." },
+  { name: "millis", label: "Duration", type: "number", hint: "Milliseconds of a delay or a slow response." },
   { name: "status", label: "Status", type: "number", hint: "Status of the response." },
-  { name: "code", label: "Code", hint: "Code of the error envelope." },
+  { name: "code", label: "Code", hint: "Code of the error envelope (default: the documented code of the status)." },
   { name: "message", label: "Message", hint: "Message of the error envelope." },
   { name: "retryAfter", label: "Retry-After", hint: "Seconds, an HTTP date, or any invalid text." },
   { name: "location", label: "Location", hint: "Target of a redirect." },
-  { name: "body", label: "Body", hint: "The whole body, in place of the envelope." },
+  { name: "body", label: "Body", hint: "The whole body (default: the error envelope)." },
   { name: "contentType", label: "Content type", hint: "Content type of the body." }
 ]
 
@@ -52,7 +52,7 @@ export const read = (form: URLSearchParams): Either.Either<Fault, ValidationErro
     const value = form.get(name) ?? ""
     return name in member.fields && value !== "" ? [[name, type === "number" ? Number(value) : value]] : []
   })
-  // A member of the union decodes to a member of Fault; the compiler can't see that for an unknown member.
+  // True because every member of the union decodes to a Fault. Schema is invariant, so the compiler rejects a union of schemas.
   const decode = Schema.decodeUnknownEither(member as Schema.Schema<Fault>)
   return Either.mapLeft(decode(Object.fromEntries(inputs)), (error) => {
     const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
@@ -65,5 +65,5 @@ export const view = (submission: Form.Submission): Html =>
   html`<form method="post" action="${Page.paths.console}">
 <input type="hidden" name="do" value="fault">
 <div class="fields">${fields.map((field) => Form.field(submission, field))}</div>
-<button type="submit">Add the fault</button>
+<button type="submit">Add fault</button>
 </form>`

@@ -21,7 +21,7 @@ import * as Page from "./Page.js"
 export const read = (request: ServerRequest, maxBytes: number): Effect.Effect<URLSearchParams, DocumentedError | RequestError> =>
   /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers["content-type"] ?? "")
     ? Effect.map(request.readBytes(maxBytes), (bytes) => new URLSearchParams(new TextDecoder().decode(bytes)))
-    : Effect.fail(new ValidationError({ message: "a form of this page was expected" }))
+    : Effect.fail(new ValidationError({ message: "the body must be a form of this page (application/x-www-form-urlencoded)" }))
 
 /**
  * A submitted form and its error. The page shows the form again with both.

@@ -1,5 +1,5 @@
 /**
- * An HTML template literal that escapes every value which is not HTML already. Attributes must be in double quotes.
+ * An HTML template literal that escapes every value except HTML. Attributes must be in double quotes.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * The operator's page: decide on access requests, and suspend, revoke and restore access. On the real service a
- * person does this; here anyone who opens the page can.
+ * The operator's page: decide on access requests, and suspend, revoke and restore access. On the real service a person does
+ * this; here every visitor of the page can.
  *
  * Source: interface v1, "Rules for getting access" and "States and transitions".
  *
@@ -26,12 +26,12 @@ import * as Page from "./Page.js"
 const path = Page.paths.operator
 
 const sentences = {
-  approve: "The request is approved, and access granted.",
-  decline: "The request is declined.",
-  grant: "Access is granted.",
-  suspend: "Access is suspended: every call is refused.",
-  revoke: "Access is revoked: every call is refused.",
-  restore: "Access is restored."
+  approve: "Request approved and access granted.",
+  decline: "Request declined.",
+  grant: "Access granted.",
+  suspend: "Access suspended: every call is refused.",
+  revoke: "Access revoked: every call is refused.",
+  restore: "Access restored."
 }
 
 const transitions: ReadonlyArray<readonly [AccessTransition, string]> = [
@@ -56,31 +56,31 @@ const details = ({ account, request: { createdAt, useCase, website } }: RequestW
 <dt>Account</dt><dd>${account}</dd>
 <dt>Use case</dt><dd>${useCase}</dd>
 <dt>Website</dt><dd>${website === null ? "none" : html`<a href="${website}" rel="noreferrer nofollow">${website}</a>`}</dd>
-<dt>Asked</dt><dd>${Page.timestamp(createdAt)}</dd>
+<dt>Requested</dt><dd>${Page.timestamp(createdAt)}</dd>
 </dl>`
 
-const decision = (id: string, move: "approve" | "decline", text: string, botName: string) =>
+const decision = (id: string, decided: "approve" | "decline", text: string, botName: string) =>
   Form.button({
     action: path,
-    values: { do: "decide", request: id, decision: move },
+    values: { do: "decide", request: id, decision: decided },
     text,
     of: botName,
-    ...(move === "decline" ? { kind: "danger" } : {})
+    ...(decided === "decline" ? { kind: "danger" } : {})
   })
 
-const pendingRequest = (asked: RequestWithUsername): Html => {
-  const { botName, id } = asked.request
+const pendingRequest = (item: RequestWithUsername): Html => {
+  const { botName, id } = item.request
   return html`<article aria-labelledby="${id}">
 <h3 id="${id}">${botName}</h3>
-${details(asked)}
+${details(item)}
 <div class="actions">${decision(id, "approve", "Approve", botName)}${decision(id, "decline", "Decline", botName)}</div>
 </article>`
 }
 
-const decidedRequest = (asked: RequestWithUsername): Html =>
-  html`<article aria-labelledby="${asked.request.id}">
-<h3 id="${asked.request.id}">${asked.request.botName} ${Page.badge(asked.request.status)}</h3>
-<details><summary aria-label="What was asked for ${asked.request.botName}">What was asked</summary>${details(asked)}</details>
+const decidedRequest = (item: RequestWithUsername): Html =>
+  html`<article aria-labelledby="${item.request.id}">
+<h3 id="${item.request.id}">${item.request.botName} ${Page.badge(item.request.status)}</h3>
+<details><summary aria-label="Request of ${item.request.botName}">Request</summary>${details(item)}</details>
 </article>`
 
 const accountRow = ({ access, cover, id, name, photo, username }: Account): Html =>
@@ -88,13 +88,13 @@ const accountRow = ({ access, cover, id, name, photo, username }: Account): Html
 <th scope="row">${username}</th>
 <td>${Page.badge(access)}</td>
 <td><div class="actions">${
-    transitions.filter(([move]) => Either.isRight(DeveloperAccess.transitionAccess(access, move))).map(([move, text]) =>
+    transitions.filter(([transition]) => Either.isRight(DeveloperAccess.transitionAccess(access, transition))).map(([transition, text]) =>
       Form.button({
         action: path,
-        values: { do: "move", account: id, move },
+        values: { do: "transition", account: id, transition },
         text,
         of: username,
-        kind: move === "revoke" ? "danger" : "quiet"
+        kind: transition === "revoke" ? "danger" : "quiet"
       })
     )
   }</div></td>
@@ -112,11 +112,11 @@ const view = ({ accounts, decided, pending, request, start }: {
   Page.page({
     path,
     title: "Operator",
-    lead: "On the real service a person reviews every request. Here it is you.",
+    lead: "On the real service a person reviews every request. Here you decide.",
     message: Page.done(request, sentences),
     body: html`<section aria-labelledby="pending">
 <h2 id="pending">Pending requests</h2>
-${pending.length === 0 ? html`<p>None.</p>` : pending.map(pendingRequest)}
+${pending.length === 0 ? html`<p>No pending requests.</p>` : pending.map(pendingRequest)}
 </section>
 <section aria-labelledby="accounts">
 <h2 id="accounts">Developer access by account</h2>
@@ -124,21 +124,21 @@ ${pending.length === 0 ? html`<p>None.</p>` : pending.map(pendingRequest)}
 ${
       Form.field({ values: new URLSearchParams({ start }) }, {
         name: "start",
-        label: "Username begins with",
-        hint: `At most ${Lookup.shown} accounts are shown.`
+        label: "Username starts with",
+        hint: `The list shows at most ${Lookup.shown} accounts.`
       })
     }
-<p><button type="submit" class="quiet">Show</button></p>
+<p><button type="submit" class="quiet">Filter</button></p>
 </form>
 ${
       accounts.length === 0
-        ? html`<p>No account.</p>`
+        ? html`<p>No accounts found.</p>`
         : Page.table("Accounts", ["Username", "Access", "Action", "Name", "Profile"], accounts.map(accountRow))
     }
 </section>
 ${
       decided.length > 0 && html`<section aria-labelledby="decided">
-<h2 id="decided">Decided lately</h2>
+<h2 id="decided">Recent decisions</h2>
 ${decided.map(decidedRequest)}
 </section>`
     }`
@@ -181,13 +181,13 @@ export const routes = Effect.gen(function*() {
           const decision = form.get("decision") ?? ""
           return isDecision(decision)
             ? Effect.as(requests.decide(form.get("request") ?? "", decision), Page.seeOther(`${path}?done=${decision}`))
-            : Effect.fail(new ValidationError({ message: "a request is approved or declined" }))
+            : Effect.fail(new ValidationError({ message: "the decision must be approve or decline" }))
         },
-        move: ({ form }) => {
-          const move = form.get("move") ?? ""
-          return isTransition(move)
-            ? Effect.as(requests.move(form.get("account") ?? "", move), Page.seeOther(`${path}?done=${move}`))
-            : Effect.fail(new ValidationError({ message: "access is granted, suspended, revoked or restored" }))
+        transition: ({ form }) => {
+          const transition = form.get("transition") ?? ""
+          return isTransition(transition)
+            ? Effect.as(requests.transition(form.get("account") ?? "", transition), Page.seeOther(`${path}?done=${transition}`))
+            : Effect.fail(new ValidationError({ message: "the transition must be grant, suspend, revoke or restore" }))
         }
       })
     }

@@ -1,5 +1,5 @@
 /**
- * What all pages share: the request and response types, the layout and common parts.
+ * The common base of all pages: the request and response types, the layout and shared parts.
  *
  * @since 0.1.0
  */
@@ -65,7 +65,7 @@ const navigation: ReadonlyArray<readonly [path: string, name: string]> = [
  * A whole page. A screen reader announces the message above the content.
  *
  * @since 0.1.0
- * @category answers
+ * @category responses
  */
 export const page = ({ body, lead, message, path, status = 200, title }: {
   readonly path: string
@@ -82,7 +82,7 @@ export const page = ({ body, lead, message, path, status = 200, title }: {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${status >= 400 && "Refused: "}${title}${title !== site && ` · ${site}`}</title>
+<title>${status >= 400 && "Error: "}${title}${title !== site && ` · ${site}`}</title>
 <link rel="icon" href="${paths.icon}">
 <link rel="stylesheet" href="${paths.style}">
 <script src="${paths.script}" defer></${scriptEnd}>
@@ -101,7 +101,7 @@ ${lead !== undefined && html`<p class="soft">${lead}</p>`}
 ${message}
 ${body}
 </main>
-<footer><p>A local service for development and tests. Nothing here reaches the real service.</p></footer>
+<footer><p>A local service for development and tests. It never contacts the real service.</p></footer>
 </body>
 </html>
 `.toString(),
@@ -112,7 +112,7 @@ ${body}
  * Redirects to a page after a submitted form, so that reloading doesn't submit it again.
  *
  * @since 0.1.0
- * @category answers
+ * @category responses
  */
 export const seeOther = (location: string): HttpServerResponse => Envelope.withHeader(Envelope.empty(303), "location", location)
 
@@ -152,7 +152,7 @@ export const table = (
   name: string,
   heads: ReadonlyArray<string>,
   rows: ReadonlyArray<Html>,
-  { empty = "Nothing.", id }: { readonly id?: string; readonly empty?: string } = {}
+  { empty = "No entries.", id }: { readonly id?: string; readonly empty?: string } = {}
 ): Html =>
   html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
@@ -189,6 +189,6 @@ export const byAction = (handlers: Readonly<Record<string, Route["handle"]>>): R
   const action = request.form.get("do") ?? ""
   const handler = Object.hasOwn(handlers, action) ? handlers[action] : undefined
   return handler === undefined
-    ? Effect.fail(new ValidationError({ message: "the form doesn't say what to do" }))
+    ? Effect.fail(new ValidationError({ message: "the form has no valid action (input \"do\")" }))
     : handler(request)
 }

@@ -1,6 +1,5 @@
 /**
- * The reference, rendered from the OpenAPI document: every operation by area, and the schemas. Serves the document
- * too.
+ * The reference, rendered from the OpenAPI document: every operation by area, and the schemas. Also serves the document.
  *
  * @since 0.1.0
  */
@@ -8,7 +7,7 @@ import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
 import type * as OpenApi from "@effect/platform/OpenApi"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as Envelope from "../http/Envelope.js"
 import { openApi } from "../OpenApiDocument.js"
 import type { Html, Piece } from "./Html.js"
@@ -67,7 +66,7 @@ const operation = (method: string, path: string, described: OpenApi.OpenAPISpecO
 <h3 id="${operationId}"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></h3>
 <p>${summary !== undefined && html`<strong>${summary}.</strong> `}${description}</p>
 <p>${"x-plaza-assumed" in described && html`<span class="badge note">assumed</span> `}${
-    scope === undefined ? "Needs no scope." : html`Needs the scope <code>${scope}</code>.`
+    scope === undefined ? "Requires no scope." : html`Requires the scope <code>${scope}</code>.`
   }</p>
 ${parameters(described, name)}
 ${requestBody !== undefined && html`<h4>Body</h4><p>${media(requestBody.content)}</p>`}
@@ -124,8 +123,8 @@ ${Object.entries(document.components.schemas).map(([name, schema]) => SchemaView
 
 /** @since 0.1.0 @category pages */
 export const routes = Effect.gen(function*() {
-  const assumed = yield* Assumed
-  // Rendered on first use: most sandboxes live for one test and nobody opens the reference.
+  const assumed = yield* CurrentAssumptions
+  // Rendered on first use, because most sandboxes run for one test that never opens the reference.
   const rendered = yield* Effect.cached(Effect.sync(() => {
     const document = openApi(assumed)
     return { shown: page(document, assumed.scopes), published: Envelope.json(200, document) }

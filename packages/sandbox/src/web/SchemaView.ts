@@ -76,7 +76,7 @@ ${
       ? html`<p>${type(schema)}</p>`
       : Page.table(
         `Fields of ${name}`,
-        ["Field", "Type", "Always there"],
+        ["Field", "Type", "Required"],
         fields.map(([field, inner, needed]) =>
           html`<tr><th scope="row"><code>${field}</code></th><td>${"properties" in inner ? "object" : type(inner)}</td><td>${
             needed ? "yes" : "no"

@@ -3,30 +3,16 @@
  *
  * @since 0.1.0
  */
-import * as HttpApi from "@effect/platform/HttpApi"
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { PlazaApiWithStories } from "@plaza/domain/PlazaApi"
 import { AssumedApi } from "../AssumedApi.js"
 import type { Assumptions } from "../Assumptions.js"
+import { operationsOf } from "../http/Operation.js"
 
 /** @since 0.1.0 @category models */
 export interface ScopeUse {
   readonly scope: string
   /** Method and path of each call. */
   readonly calls: ReadonlyArray<string>
-}
-
-const callsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>
-): ReadonlyArray<readonly [operation: string, call: string]> => {
-  const calls: Array<readonly [string, string]> = []
-  HttpApi.reflect(api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint: { method, name, path } }) => {
-      calls.push([name, `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`])
-    }
-  })
-  return calls
 }
 
 /**
@@ -36,9 +22,9 @@ const callsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any
  * @category reading
  */
 export const scopeUses = ({ scopes, undocumented }: Pick<Assumptions, "scopes" | "undocumented">): ReadonlyArray<ScopeUse> => {
-  const calls = [...callsOf(PlazaApiWithStories), ...(undocumented ? callsOf(AssumedApi) : [])]
+  const operations = [...operationsOf(PlazaApiWithStories), ...(undocumented ? operationsOf(AssumedApi) : [])]
   return [...new Set(Object.values(scopes).filter((scope) => scope !== undefined))].map((scope) => ({
     scope,
-    calls: calls.flatMap(([operation, call]) => scopes[operation] === scope ? [call] : [])
+    calls: operations.flatMap(({ method, name, path }) => scopes[name] === scope ? [`${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`] : [])
   }))
 }

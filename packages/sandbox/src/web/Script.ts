@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       await navigator.clipboard.writeText(field.value)
       status.textContent = "Copied."
     } catch {
-      status.textContent = "The browser doesn't allow copying. The value is selected: copy it with the keyboard."
+      status.textContent = "The browser blocks copying. The value is selected: copy it with the keyboard."
     }
   })
 }
@@ -38,12 +38,12 @@ for (const button of document.querySelectorAll("button[data-follow]")) {
         for (const name of names) {
           const now = page.getElementById(name)
           const then = document.getElementById(name)
-          // Unchanged parts stay, and so do scroll position and selection.
+          // Unchanged parts keep their scroll position and selection.
           if (now !== null && now.innerHTML !== then.innerHTML) then.replaceChildren(...now.childNodes)
         }
         status.textContent = ""
       } catch {
-        status.textContent = "The sandbox doesn't respond."
+        status.textContent = "The sandbox does not respond."
       }
     }
     setTimeout(look, every)

@@ -28,7 +28,7 @@ export const accountFromCookie = (header: string | undefined): Option.Option<str
     (part) => Option.liftThrowable(decodeURIComponent)(part.slice(cookie.length + 1))
   )
 
-/** Sets the cookie and redirects. Other sites' pages don't send it and scripts can't read it. */
+/** Sets the cookie and redirects. Requests from other sites don't carry the cookie, and scripts can't read it. */
 const chooseAccount = (accountId: string) =>
   Envelope.withHeader(
     Page.seeOther(Page.paths.developers),
@@ -50,11 +50,10 @@ const view = (accounts: ReadonlyArray<Account>, submission: Form.Submission) =>
     path: Page.paths.signIn,
     title: "Sign in",
     status: submission.error?.status ?? 200,
-    lead:
-      "The sandbox has no passwords: anyone who can open this page can act for any account. A cookie of this browser keeps your choice.",
+    lead: "The sandbox has no passwords: every visitor can act for any account. A cookie of this browser keeps your choice.",
     message: Form.errorMessage(submission, [existing, created]),
     body: html`<section aria-labelledby="as-existing">
-<h2 id="as-existing">As an account that exists</h2>
+<h2 id="as-existing">Existing account</h2>
 <form method="post" action="${Page.paths.signIn}">
 <input type="hidden" name="do" value="choose">
 ${Form.field(submission, existing)}
@@ -63,15 +62,15 @@ ${Form.field(submission, existing)}
 </form>
 </section>
 <section aria-labelledby="as-new">
-<h2 id="as-new">As a new account</h2>
-<p>A new account has no developer access, so that you can request it.</p>
+<h2 id="as-new">New account</h2>
+<p>A new account has no developer access. You can request it after you sign in.</p>
 <form method="post" action="${Page.paths.signIn}">
 <input type="hidden" name="do" value="create">
 ${Form.field(submission, created)}
 <fieldset><legend>Profile</legend>
-<p class="soft">Without both, every write of its keys is refused.</p>
-${Form.checkbox("profile", "photo", "has a photo", submission.values.get("do") !== "create" || submission.values.has("profile", "photo"))}
-${Form.checkbox("profile", "cover", "has a cover", submission.values.get("do") !== "create" || submission.values.has("profile", "cover"))}
+<p class="soft">Writes require both.</p>
+${Form.checkbox("profile", "photo", "Photo", submission.values.get("do") !== "create" || submission.values.has("profile", "photo"))}
+${Form.checkbox("profile", "cover", "Cover", submission.values.get("do") !== "create" || submission.values.has("profile", "cover"))}
 </fieldset>
 <button type="submit">Create and sign in</button>
 </form>
@@ -92,7 +91,7 @@ export const routes = Effect.gen(function*() {
       handle: Page.byAction({
         choose: ({ form }) =>
           Effect.flatMap(accounts.findByUsername((form.get(existing.name) ?? "").trim()), Option.match({
-            onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "doesn't exist") }),
+            onNone: () => show({ values: form, error: Envelope.invalidField(existing.name, "does not exist") }),
             onSome: ({ id }) => Effect.succeed(chooseAccount(id))
           })),
         create: ({ form }) =>

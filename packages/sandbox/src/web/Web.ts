@@ -1,6 +1,6 @@
 /**
- * Serves the pages. They are rendered on the server and work without scripts. By default they answer only this
- * machine and accept forms only from their own origin, because a visitor can act for any account.
+ * Serves the web pages. They are rendered on the server and work without scripts. By default they accept requests only from
+ * this machine and forms only from their own origin, because a visitor can act for any account.
  *
  * @since 0.1.0
  */
@@ -11,15 +11,14 @@ import { Forbidden, InternalError } from "@plaza/domain/Errors"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { AccessRequests } from "../access/AccessRequests.js"
 import type { AccountsRepo } from "../access/AccountsRepo.js"
 import type { Keys } from "../access/Keys.js"
-import { Assumed } from "../Assumptions.js"
+import { CurrentAssumptions } from "../Assumptions.js"
 import * as DefectLog from "../http/DefectLog.js"
 import * as Envelope from "../http/Envelope.js"
 import type { Faults } from "../http/Faults.js"
-import { hasOwnOrigin, isSameOrigin, type Local } from "../http/LocalOnly.js"
+import { hasOwnOrigin, type HostPolicy, isSameOrigin } from "../http/HostPolicy.js"
 import type { RequestLog } from "../http/RequestLog.js"
 import type { ServerRequest } from "../http/ServerRequest.js"
 import type { Seeding } from "../seeding/Seeding.js"
@@ -49,7 +48,7 @@ export const basePath = Page.paths.home
 export class Web extends Context.Tag("@plaza/sandbox/Web")<Web, {
   /** Whether a path belongs to a page. */
   readonly owns: (path: string) => boolean
-  readonly answer: (
+  readonly respond: (
     request: ServerRequest,
     path: string,
     query: string
@@ -110,61 +109,58 @@ const orPage = (
     Effect.catchAllDefect((defect) =>
       Effect.as(
         DefectLog.log(`page ${path}`, Cause.die(defect)),
-        failure(path, new InternalError({ message: "The sandbox failed on its own side." }))
+        failure(path, new InternalError({ message: "The sandbox failed. Its log has the reason." }))
       )
     )
   )
 
-/** @since 0.1.0 @category layers */
-export const layer = (
+/** @since 0.1.0 @category constructors */
+export const make = (
   access: "loopback" | "anyone",
-  local: Local,
+  local: HostPolicy,
   addresses: { readonly interface: string; readonly control: string }
-): Layer.Layer<
-  Web,
+): Effect.Effect<
+  Web["Type"],
   never,
-  AccountsRepo | AccessRequests | Assumed | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
+  AccountsRepo | AccessRequests | CurrentAssumptions | Faults | Keys | RequestLog | Seeding | Sql | VirtualClock
 > =>
-  Layer.effect(
-    Web,
-    Effect.gen(function*() {
-      const { maxBodyBytes } = yield* Assumed
-      const routes: ReadonlyArray<Page.Route> = [
-        ...Home.routes(addresses),
-        ...(yield* SignIn.routes),
-        ...(yield* Developers.routes),
-        ...(yield* Operator.routes),
-        ...(yield* Console.routes),
-        ...(yield* Reference.routes),
-        ...files
-      ]
-      const owned = new Set(routes.map(({ path }) => path))
+  Effect.gen(function*() {
+    const { maxBodyBytes } = yield* CurrentAssumptions
+    const routes: ReadonlyArray<Page.Route> = [
+      ...Home.routes(addresses),
+      ...(yield* SignIn.routes),
+      ...(yield* Developers.routes),
+      ...(yield* Operator.routes),
+      ...(yield* Console.routes),
+      ...(yield* Reference.routes),
+      ...files
+    ]
+    const owned = new Set(routes.map(({ path }) => path))
 
-      const decide = (request: ServerRequest, path: string, query: string) =>
-        Effect.gen(function*() {
-          if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
-            return yield* new Forbidden({ message: "The pages of a sandbox answer only requests from its own machine." })
-          }
-          // The server omits the body of a response to HEAD.
-          const method = request.method === "HEAD" ? "GET" : request.method
-          const route = routes.find((known) => known.path === path && known.method === method)
-          if (route === undefined) {
-            const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
-            return Envelope.withHeader(failure(path, { status: 405, message: `This page takes ${allowed}.` }), "allow", allowed)
-          }
-          if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
-            return yield* new Forbidden({ message: "This form was submitted by a page of another origin." })
-          }
-          return yield* route.handle({
-            query: new URLSearchParams(query),
-            form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
-            accountId: SignIn.accountFromCookie(request.headers["cookie"])
-          })
+    const decide = (request: ServerRequest, path: string, query: string) =>
+      Effect.gen(function*() {
+        if (access === "loopback" && !(local.isLocal(request) && hasOwnOrigin(request))) {
+          return yield* new Forbidden({ message: "The pages of a sandbox accept only requests from the machine that it runs on." })
+        }
+        // The server omits the body of a response to HEAD.
+        const method = request.method === "HEAD" ? "GET" : request.method
+        const route = routes.find((known) => known.path === path && known.method === method)
+        if (route === undefined) {
+          const allowed = routes.flatMap((known) => known.path === path ? [known.method] : []).join(", ")
+          return Envelope.withHeader(failure(path, { status: 405, message: `This page accepts only ${allowed}.` }), "allow", allowed)
+        }
+        if (route.method === "POST" && !isSameOrigin(request, { addressBar: false })) {
+          return yield* new Forbidden({ message: "A page of another origin submitted this form." })
+        }
+        return yield* route.handle({
+          query: new URLSearchParams(query),
+          form: route.method === "POST" ? yield* Form.read(request, maxBodyBytes) : new URLSearchParams(),
+          accountId: SignIn.accountFromCookie(request.headers["cookie"])
         })
+      })
 
-      return {
-        owns: (path) => owned.has(path),
-        answer: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
-      }
-    })
-  )
+    return {
+      owns: (path) => owned.has(path),
+      respond: (request, path, query) => Effect.map(orPage(path, decide(request, path, query)), HttpServerResponse.setHeaders(headers))
+    }
+  })

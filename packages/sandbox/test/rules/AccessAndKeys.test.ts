@@ -1,11 +1,11 @@
 /**
- * The document's rules on getting access, on keys and on what becomes of both, over a socket. `docs/sandbox-rules.md` tells
- * which test shows which rule.
+ * The document's rules on access and keys, over a socket. `docs/sandbox-rules.md` lists
+ * the test of each rule.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, control, field, layerSocket, refusal, someone, Way } from "../support.js"
+import { call, control, field, layerSocket, refusal, someone, Transport } from "../support.js"
 
 const form = { useCase: "Keeps the stock of our shop right.", website: "https://shop.example", botName: "Stock keeper" }
 const newcomer = Effect.flatMap(Sandbox.Sandbox, ({ createAccount }) => Effect.map(createAccount({ access: "none" }), ({ id }) => id))
@@ -14,17 +14,17 @@ const ask = (account: string, json: Readonly<Record<string, unknown>> = form) =>
 const decide = (request: unknown, decision: string) =>
   control("POST", `/access-requests/${String(request)}/decision`, { json: { decision } })
 const makeKey = (account: string, json: Readonly<Record<string, unknown>> = {}) => control("POST", `/accounts/${account}/keys`, { json })
-/** A page, as somebody who acts for an account sees it. */
+/** A page for a visitor who acts for an account. */
 const page = (path: string, account: string) =>
   Effect.gen(function*() {
     const { webUrl } = yield* Sandbox.Sandbox
-    const { send } = yield* Way
+    const { send } = yield* Transport
     return (yield* send("GET", new URL(path, webUrl).href, { key: null, headers: { cookie: `plaza_account=${account}` } })).text
   })
 const value = (reply: Parameters<typeof field>[0]) => String(field(reply, "apiKey"))
 
 layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTestServices: true })("access", (it) => {
-  it.effect("is asked for with a use case, a bot name and, if there is one, a website", () =>
+  it.effect("is requested with a use case, a bot name and an optional website", () =>
     Effect.gen(function*() {
       const account = yield* newcomer
       assert.strictEqual(refusal(yield* ask(account, { ...form, useCase: "" })), "400 VALIDATION_ERROR useCase")
@@ -35,7 +35,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       assert.deepInclude(asked.json, without)
     }))
 
-  it.effect("is pending until somebody decides, and approved or declined from then on", () =>
+  it.effect("is pending until the decision, then approved or declined", () =>
     Effect.gen(function*() {
       for (const [decision, status] of [["approve", "approved"], ["decline", "declined"]] as const) {
         const asked = yield* ask(yield* newcomer)
@@ -45,7 +45,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       }
     }))
 
-  it.effect("shows its state on the page that it is asked for on, and its bot's name to the operator and in the list of keys", () =>
+  it.effect("has its status on the page of the request, and its bot name on the operator page and in the list of keys", () =>
     Effect.gen(function*() {
       const account = yield* newcomer
       const developers = page("/settings/developers", account)
@@ -59,7 +59,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       assert.include(keys, "Rosie the bot")
     }))
 
-  it.effect("opens the way to keys only once it is approved", () =>
+  it.effect("allows keys only after approval", () =>
     Effect.gen(function*() {
       const account = yield* newcomer
       assert.strictEqual(refusal(yield* makeKey(account)), "409 CONFLICT")
@@ -69,7 +69,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       assert.strictEqual((yield* call("GET", "/me", { key: value(yield* makeKey(account)) })).status, 200)
     }))
 
-  it.effect("that was suspended or revoked is refused on every call, writes and reads alike", () =>
+  it.effect("that is suspended or revoked refuses every call, writes and reads", () =>
     Effect.gen(function*() {
       const { id, key } = yield* someone
       for (const move of ["suspend", "revoke"] as const) {
@@ -90,7 +90,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       assert.strictEqual(posts.find(({ id }) => id === field(post, "id"))?.authorId, two.id)
     }))
 
-  it.effect("of an account without photo or cover is to reading alone: every write is refused", () =>
+  it.effect("of an account without photo or cover allows only reads: every write is refused", () =>
     Effect.gen(function*() {
       const writes = [
         ["POST", "/media"],
@@ -120,7 +120,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
 })
 
 layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTestServices: true })("a key", (it) => {
-  it.effect("travels in the Authorization header, as a bearer, and nowhere else", () =>
+  it.effect("is sent as a bearer token in the Authorization header, and nowhere else", () =>
     Effect.gen(function*() {
       const key = Redacted.value((yield* Sandbox.Sandbox).apiKey)
       assert.strictEqual((yield* call("GET", "/me", { key: null, headers: { authorization: `Bearer ${key}` } })).status, 200)
@@ -132,7 +132,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       assert.strictEqual(refusal(yield* call("GET", `/me?key=${key}`, { key: null })), "401 INVALID_API_KEY")
     }))
 
-  it.effect("is asked of every endpoint", () =>
+  it.effect("is required by every endpoint", () =>
     Effect.gen(function*() {
       for (
         const [method, path] of [
@@ -156,7 +156,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       }
     }))
 
-  it.effect("is a prefix, an underscore and 40 characters; what has another form is refused", () =>
+  it.effect("is a prefix, an underscore and 40 characters; any other form is refused", () =>
     Effect.gen(function*() {
       const { id } = yield* someone
       const made = value(yield* makeKey(id))
@@ -167,7 +167,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       }
     }))
 
-  it.effect("is shown once, in the answer that makes it", () =>
+  it.effect("is shown once, in the response that creates it", () =>
     Effect.gen(function*() {
       const { id } = yield* someone
       const made = value(yield* makeKey(id, { name: "once" }))
@@ -177,7 +177,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       }
     }))
 
-  it.effect("has a name and scopes that were chosen, and may do what they say and nothing else", () =>
+  it.effect("has a name and selected scopes, and allows only their calls", () =>
     Effect.gen(function*() {
       const { id } = yield* someone
       const made = yield* makeKey(id, { name: "poster", scopes: ["posts:write"] })
@@ -192,7 +192,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       })
     }))
 
-  it.effect("may have 13 scopes, each an area and an action; posts:write is one", () =>
+  it.effect("can have 13 scopes, each an area and an action; posts:write is one", () =>
     Effect.gen(function*() {
       const { keys: [ready] } = yield* (yield* Sandbox.Sandbox).state
       const scopes = ready?.scopes ?? []
@@ -201,7 +201,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000 } }), { excludeTest
       assert.include(scopes, "posts:write")
     }))
 
-  it.effect("is one of at most five that are active; a revoked one makes room", () =>
+  it.effect("is one of at most five active keys; a revoked key does not count", () =>
     Effect.gen(function*() {
       const account = (yield* (yield* Sandbox.Sandbox).createAccount()).id
       const made = yield* Effect.replicateEffect(makeKey(account), 5)

@@ -1,11 +1,11 @@
 /**
- * What the document says of resources, endpoints and lists, over a socket: one test for each row. `docs/sandbox-rules.md`
- * tells which shows which.
+ * The document's rules on resources, endpoints and lists, over a socket: one test for each row. `docs/sandbox-rules.md`
+ * lists the test of each rule.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
 import { Effect, Redacted } from "effect"
-import { call, field, layerSocket, pageOf, refusal, type Reply, someone } from "../support.js"
+import { call, field, layerSocket, pageOf, refusal, type Response, someone } from "../support.js"
 
 const options = { assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 20_000 } }
 const state = Effect.flatMap(Sandbox.Sandbox, (sandbox) => sandbox.state)
@@ -21,7 +21,7 @@ const picture = new File(["bytes"], "é.png", { type: "image/png" })
 
 const record = (value: object | undefined): Readonly<Record<string, unknown>> => ({ ...value })
 
-/** Every name and value of an answer, however deep. */
+/** Every name and value of a response, at any depth. */
 const fieldsOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
   typeof value !== "object" || value === null
     ? []
@@ -44,8 +44,8 @@ const everything = Effect.gen(function*() {
   ]
 })
 
-layer(layerSocket(options), { excludeTestServices: true })("every answer", (it) => {
-  it.effect("has names in camelCase, next_cursor alone excepted", () =>
+layer(layerSocket(options), { excludeTestServices: true })("every response", (it) => {
+  it.effect("has names in camelCase, except next_cursor", () =>
     Effect.gen(function*() {
       for (const reply of yield* everything) {
         assert.strictEqual(reply.status, 200, reply.text)
@@ -55,7 +55,7 @@ layer(layerSocket(options), { excludeTestServices: true })("every answer", (it) 
       }
     }).pipe(Effect.ensuring(Effect.orDie(Effect.flatMap(Sandbox.Sandbox, ({ reset }) => reset)))))
 
-  it.effect("has ids that are strings, those that look like numbers as well", () =>
+  it.effect("has ids that are strings, also those that look like numbers", () =>
     Effect.gen(function*() {
       let numeric = 0
       for (const reply of yield* everything) {
@@ -99,7 +99,7 @@ layer(layerSocket(options), { excludeTestServices: true })("every answer", (it) 
 })
 
 layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => {
-  it.effect("may leave an optional value out or send null: both mean the same", () =>
+  it.effect("may omit an optional value or send null: both mean the same", () =>
     Effect.gen(function*() {
       const created = [
         yield* call("POST", "/posts", { json: { text: "a" } }),
@@ -108,13 +108,13 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
       assert.deepStrictEqual(created.map((reply) => [reply.status, field(reply, "mediaIds")]), [[200, []], [200, []]])
     }))
 
-  it.effect("may carry fields and parameters that nobody knows", () =>
+  it.effect("may have unknown fields and parameters", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* call("POST", "/posts", { json: { text: "a", colour: "red" } })).status, 200)
       assert.strictEqual((yield* call("GET", "/me/posts?limit=1&colour=red")).status, 200)
     }))
 
-  it.effect("has its body in JSON, under the content type of JSON", () =>
+  it.effect("has a JSON body with the content type of JSON", () =>
     Effect.gen(function*() {
       const text = JSON.stringify({ text: "a" })
       for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"]) {
@@ -125,14 +125,14 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
         200)
     }))
 
-  it.effect("whose body isn't valid JSON is refused", () =>
+  it.effect("with a body that isn't valid JSON is refused", () =>
     Effect.gen(function*() {
       for (const text of ["", "{", "{\"text\":\"a\"", "{'text':'a'}", "text=a", "{\"text\":\"a\"}}"]) {
         assert.strictEqual(refusal(yield* call("POST", "/posts", { text })), "400 INVALID_JSON", text)
       }
     }))
 
-  it.effect("whose parameter or field is missing or invalid is refused by its name", () =>
+  it.effect("with a missing or invalid parameter or field is refused with its name", () =>
     Effect.gen(function*() {
       for (
         const [method, path, json, name] of [
@@ -152,7 +152,7 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
       }
     }))
 
-  it.effect("takes an id with any characters as one part of the path", () =>
+  it.effect("accepts an id with any characters as one segment of the path", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       for (const id of ["a/b?c=1#d", "007", "1e3", "%2F", "ŁÓDŹ 1", "..%2f.."]) {
@@ -162,7 +162,7 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
       }
     }))
 
-  it.effect("lies below /open/v1; there is no other version", () =>
+  it.effect("has a path below /open/v1; there is no other version", () =>
     Effect.gen(function*() {
       const { apiKey, baseUrl } = yield* Sandbox.Sandbox
       assert.isTrue(baseUrl.endsWith("/open/v1"))
@@ -175,29 +175,29 @@ layer(layerSocket(options), { excludeTestServices: true })("a request", (it) => 
 })
 
 layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) => {
-  const isPost = (reply: Reply, json: Readonly<Record<string, unknown>>) => {
+  const isPost = (reply: Response, json: Readonly<Record<string, unknown>>) => {
     assert.strictEqual(reply.status, 200)
     assert.deepInclude(reply.json, json)
     assert.isString(field(reply, "id"))
     assert.match(String(field(reply, "createdAt")), date)
   }
 
-  it.effect("GET /me answers the account that owns the key", () =>
+  it.effect("GET /me returns the account that owns the key", () =>
     Effect.gen(function*() {
       assert.deepInclude((yield* call("GET", "/me")).json, { id: shop, username: "corner-shop" })
     }))
 
-  it.effect("GET /users/{id} answers the user's profile", () =>
+  it.effect("GET /users/{id} returns the user's profile", () =>
     Effect.gen(function*() {
       assert.deepInclude((yield* call("GET", "/users/007")).json, { id: "007", username: "emi" })
     }))
 
-  it.effect("GET /users/by-username/{username} answers the user's profile", () =>
+  it.effect("GET /users/by-username/{username} returns the user's profile", () =>
     Effect.gen(function*() {
       assert.deepInclude((yield* call("GET", "/users/by-username/emi")).json, { id: "007", username: "emi" })
     }))
 
-  it.effect("POST /media takes one file part named file, and answers its id", () =>
+  it.effect("POST /media accepts one file part named file, and returns its id", () =>
     Effect.gen(function*() {
       const mediaId = field(yield* upload(picture), "mediaId")
       assert.isString(mediaId)
@@ -210,7 +210,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       assert.strictEqual(refusal(yield* call("POST", "/media", { json: { file: "x" } })), "400 VALIDATION_ERROR file")
     }))
 
-  it.effect("POST /posts answers the post that was created, with its media", () =>
+  it.effect("POST /posts returns the created post with its media", () =>
     Effect.gen(function*() {
       const mediaIds = [field(yield* upload(picture), "mediaId"), "media-000001"]
       const reply = yield* call("POST", "/posts", { json: { text: "Ünï", mediaIds } })
@@ -218,7 +218,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       assert.strictEqual((yield* state).posts.filter(({ id }) => id === field(reply, "id")).length, 1)
     }))
 
-  it.effect("GET /me/posts answers a list of the account's own posts", () =>
+  it.effect("GET /me/posts returns a list of the account's own posts", () =>
     Effect.gen(function*() {
       const { key } = yield* someone
       const mine = yield* call("POST", "/posts", { key, json: { text: "mine" } })
@@ -226,7 +226,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       assert.deepStrictEqual(reply.json, { data: [mine.json], next_cursor: null })
     }))
 
-  it.effect("POST /posts/{id}/comments answers the comment that was created", () =>
+  it.effect("POST /posts/{id}/comments returns the created comment", () =>
     Effect.gen(function*() {
       const { posts: [post] } = yield* state
       const reply = yield* call("POST", `/posts/${String(post?.id)}/comments`, { json: { text: "nice" } })
@@ -234,7 +234,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       assert.deepInclude(record((yield* state).comments.at(-1)), { postId: post?.id, authorId: shop, text: "nice" })
     }))
 
-  it.effect("POST /posts/{id}/like confirms, and a second time leaves the same", () =>
+  it.effect("POST /posts/{id}/like confirms, and a second call changes nothing", () =>
     Effect.gen(function*() {
       const { posts: [post] } = yield* state
       for (let time = 0; time < 2; time++) {
@@ -243,7 +243,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       }
     }))
 
-  it.effect("POST /users/{id}/follow confirms, and a second time leaves the same", () =>
+  it.effect("POST /users/{id}/follow confirms, and a second call changes nothing", () =>
     Effect.gen(function*() {
       const { id } = yield* someone
       for (let time = 0; time < 2; time++) {
@@ -252,7 +252,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       }
     }))
 
-  it.effect("PATCH /store/products/{id}/stock answers the product with its new stock", () =>
+  it.effect("PATCH /store/products/{id}/stock returns the product with its new stock", () =>
     Effect.gen(function*() {
       for (const stock of [12, 0]) {
         assert.deepInclude((yield* call("PATCH", "/store/products/0042/stock", { json: { stock } })).json, { id: "0042", stock })
@@ -260,7 +260,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       }
     }))
 
-  it.effect("POST /store/orders/{id}/ship records carrier and tracking number once; a second time is a conflict and changes nothing", () =>
+  it.effect("POST /store/orders/{id}/ship records carrier and tracking number once; a second call is a conflict and changes nothing", () =>
     Effect.gen(function*() {
       const ship = (carrier: string) => call("POST", "/store/orders/500002/ship", { json: { carrier, trackingNumber: "00340" } })
       const order = Effect.map(state, ({ orders }) => orders.find(({ id }) => id === "500002")?.shipment)
@@ -271,7 +271,7 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       assert.deepStrictEqual(yield* order, { carrier: "DHL", trackingNumber: "00340" })
     }))
 
-  it.effect("GET /conversations answers a list of the account's own conversations, whose ids are a prefix and digits", () =>
+  it.effect("GET /conversations returns a list of the account's own conversations, whose ids are a prefix and digits", () =>
     Effect.gen(function*() {
       const { ids, next } = pageOf(yield* call("GET", "/conversations?limit=100"))
       assert.strictEqual(ids.length, 8)
@@ -279,14 +279,14 @@ layer(layerSocket(options), { excludeTestServices: true })("the endpoint", (it) 
       assert.isNull(next)
     }))
 
-  it.effect("POST /conversations/{id}/messages answers the message that was created", () =>
+  it.effect("POST /conversations/{id}/messages returns the created message", () =>
     Effect.gen(function*() {
       const reply = yield* call("POST", "/conversations/conv_301/messages", { json: { text: "hello" } })
       assert.deepStrictEqual([reply.status, field(reply, "text")], [200, "hello"])
       assert.deepInclude(record((yield* state).messages.at(-1)), { conversationId: "conv_301", senderId: shop, text: "hello" })
     }))
 
-  it.effect("POST /stories exists and takes a story", () =>
+  it.effect("POST /stories exists and accepts a story", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* call("POST", "/stories", { json: { mediaId: "media-000001" } })).status, 200)
       assert.deepStrictEqual((yield* state).stories.at(-1)?.payload, { mediaId: "media-000001" })
@@ -297,7 +297,7 @@ describe("a list", () => {
   layer(layerSocket(options), { excludeTestServices: true })((it) => {
     const lists = ["/me/posts", "/conversations"]
 
-    it.effect("takes a limit that is a whole number from 1 to 100", () =>
+    it.effect("accepts a limit that is a whole number from 1 to 100", () =>
       Effect.gen(function*() {
         for (const path of lists) {
           for (const limit of ["1", "3", "100"]) {
@@ -311,7 +311,7 @@ describe("a list", () => {
         }
       }))
 
-    it.effect("begins without a cursor and goes on with the one of the page before, until that is null", () =>
+    it.effect("starts without a cursor and continues with that of the previous page, until it is null", () =>
       Effect.gen(function*() {
         for (const path of lists) {
           const whole = pageOf(yield* call("GET", `${path}?limit=100`))
@@ -327,7 +327,7 @@ describe("a list", () => {
         }
       }))
 
-    it.effect("answers an object with data and next_cursor, when it is empty too", () =>
+    it.effect("is an object with data and next_cursor, also if it is empty", () =>
       Effect.gen(function*() {
         const { key } = yield* someone
         for (const path of lists) {
@@ -336,7 +336,7 @@ describe("a list", () => {
         }
       }))
 
-    it.effect("takes no cursor that was built, altered or belongs elsewhere", () =>
+    it.effect("refuses a cursor that was built, altered or is of another list", () =>
       Effect.gen(function*() {
         const { key } = yield* someone
         const { next } = pageOf(yield* call("GET", "/me/posts?limit=3"))

@@ -1,6 +1,6 @@
 /**
- * The document's limits, and what it says of asking again, over a socket and in the sandbox's own time.
- * `docs/sandbox-rules.md` tells which test shows which rule.
+ * The document's rules on limits and retries, over a socket and with the virtual clock.
+ * `docs/sandbox-rules.md` lists the test of each rule.
  */
 import { assert, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -12,7 +12,7 @@ const advance = (by: Duration.DurationInput) => Effect.flatMap(Sandbox.Sandbox, 
 const retryAfter = (reply: { readonly headers: Readonly<Record<string, string | undefined>> }) => Number(reply.headers["retry-after"])
 
 layer(layerSocket(), { excludeTestServices: true })("the rate", (it) => {
-  it.effect("is 120 requests a minute for each key: the next is refused, waiting as told is enough, other keys go on", () =>
+  it.effect("is 120 requests a minute for each key: the next is refused until Retry-After, and other keys are not affected", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id, key } = yield* someone
@@ -29,7 +29,7 @@ layer(layerSocket(), { excludeTestServices: true })("the rate", (it) => {
       assert.strictEqual((yield* me({ key })).status, 200)
     }))
 
-  it.effect("is used by every request of the key, refused ones included, whatever the endpoint", () =>
+  it.effect("counts every request of the key, refused ones included, for any endpoint", () =>
     Effect.gen(function*() {
       const { key } = yield* someone
       yield* Effect.replicateEffect(call("POST", "/posts", { key, text: "{" }), 60, { discard: true })
@@ -39,7 +39,7 @@ layer(layerSocket(), { excludeTestServices: true })("the rate", (it) => {
 })
 
 layer(layerSocket({ assumptions: { dailyQuota: 3 } }), { excludeTestServices: true })("the daily quota", (it) => {
-  it.effect("is one for all keys of an account: beyond it requests are refused until the day is over, and other accounts go on", () =>
+  it.effect("is shared by all keys of an account: beyond it requests are refused until the day ends, and other accounts are not affected", () =>
     Effect.gen(function*() {
       const sandbox = yield* Sandbox.Sandbox
       const { id, key } = yield* someone
@@ -58,8 +58,8 @@ layer(layerSocket({ assumptions: { dailyQuota: 3 } }), { excludeTestServices: tr
     }))
 })
 
-layer(layerSocket(), { excludeTestServices: true })("asking again", (it) => {
-  it.effect("succeeds after a fault of the service, of each status that the document names", () =>
+layer(layerSocket(), { excludeTestServices: true })("a retry", (it) => {
+  it.effect("succeeds after a failure of the service with each status of the document", () =>
     Effect.gen(function*() {
       for (const status of [500, 502, 503, 504]) {
         yield* control("POST", "/faults", { json: { kind: "status", when: "before", status } })
@@ -68,7 +68,7 @@ layer(layerSocket(), { excludeTestServices: true })("asking again", (it) => {
       }
     }))
 
-  it.effect("for a post whose answer was lost finds it in the list, since it had happened", () =>
+  it.effect("of a post with a lost response finds the post in the list", () =>
     Effect.gen(function*() {
       yield* control("POST", "/faults", { json: { kind: "status", when: "after", status: 500, path: "/posts" } })
       const post = call("POST", "/posts", { json: { text: "once is enough" } })

@@ -1,6 +1,6 @@
 /**
  * Every code of the document's table, the conditions of single endpoints, and the order in which a request that is wrong in
- * several ways is refused, over a socket. `docs/sandbox-rules.md` tells which test shows which rule.
+ * several ways is refused, over a socket. `docs/sandbox-rules.md` lists the test of each rule.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Sandbox } from "@plaza/sandbox"
@@ -14,7 +14,7 @@ const shipment = { carrier: "DHL", trackingNumber: "1" }
 layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_000, maxFileBytes: 100 } }), { excludeTestServices: true })(
   "a refusal",
   (it) => {
-    it.effect("is JSON of one shape: an error with a code and a message, whatever was wrong", () =>
+    it.effect("is JSON of one shape for every refusal: an error with a code and a message", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* sandbox.createAccount()
@@ -38,12 +38,12 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         }
       }))
 
-    it.effect("may tell more: a validation error names the field", () =>
+    it.effect("may have further fields: a validation error names the field", () =>
       Effect.gen(function*() {
         assert.include((yield* call("POST", "/posts", { json: { text: 7 } })).text, "\"field\":\"text\"")
       }))
 
-    it.effect("of a person who is blocked, blocks, is private or is suspended says that the user isn't available", () =>
+    it.effect("of a user who is blocked, blocks, is private or is suspended has USER_UNAVAILABLE", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id, key, username } = yield* someone
@@ -73,7 +73,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         }
       }))
 
-    it.effect("of a message tells when the other has neither written nor follows", () =>
+    it.effect("of a message has CHAT_NOT_ALLOWED if the recipient has neither written nor follows", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         for (const change of [{ hasWritten: true }, { follows: true }]) {
@@ -86,7 +86,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         }
       }))
 
-    it.effect("of a message tells when one side blocked the other, whoever it was and whoever wrote", () =>
+    it.effect("of a message has CHAT_BLOCKED if either side blocked the other", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         for (const side of ["there", "back"] as const) {
@@ -99,13 +99,13 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         }
       }))
 
-    it.effect("of a store that blocked the caller says so", () =>
+    it.effect("of a store that blocked the caller has STORE_BLOCKED", () =>
       Effect.gen(function*() {
         assert.strictEqual(refusal(yield* call("PATCH", "/store/products/K17-GUM/stock", { json: { stock: 1 } })), "403 STORE_BLOCKED")
         assert.strictEqual(refusal(yield* call("POST", "/store/orders/K-1/ship", { json: shipment })), "403 STORE_BLOCKED")
       }))
 
-    it.effect("of what belongs to somebody else says that it is forbidden, and nothing has changed", () =>
+    it.effect("of a change to another account's resource has FORBIDDEN, and nothing changes", () =>
       Effect.gen(function*() {
         const { key } = yield* someone
         const before = yield* state
@@ -116,7 +116,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         assert.deepStrictEqual(yield* state, before)
       }))
 
-    it.effect("of what doesn't exist says that it isn't found, whatever it is", () =>
+    it.effect("of any unknown resource has NOT_FOUND", () =>
       Effect.gen(function*() {
         const json = { text: "a", stock: 1, ...shipment }
         for (
@@ -135,7 +135,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         }
       }))
 
-    it.effect("of what the caller can't see is the same as of what doesn't exist", () =>
+    it.effect("of a resource that the caller can't see is the same as of an unknown one", () =>
       Effect.gen(function*() {
         const { key } = yield* someone
         const send = (conversation: string) => call("POST", `/conversations/${conversation}/messages`, { key, json: { text: "a" } })
@@ -144,7 +144,7 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         assert.strictEqual(foreign.text.replaceAll("301", "999"), none.text)
       }))
 
-    it.effect("of a body or a file that is too large says so", () =>
+    it.effect("of a body or a file that is too large has PAYLOAD_TOO_LARGE", () =>
       Effect.gen(function*() {
         assert.strictEqual(refusal(yield* call("POST", "/posts", { json: { text: "x".repeat(2_000) } })), "413 PAYLOAD_TOO_LARGE")
         const form = new FormData()
@@ -152,14 +152,14 @@ layer(layerSocket({ assumptions: { requestsPerWindow: 10_000, maxBodyBytes: 2_00
         assert.strictEqual(refusal(yield* call("POST", "/media", { form })), "413 PAYLOAD_TOO_LARGE")
       }))
 
-    it.effect("for a fault on the service's own side is 500 in the same shape", () =>
+    it.effect("for a failure of the service is 500 in the same shape", () =>
       Effect.gen(function*() {
         yield* control("POST", "/faults", { json: { kind: "status", when: "before", status: 500 } })
         assert.strictEqual(refusal(yield* call("GET", "/me")), "500 INTERNAL_ERROR")
         assert.strictEqual((yield* call("GET", "/me")).status, 200)
       }))
 
-    it.effect("comes again when the same is asked again, and has changed nothing", () =>
+    it.effect("repeats for the same request, and changes nothing", () =>
       Effect.gen(function*() {
         const before = yield* state
         for (
@@ -233,14 +233,14 @@ const ship = (wrong: ReadonlySet<Wrong>) =>
 
 describe("the order of refusals", () => {
   layer(layerSocket({ assumptions: { requestsPerWindow: 1, maxBodyBytes: 2_000 } }), { excludeTestServices: true })((it) => {
-    it.effect("has nothing to refuse when nothing is wrong", () =>
+    it.effect("refuses nothing when nothing is wrong", () =>
       Effect.gen(function*() {
         assert.strictEqual((yield* ship(new Set())).status, 200)
       }))
 
     for (const [index, [wrong, refused]] of wrongs.entries()) {
       const later = wrongs.slice(index + 1).map(([name]) => name)
-      it.effect(`tells of the ${wrong} before anything that comes later, one by one and all at once`, () =>
+      it.effect(`checks the ${wrong} before every later check, alone and together`, () =>
         Effect.gen(function*() {
           for (const others of [[], ...later.map((name) => [name]), later]) {
             assert.strictEqual(refusal(yield* ship(new Set([wrong, ...others]))), refused, others.join())
@@ -250,7 +250,7 @@ describe("the order of refusals", () => {
   })
 
   layer(layerSocket(), { excludeTestServices: true })((it) => {
-    it.effect("tells in chat of a block before a person who isn't available, and of both before the rule against unwanted messages", () =>
+    it.effect("checks in chat a block before an unavailable user, and both before the anti-spam rule", () =>
       Effect.gen(function*() {
         const sandbox = yield* Sandbox.Sandbox
         const { id } = yield* someone

@@ -1,5 +1,5 @@
 /**
- * Holds the table of rules to the tests: what it names exists, and it names every test that shows a rule, every operation
+ * Compares the table of rules with the tests: every test it names exists, and it has every test of a rule, every operation
  * and every code.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -17,7 +17,7 @@ interface Row {
   readonly shownBy: ReadonlyArray<{ readonly file: string; readonly name: string }>
 }
 
-/** Behind the head of a table and the line below it. */
+/** The rows below the head of each table. */
 const rows: ReadonlyArray<Row> = read("docs/sandbox-rules.md").split("\n\n").filter((block) => block.startsWith("| ")).flatMap((block) =>
   block.trimEnd().split("\n").slice(2).map((line) => {
     const [subject = "", , tests = ""] = line.replace(/^\| | \|$/g, "").split(" | ")
@@ -30,7 +30,7 @@ const rows: ReadonlyArray<Row> = read("docs/sandbox-rules.md").split("\n\n").fil
 
 const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
-/** The names of the tests in a file; where one is made, what stands in the holes may be anything. */
+/** Patterns of the test titles of a file; an interpolated value matches anything. */
 const namesIn = (file: string): ReadonlyArray<RegExp> =>
   [...read(file).matchAll(/\bit(?:\.\w+)*\(\s*(?:"([^"]+)"|`([^`]+)`)/g)].map(([, plain, made = ""]) =>
     new RegExp(`^${plain === undefined ? made.split(/\$\{[^}]*\}/).map(escape).join(".+") : escape(plain)}$`)
@@ -39,7 +39,7 @@ const namesIn = (file: string): ReadonlyArray<RegExp> =>
 const shown = rows.flatMap(({ shownBy }) => shownBy)
 
 describe("the table of rules", () => {
-  it("names for each rule a test that there is", () => {
+  it("names an existing test for each rule", () => {
     assert.isAbove(rows.length, 100)
     for (const { shownBy, subject } of rows) {
       assert.isAbove(shownBy.length, 0, subject)
@@ -50,7 +50,7 @@ describe("the table of rules", () => {
     }
   })
 
-  it("names every test that was written to show a rule", () => {
+  it("names every test of a rule", () => {
     const folder = "packages/sandbox/test/rules/"
     for (const file of readdirSync(new URL(folder, root)).filter((name) => name !== "Table.test.ts")) {
       const named = shown.filter((test) => test.file === folder + file)

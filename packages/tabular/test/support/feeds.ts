@@ -1,15 +1,15 @@
 /**
- * Exports as shops, spreadsheets and inventory systems write them, and what is read of each. `docs/feeds.md` is generated from them.
+ * Exports of shops, spreadsheets and inventory systems, and the rows of each. `docs/feeds.md` is generated from them.
  */
 import type { Negative } from "@plaza/tabular/Stock"
 import { gzipSync } from "node:zlib"
 
 export interface Feed {
   readonly name: string
-  /** The ending decides the format. */
+  /** The extension selects the format. */
   readonly file: string
   readonly content: string | Uint8Array
-  /** The beginning of what is not text, in words. */
+  /** A description of content that is not text. */
   readonly shown?: string
   readonly idColumn?: string
   readonly stockColumn?: string
@@ -17,15 +17,15 @@ export interface Feed {
   readonly format?: "csv" | "json" | "ndjson"
   readonly delimiter?: string
   readonly negative?: Negative
-  /** The reader asks for the next page. */
+  /** Whether the test follows next_cursor. */
   readonly pages?: true
-  /** Ids with their stock, in order; a third element marks a number below zero. */
+  /** Ids and stock, in order; `true` marks a number below zero. */
   readonly taken?: ReadonlyArray<readonly [id: string, stock: number, negative?: true]>
   readonly rejected?: ReadonlyArray<readonly [line: number, reason: string]>
-  /** Why nothing is taken, without the name of the source. */
+  /** The reason of the failure, without the name of the source. */
   readonly refused?: string
   readonly nextCursor?: string
-  /** For readers of the page. */
+  /** A note on the page. */
   readonly note?: string
 }
 
@@ -67,7 +67,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       stockColumn: "Variant Inventory Qty",
       taken: [["0042", 7]],
       rejected: [[4, "Variant SKU is empty"]],
-      note: "Rows of further pictures hold no SKU and are rejected. The inventory export has none."
+      note: "Rows of further pictures have no SKU and are rejected. The inventory export has no such rows."
     },
     {
       name: "Shopify, products of the Admin API (JSON)",
@@ -91,7 +91,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "sku",
       stockColumn: "inventory_quantity",
       refused:
-        "there is no item in it (looked for in the document itself or its data; it has the array \"products\"; name another place with --items), which is more likely a broken export than an empty shop"
+        "there is no item in it (expected in the document itself or its data; it has the array \"products\"; select another path with --items), which is more likely a broken export than an empty shop"
     },
     {
       name: "WooCommerce, product export (CSV)",
@@ -104,8 +104,8 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       stockColumn: "Stock",
       negative: "zero",
       taken: [["SOCK-M", 5], ["CAP", 0, true]],
-      rejected: [[3, "Stock is empty, which is not taken for zero"]],
-      note: "Variable products hold no stock of their own and are rejected."
+      rejected: [[3, "Stock is empty, which does not count as zero"]],
+      note: "Variable products have no stock of their own and are rejected."
     },
     {
       name: "WooCommerce, products of the REST API (JSON)",
@@ -119,7 +119,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "sku",
       stockColumn: "stock_quantity",
       taken: [["SOCK-M", 5]],
-      rejected: [[2, "stock_quantity is null, which is not taken for zero"]]
+      rejected: [[2, "stock_quantity is null, which does not count as zero"]]
     },
     {
       name: "Lightspeed Retail, item export",
@@ -159,7 +159,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "SKU",
       stockColumn: "Current Quantity Main Street",
       taken: [["SOCK-1", 15]],
-      rejected: [[3, "Current Quantity Main Street is empty, which is not taken for zero"]]
+      rejected: [[3, "Current Quantity Main Street is empty, which does not count as zero"]]
     },
     {
       name: "Amazon, flat file of inventory (tabs)",
@@ -168,7 +168,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "sku",
       stockColumn: "quantity",
       taken: [["SOCK-M", 12]],
-      rejected: [[3, "quantity is empty, which is not taken for zero"]]
+      rejected: [[3, "quantity is empty, which does not count as zero"]]
     },
     {
       name: "Amazon, template with a line above the header",
@@ -177,7 +177,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       idColumn: "sku",
       stockColumn: "quantity",
       refused:
-        "there is no column \"sku\"; the columns are \"TemplateType=Inventory\", \"Version=1.4\". Rename it or name another with --id-column"
+        "there is no column \"sku\"; the columns are \"TemplateType=Inventory\", \"Version=1.4\". Add it, or select another column with --id-column"
     },
     {
       name: "eBay, active listings",
@@ -201,7 +201,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
   ]],
   ["Inventory and accounting systems", [
     {
-      name: "SAP, list with bars and the minus behind the number",
+      name: "SAP, list with bars and the minus after the number",
       file: "mb52.txt",
       content: crlf("Material|Plant|Unrestricted", "000000000000100042|1000|        25 ", "000000000000100043|1000|         3-",
         "000000000000100044|1000|     1.250 "),
@@ -285,7 +285,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "stock.csv",
       content: lines("productId,stock", "1001.0,5.0"),
       taken: [["1001.0", 5]],
-      note: "An id is taken as it is written, so the service doesn't know \"1001.0\": export it as text."
+      note: "An id is used unchanged, so the service does not know \"1001.0\": export it as text."
     }
   ]],
   ["Spreadsheets", [
@@ -303,7 +303,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: crlf("", "sep=;", "Artikelnummer;Bestand;\"a, b, c, d\"", "A-1;12;x", "A-2;;x"),
       ...excelColumns,
       taken: [["A-1", 12]],
-      rejected: [[5, "Bestand is empty, which is not taken for zero"]]
+      rejected: [[5, "Bestand is empty, which does not count as zero"]]
     },
     {
       name: "Excel, with a quoted line \"sep=,\" and a byte order mark",
@@ -397,7 +397,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "stock.csv",
       content: lines("Inventory May", "productId,stock", "A-1,1"),
       refused:
-        "there is no column \"productId\"; the columns are \"Inventory May\". Rename it or name another with --id-column. If lines stand above the header, such as a title, delete them"
+        "there is no column \"productId\"; the columns are \"Inventory May\". Add it, or select another column with --id-column. Delete any lines above the header, such as a title"
     },
     {
       name: "Excel workbook (.xlsx)",
@@ -417,7 +417,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "Table of HTML with the ending .xls",
       file: "stock.csv",
       content: "<html xmlns:x=\"urn:schemas-microsoft-com:office:excel\"><body><table><tr><td>productId</td></tr></table></body></html>",
-      refused: "it is a table that was saved for Excel as HTML or XML: open it in Excel and save it as CSV UTF-8"
+      refused: "it is a table in HTML or XML for Excel: open it in Excel and save it as CSV UTF-8"
     }
   ]],
   ["Forms of CSV", [
@@ -467,47 +467,47 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "stock.csv",
       content: lines("productId,stock,name", "A-1,1,Sock", "A-2,2", "A-3,3,Sock, wool", "A-4,4,Cap"),
       taken: [["A-1", 1], ["A-4", 4]],
-      rejected: [[3, "it has 2 columns where the header has 3"], [4, "it has 4 columns where the header has 3"]]
+      rejected: [[3, "it has 2 columns, and the header has 3"], [4, "it has 4 columns, and the header has 3"]]
     },
     {
       name: "A column twice",
       file: "stock.csv",
       content: lines("productId,stock,stock", "A-1,1,2"),
-      refused: "the column \"stock\" stands 2 times; the columns are \"productId\", \"stock\", \"stock\". Name each column once"
+      refused: "the column \"stock\" occurs 2 times; the columns are \"productId\", \"stock\", \"stock\". Keep one of them"
     },
     {
       name: "A column twice, but for its case",
       file: "stock.csv",
       content: lines("productId,Stock,STOCK", "A-1,1,2"),
-      refused: "the column \"stock\" stands 2 times; the columns are \"productId\", \"Stock\", \"STOCK\". Name each column once"
+      refused: "the column \"stock\" occurs 2 times; the columns are \"productId\", \"Stock\", \"STOCK\". Keep one of them"
     },
     {
       name: "A column by almost the expected name",
       file: "stock.csv",
       content: lines("product_id,stock", "A-1,1"),
       refused:
-        "there is no column \"productId\"; the columns are \"product_id\", \"stock\". Did you mean \"product_id\"? Rename it or name it with --id-column"
+        "there is no column \"productId\"; the columns are \"product_id\", \"stock\". Did you mean \"product_id\"? Rename it, or select it with --id-column"
     },
     {
       name: "No header",
       file: "stock.csv",
       content: lines("SOCK-1,12", "SOCK-2,0"),
       refused:
-        "the first line (\"SOCK-1\", \"12\") looks like data, not like a header: put a line with the names of the columns above it, among them \"productId\" and \"stock\""
+        "the first line (\"SOCK-1\", \"12\") looks like data, not like a header: add a first line with the names of the columns, including \"productId\" and \"stock\""
     },
     {
       name: "Comment lines above the header",
       file: "stock.csv",
       content: lines("# exported 2024-05-01", "productId,stock", "A-1,1"),
       refused:
-        "there is no column \"productId\"; the columns are \"# exported 2024-05-01\". Rename it or name another with --id-column. If lines stand above the header, such as a title, delete them"
+        "there is no column \"productId\"; the columns are \"# exported 2024-05-01\". Add it, or select another column with --id-column. Delete any lines above the header, such as a title"
     },
     {
       name: "Comment lines between rows",
       file: "stock.csv",
       content: lines("productId,stock", "A-1,1", "# winter", "A-2,2"),
       taken: [["A-1", 1], ["A-2", 2]],
-      rejected: [[3, "it has 1 column where the header has 2"]]
+      rejected: [[3, "it has 1 column, and the header has 2"]]
     },
     {
       name: "A row of totals without an id",
@@ -521,14 +521,14 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "stock.csv",
       content: lines("productId,stock", "A-1,1", "Total,1"),
       taken: [["A-1", 1], ["Total", 1]],
-      note: "\"Total\" could be an id. The service answers that there is no such product, and the others are not affected."
+      note: "\"Total\" could be an id. The service responds with NOT_FOUND for it; other rows are not affected."
     },
     {
       name: "A product on two lines",
       file: "stock.csv",
       content: lines("productId,stock", "A-1,1", "A-1,2"),
       taken: [["A-1", 1], ["A-1", 2]],
-      note: "Both programs reject all lines of such a product, because either number may be the right one."
+      note: "Both programs reject all lines of such a product, because either number may be correct."
     },
     {
       name: "Another delimiter",
@@ -538,24 +538,24 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       taken: two
     },
     {
-      name: "A quote that is never closed",
+      name: "An unclosed quote",
       file: "stock.csv",
       content: lines("productId,stock,name", "A-1,1,\"Sock", "A-2,2,Cap"),
       refused:
-        "a quote opens here and does not close, and what follows can't be trusted. Put the whole field in quotes and double those inside it"
+        "a quote opens here and is never closed, so the rest of the file can't be trusted. Quote the whole field, and double the quotes inside it"
     },
     {
       name: "Inches without doubled quotes",
       file: "stock.csv",
       content: lines("productId,stock,name", "A-1,1,Screen 24\"", "A-2,2,Cap"),
       refused:
-        "a quote stands inside a field that is not quoted, and what follows can't be trusted. Put the whole field in quotes and double those inside it"
+        "there is a quote inside a field without quotes, so the rest of the file can't be trusted. Quote the whole field, and double the quotes inside it"
     },
     {
-      name: "Header and nothing below",
+      name: "Header without rows",
       file: "stock.csv",
       content: lines("productId,stock"),
-      refused: "there is a header and no row below it, which is more likely a broken export than an empty shop"
+      refused: "it has a header and no rows, which is more likely a broken export than an empty shop"
     },
     { name: "Empty file", file: "stock.csv", content: "", refused: "it is empty" }
   ]],
@@ -567,7 +567,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       taken: [["A", 12], ["B", 12], ["C", 12], ["D", 12], ["E", 12]]
     },
     {
-      name: "Ways to write less than nothing",
+      name: "Ways to write a number below zero",
       file: "stock.csv",
       content: lines("productId;stock", "A;-5", "B;5-", "C;\u22125", "D;(5)", "E;-2,5", "F;-1.234", "G;'-5"),
       negative: "zero",
@@ -607,7 +607,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       content: lines("productId;stock", "A;12 pcs", "B;in stock", "C;yes", "D;>10", "E;10+", "F;n/a", "G;1"),
       taken: [["G", 1]],
       rejected: [
-        [2, "stock \"12 pcs\" is not a number: write the digits alone"],
+        [2, "stock \"12 pcs\" is not a number: write only the digits"],
         [3, "stock \"in stock\" is not a number"],
         [4, "stock \"yes\" is not a number"],
         [5, "stock \">10\" is not an exact number"],
@@ -624,20 +624,20 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
         [2, "stock \"+5\" has a plus sign, which may stand for a change: write the stock without it"],
         [3, "stock \"1e3\" is not a number: write out its digits, without an exponent"],
         [4, "stock \"1,2E+03\" is not a number: write out its digits, without an exponent"],
-        [5, "stock \"\uFF11\uFF12\" is not a number in the digits 0 to 9 alone: write it so"],
-        [6, "stock \"\u0661\u0662\" is not a number in the digits 0 to 9 alone: write it so"],
-        [7, "stock \"0x10\" is not a number: write the digits alone"]
+        [5, "stock \"\uFF11\uFF12\" is not a number in the digits 0 to 9: write it in these digits"],
+        [6, "stock \"\u0661\u0662\" is not a number in the digits 0 to 9: write it in these digits"],
+        [7, "stock \"0x10\" is not a number: write only the digits"]
       ]
     },
     {
-      name: "Fractions, nothing and too much",
+      name: "Fractions, empty values and too large numbers",
       file: "stock.csv",
       content: lines("productId;stock", "A;2.5", "B;,5", "C;", "D;-", "E;9007199254740992", "F;1"),
       taken: [["F", 1]],
       rejected: [
         [2, "stock \"2.5\" is not a whole number"],
         [3, "stock \",5\" is not a whole number"],
-        [4, "stock is empty, which is not taken for zero"],
+        [4, "stock is empty, which does not count as zero"],
         [5, "stock \"-\" is not a number"],
         [6, "stock \"9007199254740992\" is over 9007199254740991, the largest number that can be sent exactly"]
       ]
@@ -660,10 +660,10 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "One page of several",
       file: "stock.json",
       content: json({ data: [{ productId: "SOCK-1", stock: 12 }], next_cursor: "c2" }),
-      refused: "it is one page of several: next_cursor is set (\"c2\"). Give a document with all items"
+      refused: "it is one page of several: next_cursor is set (\"c2\"). Provide a document with all items"
     },
     {
-      name: "One page of several, to a reader that asks for the next one",
+      name: "One page of several, to a reader that requests the next one",
       file: "stock.json",
       content: json({ next_cursor: "c2", data: [{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: 0 }] }),
       pages: true,
@@ -671,7 +671,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       taken: two
     },
     {
-      name: "Rows further down, with values in inner objects",
+      name: "Nested rows, with values in inner objects",
       file: "stock.json",
       content: json({
         result: {
@@ -714,91 +714,91 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       rejected: [
         [2, "stock 2.5 is not a whole number"],
         [4, "stock is true, not a number"],
-        [5, "stock is no plain value, not a number"],
-        [6, "there is no stock, which is not taken for zero"]
+        [5, "stock is an object or a list, not a number"],
+        [6, "stock is missing, which does not count as zero"]
       ]
     },
     {
-      name: "A name twice in one object",
+      name: "A duplicate name in one object",
       file: "stock.json",
       content: `[{"productId":"A","stock":1,"stock":2}]`,
       taken: [["A", 2]],
-      note: "The last one counts, as everywhere in JSON."
+      note: "The last one counts, as usual in JSON."
     },
     {
       name: "An object of products by id",
       file: "stock.json",
       content: json({ data: { "SOCK-1": { stock: 12 } } }),
-      refused: "there is no array (looked for in the document itself or its data; name another place with --items)"
+      refused: "there is no array (expected in the document itself or its data; select another path with --items)"
     },
     {
       name: "An error instead of rows",
       file: "stock.json",
       content: json({ error: { code: 401, message: "unauthorized" } }),
       refused:
-        "there is no item in it (looked for in the document itself or its data; name another place with --items), which is more likely a broken export than an empty shop"
+        "there is no item in it (expected in the document itself or its data; select another path with --items), which is more likely a broken export than an empty shop"
     },
     {
       name: "An error of JSON where CSV is expected",
       file: "stock.csv",
       content: json({ error: "unauthorized" }),
-      refused: "it begins like JSON, not like CSV: name the format json or ndjson with --format"
+      refused: "it looks like JSON, not like CSV: set --format to json or ndjson"
     },
     {
       name: "An array of JSON where CSV is expected",
       file: "stock.csv",
       content: json([{ productId: "A", stock: 1 }]),
-      refused: "it begins like JSON, not like CSV: name the format json or ndjson with --format"
+      refused: "it looks like JSON, not like CSV: set --format to json or ndjson"
     },
     {
-      name: "Cut short",
+      name: "Truncated",
       file: "stock.json",
       content: `[{"productId":"A","stock":1},{"productId":"B"`,
-      refused: "behind 1 item it is cut short"
+      refused: "after 1 item it is truncated"
     },
     {
       name: "An empty array",
       file: "stock.json",
       content: "[]",
       refused:
-        "there is no item in it (looked for in the document itself or its data; name another place with --items), which is more likely a broken export than an empty shop"
+        "there is no item in it (expected in the document itself or its data; select another path with --items), which is more likely a broken export than an empty shop"
     },
     {
-      name: "One object a line",
+      name: "One object per line",
       file: "stock.ndjson",
       content: lines(json({ productId: "SOCK-1", stock: 12 }), "", json({ productId: "SOCK-2", stock: 0 })),
       taken: two
     },
     {
-      name: "One object a line, one of them damaged",
+      name: "One object per line, one of them damaged",
       file: "stock.jsonl",
       content: lines(json({ productId: "SOCK-1", stock: 12 }), "{\"productId\":", json({ productId: "SOCK-2", stock: 0 })),
       taken: two,
       rejected: [[2, "\"{\\\"productId\\\":\" is not JSON"]]
     },
     {
-      name: "One object a line, the last one cut short",
+      name: "One object per line, the last one truncated",
       file: "stock.ndjson",
       content: `${json({ productId: "A", stock: 1 })}\n{"productId":"B","sto`,
-      refused: "the last line has no end and is no whole JSON object, so the text is cut short"
+      refused: "the last line is an incomplete JSON object: the source is truncated"
     },
     {
-      name: "One object a line, in a file named .json",
+      name: "One object per line, in a file named .json",
       file: "stock.json",
       content: lines(json({ productId: "A", stock: 1 }), json({ productId: "B", stock: 2 })),
-      refused: "it is one JSON object after another, not one document: name the format ndjson with --format"
+      refused: "it is several JSON objects, not one document: set --format to ndjson"
     },
     {
       name: "An array, in a file named .ndjson",
       file: "stock.ndjson",
       content: "[\n  {\"productId\":\"A\",\"stock\":1}\n]\n",
-      refused: "it is one JSON document, not one object a line: name the format json with --format"
+      refused: "it is one JSON document, not one object per line: set --format to json"
     }
   ]],
-  ["Packed files and other kinds", [
-    { name: "CSV packed with gzip", file: "stock.csv.gz", content: gzipSync(simple), shown: "gzip", taken: two },
+  ["Compressed files and other kinds", [
+    { name: "CSV compressed with gzip", file: "stock.csv.gz", content: gzipSync(simple), shown: "gzip", taken: two },
     {
-      name: "JSON packed with gzip, whatever the name",
+      name: "JSON compressed with gzip, whatever the name",
       file: "stock.json",
       content: gzipSync(json([{ productId: "SOCK-1", stock: 12 }, { productId: "SOCK-2", stock: 0 }])),
       shown: "gzip",
@@ -812,26 +812,26 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       taken: two
     },
     {
-      name: "gzip with zeros behind it",
+      name: "gzip with zeros after it",
       file: "stock.csv.gz",
       content: Buffer.concat([gzipSync(simple), Buffer.alloc(2000)]),
       shown: "gzip",
       taken: two
     },
     {
-      name: "gzip with something else behind it",
+      name: "gzip with other bytes after it",
       file: "stock.csv.gz",
       content: Buffer.concat([gzipSync(simple), Buffer.from("trailer")]),
       shown: "gzip",
       refused: "the gzip data is damaged (incorrect header check): export or transfer it again"
     },
-    { name: "UTF-16 packed with gzip", file: "stock.csv.gz", content: gzipSync(utf16le(simple)), shown: "gzip of UTF-16", taken: two },
+    { name: "UTF-16 compressed with gzip", file: "stock.csv.gz", content: gzipSync(utf16le(simple)), shown: "gzip of UTF-16", taken: two },
     {
-      name: "gzip, cut short",
+      name: "gzip, truncated",
       file: "stock.csv.gz",
       content: gzipSync(simple).subarray(0, -9),
       shown: "gzip",
-      refused: "the gzip data is cut short: export or transfer it again"
+      refused: "the gzip data is truncated: export or transfer it again"
     },
     {
       name: "gzip, damaged",
@@ -851,13 +851,13 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       name: "HTML page of an error or a login, with status 200",
       file: "stock.csv",
       content: "\n<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>\n",
-      refused: "it is an HTML page, perhaps an error or a login, and no feed: check the address and its authorization"
+      refused: "it is an HTML page, perhaps an error or a login page: check the address and its authorization"
     },
     {
       name: "HTML where JSON is expected",
       file: "stock.json",
       content: "<html><body>502 Bad Gateway</body></html>",
-      refused: "it is an HTML page, perhaps an error or a login, and no feed: check the address and its authorization"
+      refused: "it is an HTML page, perhaps an error or a login page: check the address and its authorization"
     },
     {
       name: "XML",
@@ -876,7 +876,7 @@ export const sections: ReadonlyArray<readonly [title: string, feeds: ReadonlyArr
       file: "stock.csv",
       content: "%PDF-1.7\n%\u00E2\u00E3",
       shown: "%PDF",
-      refused: "it is a PDF, from which no rows can be read: export CSV UTF-8"
+      refused: "it is a PDF, which has no rows: export CSV UTF-8"
     }
   ]]
 ]

@@ -1,38 +1,37 @@
 /**
- * Tells an empty page of JSON from a document that holds no items at all, such as an error with status 200. Pages end with the former; the
- * latter must not pass for the end.
+ * Distinguishes an empty page of JSON, which ends the pages, from a document without items, such as an error with status 200.
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 
 export interface EmptyPage {
-  /** Keeps the bytes of a page for as long as it has no rows. */
-  readonly take: (bytes: Uint8Array) => Effect.Effect<void>
+  /** Buffers the bytes of a page until it has a row. */
+  readonly add: (bytes: Uint8Array) => Effect.Effect<void>
   readonly hasRows: () => void
-  /** At the end of the page: whether it had rows, or an empty array of items. */
+  /** At the end of the page: whether it has rows or an empty array of items. */
   readonly isPage: () => boolean
 }
 
 // A page without items is short.
-const longest = 65_536
+const maxBytes = 65_536
 
-/** `items` names the place of the array, as `result.items` (default: the document itself or its `data`). */
+/** `items` is the path of the array, such as `result.items` (default: the document itself or its `data`). */
 export const make = (items: string | undefined): EmptyPage => {
   let any = false
   let size = 0
-  let kept: Array<Uint8Array> = []
+  let buffered: Array<Uint8Array> = []
   return {
-    take: (bytes) =>
+    add: (bytes) =>
       Effect.sync(() => {
         size += bytes.length
-        if (!any && size <= longest) kept.push(bytes)
+        if (!any && size <= maxBytes) buffered.push(bytes)
       }),
     hasRows: () => {
-      if (!any) kept = []
+      if (!any) buffered = []
       any = true
     },
-    isPage: () => any || (size <= longest && Array.isArray(arrayIn(Buffer.concat(kept).toString("utf8"), items)))
+    isPage: () => any || (size <= maxBytes && Array.isArray(arrayIn(Buffer.concat(buffered).toString("utf8"), items)))
   }
 }
 

@@ -3,7 +3,7 @@
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g
 const parameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g
 
-/** The target of the first link with the relation `next`, as it is written: it may be relative. */
+/** The target of the first link with the relation `next`, which may be relative. */
 export const ofLink = (value: string): string | undefined => {
   for (const [, target, parameters = ""] of value.matchAll(link)) {
     // Only the first `rel` of a link counts.

@@ -1,7 +1,7 @@
-/** Reads the extra request headers for an address from the text of a variable. */
+/** Parses the extra request headers of STOCK_SYNC_SOURCE_HEADERS. */
 import * as Either from "effect/Either"
 
-// Set by the program itself or by the protocol. With a condition or a range the response would not be the whole source.
+// Set by the program or the protocol. With a condition or a range the response would not be the whole source.
 const reserved = new Set([
   "accept-encoding",
   "connection",
@@ -23,11 +23,11 @@ const reserved = new Set([
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const header = new RegExp(`^(${token})\\s*:\\s*([\\x20-\\x7e]+)$`)
-// A semicolon may stand in a value, as in a cookie. It separates headers where a name and a colon follow.
+// A value may contain a semicolon, as in a cookie. It separates headers if a name and a colon follow.
 const separator = new RegExp(`;\\s*(?=${token}\\s*:)`)
 
 /**
- * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The failure names no value.
+ * The headers of a text with one `Name: value` a line, or several on one line with semicolons between them. The error contains no value.
  */
 export const parse = (text: string): Either.Either<Readonly<Record<string, string>>, string> =>
   Either.gen(function*() {

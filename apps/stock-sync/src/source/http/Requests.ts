@@ -25,7 +25,7 @@ export interface RequestOptions {
   readonly unreachable: (what: string, retryAt?: DateTime.Utc) => SourceUnreachable
 }
 
-/** A response, and the address that gave it. */
+/** A response with its final address. */
 export interface Fetched {
   readonly url: URL
   readonly response: HttpClientResponse
@@ -38,8 +38,8 @@ export type Get = (
 
 const attempts = 4
 const redirects = 5
-// Longer ones are not waited for here: the failure says when to come back.
-const longestWait = Duration.minutes(2)
+// After a longer Retry-After the request fails, with the time to retry.
+const maxWait = Duration.minutes(2)
 
 export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (platform) => {
@@ -52,7 +52,7 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
 
     const follow = (url: URL, conditions: Readonly<Record<string, string>>, left: number): ReturnType<Get> =>
       Effect.gen(function*() {
-        // As text, because the parameters of a URL are written anew, which breaks signatures.
+        // A text, because the client re-encodes the parameters of a URL, which breaks signatures.
         const request = HttpClientRequest.get(`${url.origin}${url.pathname}${url.search}`, {
           headers: {
             accept: "text/csv, application/json, application/x-ndjson, */*;q=0.5",
@@ -67,7 +67,7 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
         )
         const { location } = response.headers
         if (![301, 302, 303, 307, 308].includes(response.status) || location === undefined) return { url, response }
-        if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects over and over, or to no address")
+        if (left === 0 || !URL.canParse(location, url)) return yield* refused("it redirects too often, or to an invalid address")
         return yield* follow(new URL(location, url), conditions, left - 1)
       })
 
@@ -79,10 +79,10 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
         const wait = retryAfter(headers["retry-after"], now, headers["date"])
         if (Option.isNone(wait)) return yield* unreachable(`it responded ${status}`)
         const at = DateTime.unsafeMake(now + Duration.toMillis(wait.value))
-        return yield* unreachable(`it responded ${status} and asks to come back after ${DateTime.formatIso(at)}`, at)
+        return yield* unreachable(`it responded ${status} with Retry-After until ${DateTime.formatIso(at)}`, at)
       })
 
-    // Paused for as long as the server asks, and at least as long as the backoff.
+    // The pause is the longer of Retry-After and backoff.
     const backoff = Schedule.intersect(Schedule.recurs(attempts - 1), Schedule.jittered(Schedule.exponential("1 second")))
     const retries = Schedule.identity<SourceError | SourceUnreachable>().pipe(
       Schedule.intersect(backoff),
@@ -96,7 +96,7 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
     const worthWaiting = (failure: SourceError | SourceUnreachable) =>
       Effect.map(Clock.currentTimeMillis, (now) =>
         failure._tag === "SourceUnreachable" &&
-        (failure.retryAt === undefined || DateTime.toEpochMillis(failure.retryAt) - now <= Duration.toMillis(longestWait)))
+        (failure.retryAt === undefined || DateTime.toEpochMillis(failure.retryAt) - now <= Duration.toMillis(maxWait)))
 
     return (url, conditions = {}) =>
       follow(url, conditions, redirects).pipe(
@@ -105,7 +105,7 @@ export const make = (options: RequestOptions): Effect.Effect<Get, never, HttpCli
       )
   })
 
-/** The system's code, which says more than the platform's reason and nothing about the request. */
+/** The error code of the system, else the reason of the platform. Neither contains parts of the request. */
 const causeOf = (error: HttpClientError): string => {
   const { cause } = error
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : error.reason

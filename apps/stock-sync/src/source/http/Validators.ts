@@ -4,7 +4,7 @@
 import type { Headers } from "@effect/platform/Headers"
 import * as Option from "effect/Option"
 
-// A version begins with the header it came in. The stronger one goes first: `Last-Modified` counts whole seconds.
+// A version begins with its header. The stronger one is first: `Last-Modified` counts whole seconds.
 const validators = [["etag", "if-none-match"], ["last-modified", "if-modified-since"]] as const
 
 export const of = (headers: Headers): Option.Option<string> =>

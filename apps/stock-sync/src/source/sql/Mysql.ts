@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a query from a MySQL or a MariaDB: one read-only connection for each reading, and rows as they come. Uses the driver
- * itself, because Effect's client waits for ever for the rest of a result that nobody reads to its end.
+ * Streams the rows of a query from MySQL or MariaDB, over one read-only connection for each read. Uses the driver itself, because
+ * Effect's client waits for ever for the rest of a result that is not read to its end.
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { SqlError } from "@effect/sql/SqlError"
@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { type Connection, createConnection } from "mysql2"
 import * as Query from "./Query.js"
 
-// Rows that wait in this process. Without a number it would be as many as a packet of the network holds.
+// Rows buffered in this process. Without a limit the driver buffers as many as a packet contains.
 const batch = 1_000
 
 export const make = (options: Query.QueryOptions) =>
@@ -24,7 +24,7 @@ export const make = (options: Query.QueryOptions) =>
               createConnection({
                 uri: options.source,
                 connectTimeout: Duration.toMillis(options.timeout),
-                // Everything as the database writes it, so that no digit is lost on the way.
+                // As the text of the database, so that no digit is lost.
                 typeCast: (field) => {
                   const text = field.string()
                   return text !== null && field.type === "NEWDECIMAL" ? Query.plain(text) : text
@@ -34,16 +34,16 @@ export const make = (options: Query.QueryOptions) =>
           }),
           (open) => Effect.sync(() => open.destroy())
         )
-        // The query reports it; without a listener it would end the process as well.
+        // The query reports the error; without a listener it would also end the process.
         connection.on("error", () => undefined)
         yield* run(connection, "SET SESSION TRANSACTION READ ONLY")
-        // The session's mode holds for the next transaction. Within this one no function can change it.
+        // The mode of the session applies to its next transaction. A function can't change the mode of the current one.
         yield* run(connection, "START TRANSACTION READ ONLY")
         yield* oneSelect(connection, query)
         const rows = connection.query(query).stream({ highWaterMark: batch })
         let fault: Error | undefined
         rows.on("error", (error) => (fault = error))
-        // The driver ends the stream after a fault as well, so that the rows until then would look like all of them.
+        // The driver ends the stream normally after a fault: a partial result would look complete.
         const ended = Stream.suspend(() =>
           fault === undefined && rows.readableEnded ? Stream.empty : Stream.fail(failed(fault ?? new Error("the connection was lost")))
         )
@@ -59,21 +59,21 @@ const run = (connection: Connection, statement: string): Effect.Effect<void, Sql
   })
 
 /**
- * Fails unless the query is one statement that returns rows. Preparing refuses several statements, whatever the connection allows, and
- * tells the columns of the result; procedures, `COMMIT`, `SET`, `DO` and `SELECT ... INTO OUTFILE` have none.
+ * Fails unless the query is one statement that returns rows. Preparing accepts one statement only, whatever the connection allows, and
+ * returns the columns of the result; procedures, `COMMIT`, `SET`, `DO` and `SELECT ... INTO OUTFILE` have none.
  */
 const oneSelect = (connection: Connection, query: string): Effect.Effect<void, SqlError> =>
   Effect.async<void, SqlError>((resume) => {
     connection.prepare(query, (error, statement) => {
       if (error !== null) return resume(Effect.fail(failed(explained(query, error))))
       statement.close()
-      // The driver's type leaves out the columns of the result.
+      // The driver's type lacks the columns of the result.
       const columns = Predicate.hasProperty(statement, "columns") && Array.isArray(statement.columns) ? statement.columns.length : 0
       resume(columns > 0 ? Effect.void : Effect.fail(failed(Query.noSelect)))
     })
   })
 
-// The database reports a second statement as a syntax error behind the semicolon. All queries can be prepared, some other statements can't.
+// The database reports a second statement as a syntax error after the semicolon. Every query can be prepared, some other statements can't.
 const explained = (query: string, error: Error): Error =>
   Predicate.hasProperty(error, "code") && error.code === "ER_UNSUPPORTED_PS" ?
     Query.noSelect :

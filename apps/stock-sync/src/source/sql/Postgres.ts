@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a query from a Postgres: one connection for each reading, in a read-only transaction, by a cursor of the SQL
- * language. Uses the driver itself, because Effect's client sends a statement without parameters by the simple protocol, which runs
+ * Streams the rows of a query from Postgres, over one connection for each read, in a read-only transaction, by an SQL cursor. Uses the
+ * driver itself, because Effect's client sends a statement without parameters by the simple protocol, which runs
  * several statements at once.
  */
 import { SqlError } from "@effect/sql/SqlError"
@@ -12,9 +12,9 @@ import * as Stream from "effect/Stream"
 import Pg from "pg"
 import * as Query from "./Query.js"
 
-// The number of the type `numeric`.
+// The OID of the type `numeric`.
 const numeric = 1700
-// Rows of a fetch: enough to make round trips cheap.
+// Rows per fetch: enough to make round trips cheap.
 const batch = 1_000
 
 export const make = (options: Query.QueryOptions) =>
@@ -27,20 +27,20 @@ export const make = (options: Query.QueryOptions) =>
               new Pg.Client({
                 connectionString: options.source,
                 connectionTimeoutMillis: Duration.toMillis(options.timeout),
-                // Everything as Postgres writes it, so that no digit is lost on the way.
+                // As the text of Postgres, so that no digit is lost.
                 types: { getTypeParser: (type: number) => (type === numeric ? Query.plain : (text: string) => text) }
               }),
             catch: failed
           }),
           (opened) => Effect.sync(() => void opened.end().catch(() => undefined))
         )
-        // The query reports it; without a listener it would end the process as well.
+        // The query reports the error; without a listener it would also end the process.
         client.on("error", () => undefined)
         yield* Effect.tryPromise({ try: () => client.connect(), catch: failed })
         const run = (text: string) => Effect.tryPromise({ try: () => client.query<Record<string, unknown>>(text), catch: failed })
         yield* run("BEGIN TRANSACTION READ ONLY")
-        // The extended protocol takes one statement. As the query of a cursor that can only be a SELECT or VALUES without side effects
-        // in its WITH: no COMMIT, SET, DO, CALL or COPY.
+        // The extended protocol accepts one statement. The query of a cursor can only be a SELECT or VALUES without side effects in its
+        // WITH: no COMMIT, SET, DO, CALL or COPY.
         const declare = { text: `DECLARE stock NO SCROLL CURSOR FOR ${query}`, queryMode: "extended" }
         yield* Effect.tryPromise({ try: () => client.query(declare), catch: (cause) => failed(explained(cause)) })
         return Stream.repeatEffectChunkOption(

@@ -1,8 +1,6 @@
-/**
- * The result of a query as a source, for every kind of database. The query must be one SELECT and can't change the database.
- */
+/** The result of a query as a source, for all databases. The query must be one SELECT and can't change the database. */
 import type { SqlError } from "@effect/sql/SqlError"
-import { readFields } from "@plaza/tabular/Fields"
+import { decodeFields } from "@plaza/tabular/Fields"
 import * as SourceError from "@plaza/tabular/SourceError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -15,7 +13,7 @@ import * as Rows from "../Rows.js"
 import { type Source, type SourceFailure, SourceUnreachable } from "../Source.js"
 import * as SourceUri from "../SourceUri.js"
 
-export interface QueryOptions extends Rows.ShapeOptions {
+export interface QueryOptions extends Rows.SchemaOptions {
   readonly source: string
   readonly query?: string | undefined
   readonly poll: Duration.Duration
@@ -28,21 +26,19 @@ export class NotOneSelect extends Data.TaggedError("NotOneSelect")<{ readonly me
 
 export const moreThanOne = new NotOneSelect({ message: "the query holds more than one statement: leave one SELECT in it" })
 
-export const noSelect = new NotOneSelect({ message: "the query is no SELECT: only a statement that reads rows is run" })
+export const noSelect = new NotOneSelect({ message: "the query is not a SELECT: only a statement that returns rows is accepted" })
 
-/** Runs the query anew for each stream. */
+/** Runs the query once for each stream. */
 export type Run = (query: string) => Stream.Stream<unknown, SqlError>
 
-/**
- * A number of a decimal type without the zeros that the type adds. As text "1.000" would be refused: there it may be a thousand.
- */
+/** A number of a decimal type without the zeros that the type adds. The text "1.000" would be rejected, because it may be a thousand. */
 export const plain = (decimal: string): string => decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal
 
 /** A source of the rows that a query returns. */
 export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Type"], SourceError.SourceError> => {
   const name = SourceUri.shown(options.source)
   const { query } = options
-  const shape = Rows.shape(options)
+  const schema = Rows.schema(options)
   if (query === undefined) {
     return Effect.fail(
       new SourceError.SourceError({
@@ -60,11 +56,11 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
         () =>
           new SourceUnreachable({
             source: name,
-            message: `${name}: no response for ${Duration.format(options.timeout)}; nothing of it was taken`
+            message: `${name}: no response for ${Duration.format(options.timeout)}; no row of it was used`
           }),
         options.timeout
       ),
-      Stream.map((row) => readFields(shape, ++number, row)),
+      Stream.map((row) => decodeFields(schema, ++number, row)),
       Stream.concat(
         Stream.suspend(() =>
           number > 0
@@ -81,16 +77,16 @@ export const make = (options: QueryOptions, run: Run): Effect.Effect<Source["Typ
   })
 }
 
-// Classes of SQLSTATE, and codes of SQLite, that another attempt does not change: the user, the database, the query itself.
-const mistaken = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
+// Classes of SQLSTATE and codes of SQLite that a retry does not change: wrong user, database or query.
+const permanent = /^(0A|25|28|2D|3D|42|SQLITE_(CANTOPEN|ERROR|NOTADB|READONLY)$)/
 
-/** The failure in the database's own words, which hold no password. */
+/** Has the database's message, which contains no password. */
 const failure = (name: string, { cause, message }: SqlError): SourceFailure => {
   if (cause instanceof NotOneSelect) return SourceError.content(name, cause.message)
-  const said = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
-  return mistaken.test(stateOf(cause) ?? "")
-    ? SourceError.content(name, `the database refuses: ${said}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
-    : new SourceUnreachable({ source: name, message: `${name}: ${said}; nothing of it was taken` })
+  const reason = cause instanceof Error && cause.message !== "" ? cause.message : stateOf(cause) ?? message
+  return permanent.test(stateOf(cause) ?? "")
+    ? SourceError.content(name, `the database refuses: ${reason}. Correct --query or --source (STOCK_SYNC_QUERY, STOCK_SYNC_SOURCE)`)
+    : new SourceUnreachable({ source: name, message: `${name}: ${reason}; no row of it was used` })
 }
 
 /** The SQLSTATE of Postgres and MySQL, or the code of SQLite or the system. */

@@ -1,6 +1,6 @@
 /**
- * Reads the rows of a query from an SQLite file, which is opened read-only. Uses the driver itself, because Effect's client has no
- * stream of rows for it.
+ * Streams the rows of a query from an SQLite file, which is opened read-only. Uses the driver itself, because Effect's client does not
+ * stream rows of SQLite.
  */
 import { SqlError } from "@effect/sql/SqlError"
 import Database from "better-sqlite3"
@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { pathToFileURL } from "node:url"
 import * as Query from "./Query.js"
 
-// Rows that are read before other fibers get a turn.
+// Rows that are read before the fiber yields.
 const batch = 500
 
 export const make = (options: Query.QueryOptions) =>
@@ -24,19 +24,19 @@ export const make = (options: Query.QueryOptions) =>
         }),
         (open) => Effect.sync(() => open.close())
       )
-      // Another process may be changing the file just now.
+      // Another process may be writing the file.
       yield* attempt(() => database.pragma("busy_timeout = 5000"))
       yield* oneSelect(database, query)
       const rows = yield* attempt(() => database.prepare(query).safeIntegers().iterate())
       return Stream.repeatEffectChunkOption(
         attempt(() => {
-          const taken: Array<unknown> = []
-          while (taken.length < batch) {
+          const chunk: Array<unknown> = []
+          while (chunk.length < batch) {
             const next = rows.next()
             if (next.done === true) break
-            taken.push(next.value)
+            chunk.push(next.value)
           }
-          return Chunk.unsafeFromArray(taken)
+          return Chunk.unsafeFromArray(chunk)
         }).pipe(
           Effect.mapError(Option.some),
           Effect.filterOrFail(Chunk.isNonEmpty, () => Option.none())
@@ -49,8 +49,9 @@ const attempt = <A>(act: () => A): Effect.Effect<A, SqlError> =>
 
 /**
  * Fails unless the query is one SELECT. A file that is opened read-only can still be copied (`VACUUM INTO`), and others can be created
- * beside it (`ATTACH`); the driver runs the first of several statements and ignores the rest. In parentheses SQLite accepts nothing but
- * a query: a second statement is a syntax error there, unless the text closes the parenthesis, and such a text is one without it.
+ * beside it (`ATTACH`); the driver runs the first of several statements and ignores the rest. In parentheses SQLite accepts only a
+ * query: a second statement is a syntax error there. A text that closes the parenthesis itself is invalid without it, which the first
+ * prepare rejects.
  */
 const oneSelect = (database: Database.Database, query: string): Effect.Effect<void, SqlError> =>
   Effect.gen(function*() {
@@ -66,7 +67,9 @@ const oneSelect = (database: Database.Database, query: string): Effect.Effect<vo
   })
 
 // The driver's own message is a number.
-const unopened = Object.assign(new Error("it can't be opened: it is not there, or this user may not read it"), { code: "SQLITE_CANTOPEN" })
+const unopened = Object.assign(new Error("the file can't be opened: it does not exist, or this user may not read it"), {
+  code: "SQLITE_CANTOPEN"
+})
 
 /**
  * The file as a URI that opens it read-only: the driver accepts the options of better-sqlite3 for that and ignores them. Both `sqlite:stock.db` and the form with slashes, `sqlite:///var/stock.db`.

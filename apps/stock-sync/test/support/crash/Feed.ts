@@ -48,7 +48,11 @@ export const make = (path: string, products: ReadonlyArray<string>) =>
       yield* files.writeFileString(`${path}.new`,
         `productId,stock\n${products.map((product) => `${product},${wanted(product)}\n`).join("")}`)
       yield* files.rename(`${path}.new`, path)
-    }).pipe(Effect.orDie)
+    }).pipe(
+      Effect.orDie,
+      // The history has the change before the file does.
+      Effect.uninterruptible
+    )
 
     const outOfOrder = (writes: ReadonlyArray<Write>) => {
       const reached = new Map<string, number>()

@@ -99,7 +99,7 @@ export const run = ({ kills, ledger, products }: Options) =>
     let overRate = 0
     const count = Effect.map(sandbox.requests, (records) => {
       requests += records.length
-      overRate += records.filter(({ rule }) => rule === "gate.rate").length
+      overRate += records.filter(({ rule }) => rule === "admission.rate").length
       return records
     })
 
@@ -112,7 +112,13 @@ export const run = ({ kills, ledger, products }: Options) =>
         yield* until(sandbox.requestsSince, (records) => records.length > 0)
         yield* until(isSettled, (settled) => settled).pipe(
           Effect.timeoutTo({ duration: "2 minutes", onTimeout: () => false, onSuccess: () => true }),
-          Effect.filterOrDieMessage((settled) => settled, "the store never came to equal the source")
+          Effect.filterOrElse((settled) => settled, () =>
+            Effect.flatMap(LedgerRows.all(place), (rows) => {
+              const unsettled = rows.filter(({ confirmed, id, state }) => state !== "settled" || confirmed !== feed.wanted(id))
+              return Effect.dieMessage(
+                `the store never came to equal the source: ${JSON.stringify(unsettled.slice(0, 5))}\n${running.stderr().slice(-2_000)}`
+              )
+            }))
         )
         yield* Effect.sleep(time)
         yield* running.kill("SIGTERM")

@@ -4,7 +4,7 @@ import { type SqlClient, SqlSchema } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Redacted, Schema, type Scope } from "effect"
-import * as PostgresPlace from "../../../src/ledger/PostgresAddress.js"
+import * as PostgresAddress from "../../../src/ledger/PostgresAddress.js"
 
 const Row = Schema.Struct({
   id: Schema.String,
@@ -31,7 +31,7 @@ const rows = (sql: SqlClient.SqlClient, there: Effect.Effect<ReadonlyArray<objec
 
 const inPostgres = (address: string) =>
   Effect.gen(function*() {
-    const { schema, url } = yield* PostgresPlace.of(address)
+    const { schema, url } = yield* PostgresAddress.parse(address)
     const sql = yield* PgClient.make({ url: Redacted.make(url) })
     return yield* rows(sql, sql`SELECT 1 FROM pg_tables WHERE schemaname = ${schema} AND tablename = 'product'`, `${schema}.product`)
   })

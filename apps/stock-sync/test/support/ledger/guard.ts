@@ -2,7 +2,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Duration, Effect, Option, Stream, TestClock } from "effect"
-import type { Ledger, SnapshotPolicy } from "../../../src/ledger/Ledger.js"
+import type { Ledger } from "../../../src/ledger/Ledger.js"
+import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
+import { utc } from "../utc.js"
 import {
   at,
   bad,
@@ -28,7 +30,7 @@ const products = (count: number, stockOf: (index: number) => number | undefined)
     stock === undefined ? [] : [row(`P${index}`, stock)]
   )
 const hundred = (stockOf: (index: number) => number | undefined) => products(100, stockOf)
-const zero: Partial<SnapshotPolicy> = { gone: "zero" }
+const zero: Partial<SnapshotPolicy> = { missing: "zero" }
 const heldOf = (ledger: Ledger["Type"]) => Effect.map(ledger.snapshot, ({ held }) => Option.getOrUndefined(held))
 const day = Duration.toMillis("1 day")
 
@@ -44,7 +46,7 @@ export const guard = (fresh: Fresh): void => {
         })))
 
   describe("the drop guard", () => {
-    it.effect("holds a snapshot that sells out more than 20% and more than 10 products, and nothing of it is taken", () =>
+    it.effect("holds a snapshot that sells out more than 20% and more than 10 products, and applies nothing of it", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receive(ledger, ...hundred(() => 50), bad("X", "is odd", 102))
@@ -53,28 +55,27 @@ export const guard = (fresh: Fresh): void => {
           const figures = { catalogue: 100, soldOut: 21, fell: 0, rose: 0, missing: 0, zeroed: 0 }
           expect(held).toMatchObject({
             _tag: "SnapshotHeld",
-            exitCode: 2,
-            held: { number: 1, figures, since: 2_000, at: 2_000, confirmed: false }
+            held: { number: 1, figures, since: utc(2_000), at: utc(2_000), confirmed: false }
           })
           expect(held.message).toContain("of 100 products, 21 sell out within 1d, and the limit is 20.")
           expect(held.message).toContain("plaza-stock-sync confirm 1")
           expect((yield* queueOf(ledger)).every((each) => each.to === 50)).toBe(true)
           expect(yield* collect(ledger.rowIssues)).toHaveLength(1)
-          expect(yield* ledger.snapshot).toMatchObject({ takenAt: 1_000, rows: 101 })
+          expect(yield* ledger.snapshot).toMatchObject({ takenAt: utc(1_000), rows: 101 })
           const changes = yield* collect(ledger.heldChanges)
           expect(changes).toHaveLength(21)
           expect(changes[0]).toEqual({ productId: "P0", kind: "soldOut", from: 50, to: 0 })
           // The same once more keeps its number; something else is another one.
           yield* TestClock.setTime(3_000)
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 21 ? 0 : 52)))
-          expect(yield* heldOf(ledger)).toEqual({ number: 1, figures, since: 2_000, at: 3_000, confirmed: false })
+          expect(yield* heldOf(ledger)).toEqual({ number: 1, figures, since: utc(2_000), at: utc(3_000), confirmed: false })
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
-          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, since: 3_000, figures: { soldOut: 100 } })
+          expect(yield* heldOf(ledger)).toMatchObject({ number: 2, since: utc(3_000), figures: { soldOut: 100 } })
           expect(yield* collect(ledger.heldChanges)).toHaveLength(100)
         })
       ))
 
-    it.effect("takes a fifth that sells out, and holds the next fifth: changes add up within the window", () =>
+    it.effect("applies a fifth that sells out, and holds the next fifth: changes add up within the window", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const fifths = (sold: number) => hundred((index) => index < 20 * sold ? 0 : 50)
@@ -92,7 +93,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("forgets what happened before a product is restocked", () =>
+    it.effect("forgets changes before a product is restocked", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           for (const sold of [0, 20, 40, 60, 80]) {
@@ -120,7 +121,7 @@ export const guard = (fresh: Fresh): void => {
         ))
     }
 
-    it.effect("takes a snapshot in which everything changes plausibly", () =>
+    it.effect("applies a snapshot in which everything changes plausibly", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receive(ledger, ...hundred(() => 17))
@@ -169,7 +170,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("takes the first snapshot whatever it says, and new products", () =>
+    it.effect("applies the first snapshot whatever it contains, and new products", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -190,7 +191,7 @@ export const guard = (fresh: Fresh): void => {
             })
           }))))
 
-    it.effect("needs both, the share and the count; what was wanted 0 before does not count", () =>
+    it.effect("requires both the share and the count; products that were at 0 do not count", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const zeros = (count: number) => hundred((index) => index < count ? 0 : 5)
@@ -204,7 +205,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("is not loosened by a snapshot that named few products", () =>
+    it.effect("is as strict after a snapshot that named few products", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* receiveOn(ledger, { guard: { share: 1, count: 0, window: Duration.days(1) } }, row("P0", 50))
@@ -214,7 +215,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("lets go when the next snapshot is plausible; what it then holds has another number", () =>
+    it.effect("forgets a held snapshot after a plausible one, and gives the next held one another number", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
@@ -226,12 +227,12 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("takes what was confirmed by its number, from beside the worker as well, and begins to count anew", () =>
+    it.effect("applies a snapshot that was confirmed by its number, also beside the worker, and resets its window", () =>
       taken((ledger, place) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred(() => 0)))
           expect((yield* Effect.flip(ledger.confirmHeld(7))).message).toContain("snapshot 7 is not held (any longer); snapshot 1 is")
-          expect(yield* using(place, (beside) => beside.confirmHeld(1), "layerBeside")).toMatchObject({ number: 1, confirmed: true })
+          expect(yield* using(place, (beside) => beside.confirmHeld(1), "layerWithoutLock")).toMatchObject({ number: 1, confirmed: true })
           expect(yield* heldOf(ledger)).toMatchObject({ number: 1, confirmed: true })
           expect(yield* receive(ledger, ...hundred(() => 0))).toMatchObject({ changed: 100 })
           expect(yield* heldOf(ledger)).toBeUndefined()
@@ -241,13 +242,13 @@ export const guard = (fresh: Fresh): void => {
             held: { number: 2 }
           })
           const stale = yield* Effect.flip(ledger.confirmHeld(1))
-          expect(stale).toMatchObject({ _tag: "NotHeld", exitCode: 1 })
+          expect(stale).toMatchObject({ _tag: "NotHeld" })
           yield* receive(ledger, ...hundred(() => 0))
           expect((yield* Effect.flip(ledger.confirmHeld(2))).message).toContain("no snapshot is held")
         })
       ))
 
-    it.effect("takes a confirmed snapshot that has changed since, as long as it has few other implausible changes", () =>
+    it.effect("applies a confirmed snapshot that has changed since, if it has few other implausible changes", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 50)))
@@ -257,7 +258,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("holds a confirmed snapshot that has got more implausible, with a new number", () =>
+    it.effect("holds a confirmed snapshot that became more implausible, with a new number", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           yield* Effect.flip(receive(ledger, ...hundred((index) => index < 60 ? 0 : 50)))
@@ -272,7 +273,7 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("begins to count anew only with a snapshot that needed the confirmation", () =>
+    it.effect("resets its window only with a snapshot that required the confirmation", () =>
       taken((ledger) =>
         Effect.gen(function*() {
           const sold = (count: number) => hundred((index) => index < count ? 0 : 50)
@@ -312,7 +313,7 @@ export const guard = (fresh: Fresh): void => {
   })
 
   describe("a preview", () => {
-    it.effect("equals what the snapshot does, and leaves the ledger alone", () =>
+    it.effect("equals the effect of the snapshot, and leaves the ledger unchanged", () =>
       taken((ledger, place) =>
         Effect.gen(function*() {
           for (let index = 0; index < 30; index++) yield* settle(ledger, `P${index}`)
@@ -336,9 +337,9 @@ export const guard = (fresh: Fresh): void => {
           const previewed = yield* using(place, (copy) =>
             Effect.gen(function*() {
               expect(yield* all(copy)).toEqual(before)
-              const preview = yield* copy.preview(intake(Stream.fromIterable(next)), { ...policy, ...zero })
+              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), { ...policy, ...zero })
               return [preview, yield* all(copy)] as const
-            }), "layerCopy")
+            }), "layerTemporaryCopy")
           expect(yield* all(ledger)).toEqual(before)
           const received = yield* receiveOn(ledger, zero, ...next)
           expect(previewed[0]).toEqual({ ...received, held: Option.none() })
@@ -346,17 +347,17 @@ export const guard = (fresh: Fresh): void => {
         })
       ))
 
-    it.effect("says what would be held and what would be sent then, and holds nothing", () =>
+    it.effect("shows what would be held and then sent, and holds nothing", () =>
       taken((ledger, place) =>
         Effect.gen(function*() {
           const next = hundred(() => 0)
           const preview = yield* using(place, (copy) =>
             Effect.gen(function*() {
-              const preview = yield* copy.preview(intake(Stream.fromIterable(next)), policy)
+              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), policy)
               expect((yield* copy.backlog).waiting.soldOut).toBe(100)
               expect(yield* collect(copy.heldChanges)).toHaveLength(100)
               return preview
-            }), "layerCopy")
+            }), "layerTemporaryCopy")
           expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 1, figures: { soldOut: 100 } })
           expect(yield* heldOf(ledger)).toBeUndefined()
           const held = yield* Effect.flip(receive(ledger, ...next))
@@ -366,7 +367,7 @@ export const guard = (fresh: Fresh): void => {
   })
 
   describe("products that are missing", () => {
-    it.effect("are counted as missing, and in the state that they are in", () =>
+    it.effect("are counted as missing, and in their state", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -387,7 +388,7 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* ledger.counts).toEqual({ ...counts, missing: 5 })
           }))))
 
-    it.effect("are wanted 0 on request, also those that went missing before, and sent as sold out; they come back when they are named again", () =>
+    it.effect("are set to 0 on request, also those that were missing before, and sent as sold out, until they are named again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -397,7 +398,7 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* receiveOn(ledger, zero, row("C", 3))).toMatchObject({
               changed: 2,
               figures: { zeroed: 2, missing: 2, catalogue: 3 },
-              goneSpared: false
+              missingKept: false
             })
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "soldOut", to: 0 }, {
               productId: "B",
@@ -410,14 +411,14 @@ export const guard = (fresh: Fresh): void => {
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B", to: 0 }, { productId: "A", priority: "backInStock", to: 8 }])
           }))))
 
-    it.effect("are not those that a rejected row names, and none is missing for sure while such a row names no known product", () =>
+    it.effect("are not those of a rejected row, and none is missing for certain while such a row names no known product", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 3))
             for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
             for (const nobody of [bad(undefined, "productId is empty"), bad("Ghost", "stock is empty")]) {
-              expect(yield* receiveOn(ledger, zero, row("A", 1), nobody)).toMatchObject({ goneSpared: true })
+              expect(yield* receiveOn(ledger, zero, row("A", 1), nobody)).toMatchObject({ missingKept: true })
               expect(yield* queueOf(ledger)).toEqual([])
             }
             yield* receiveOn(ledger, zero, row("A", 1), bad("B", "stock is empty"))
@@ -430,13 +431,13 @@ export const guard = (fresh: Fresh): void => {
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
             yield* receiveOn(ledger, zero, row("B", 2))
-            yield* failing(ledger, "A", "quarantined", { seen: "absent", retryIn: Duration.hours(1) })
+            yield* failing(ledger, "A", "quarantined", { observed: "absent", retryIn: Duration.hours(1) })
             yield* receiveOn(ledger, zero, row("B", 2))
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "B" }])
             expect(yield* stateOf(ledger, "A")).toBe("quarantined")
           }))))
 
-    it.effect("keep waiting for their moment after a failure when they are named again", () =>
+    it.effect("keep their delay after a failure when they are named again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -444,7 +445,7 @@ export const guard = (fresh: Fresh): void => {
             yield* failing(ledger, "A", "pending", { retryIn: Duration.minutes(1) })
             yield* receive(ledger, row("B", 2))
             yield* receive(ledger, row("A", 1), row("B", 2))
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: 60_000, attempts: 1 })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: utc(60_000), attempts: 1 })
           }))))
   })
 }

@@ -6,8 +6,10 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
-import { Ledger, type SnapshotPolicy, type Taken } from "../../../src/ledger/Ledger.js"
+import { Ledger, type Send } from "../../../src/ledger/Ledger.js"
 import { layer } from "../../../src/ledger/Open.js"
+import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
+import { utc } from "../utc.js"
 import { bad, collect, type Fresh, id, intake, negative, options, policy, refusal, row } from "./using.js"
 
 const ids = ["A", "B", "C", "D"] as const
@@ -24,7 +26,7 @@ type Command =
       { readonly id: (typeof ids)[number] | undefined; readonly kind: "good" | "negative" | "bad"; readonly stock: number }
     >
     readonly excluded: ReadonlyArray<string>
-    readonly gone: "leave" | "zero"
+    readonly missing: "leave" | "zero"
     readonly duplicates: "sum" | "reject"
     readonly guarded: boolean
   }
@@ -78,7 +80,7 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
         weight: 1,
         arbitrary: FastCheck.subarray([...ids], { maxLength: 2 })
       }),
-      gone: FastCheck.constantFrom("leave" as const, "zero" as const),
+      missing: FastCheck.constantFrom("leave" as const, "zero" as const),
       duplicates: FastCheck.constantFrom("sum" as const, "reject" as const),
       guarded: FastCheck.oneof({ weight: 4, arbitrary: FastCheck.constant(false) }, { weight: 1, arbitrary: FastCheck.constant(true) })
     })
@@ -130,7 +132,7 @@ const command: FastCheck.Arbitrary<Command> = FastCheck.oneof(
 )
 
 interface InFlight {
-  readonly taken: Taken
+  readonly taken: Send
   arrived: boolean
 }
 
@@ -189,8 +191,8 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
         const now = real + offset
         const taken = Option.getOrUndefined(
           yield* how === "trial"
-            ? ledger.take({ _tag: "Trial", except: [] })
-            : ledger.take({ _tag: "Due", assertBefore: how === "assert" ? Option.some(now) : Option.none() })
+            ? ledger.take({ _tag: "HalfOpen", except: [] })
+            : ledger.take({ _tag: "Due", confirmedBefore: how === "assert" ? Option.some(utc(now)) : Option.none() })
         )
         if (taken === undefined) return undefined
         expect(taken.value).toBe(wanted.get(taken.productId))
@@ -201,12 +203,12 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
         return request
       })
 
-    const snapshot = ({ duplicates, excluded: without, gone, guarded, rows }: Extract<Command, { readonly _tag: "Snapshot" }>) =>
+    const snapshot = ({ duplicates, excluded: without, guarded, missing, rows }: Extract<Command, { readonly _tag: "Snapshot" }>) =>
       Effect.gen(function*() {
         const named = rows.filter((each) => each.id === undefined || !without.includes(each.id))
         const on: SnapshotPolicy = {
           ...policy,
-          gone,
+          missing,
           duplicates,
           guard: { ...policy.guard, ...(guarded ? { share: 0, count: 0 } : { share: 1, count: 1_000 }) }
         }
@@ -217,7 +219,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
             ? negative(each.id)
             : row(each.id, each.stock)
         )
-        const received = yield* Effect.either(ledger.receive(intake(Stream.fromIterable(asRows), without), on))
+        const received = yield* Effect.either(ledger.applySnapshot(intake(Stream.fromIterable(asRows), without), on))
         if (Either.isLeft(received)) return expect(["SnapshotHeld", "SourceError"]).toContain(received.left._tag)
         const good = new Map<string, number>()
         for (const each of new Set(named.flatMap((one) => one.id ?? []))) {
@@ -229,7 +231,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
           if (without.includes(each)) excluded.add(each)
           else if (!named.some((one) => one.id === each)) {
             excluded.delete(each)
-            if (gone === "zero" && !received.right.goneSpared) wanted.set(each, 0)
+            if (missing === "zero" && !received.right.missingKept) wanted.set(each, 0)
           }
         }
         for (const [each, stock] of good) {
@@ -268,7 +270,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
           case "Observe": {
             const seen = [...shop].map(([productId, stock]) => ({ productId: id(productId), stock }))
             // A settled product has its stock at the shop.
-            return expect(yield* ledger.observe(seen, real + offset, each.resend)).toBe(0)
+            return expect(yield* ledger.observe(seen, utc(real + offset), each.resend)).toBe(0)
           }
           case "Crash": {
             for (const [index, request] of inFlight.entries()) meets(request, each.fates[index] ?? "never")
@@ -307,7 +309,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
                   state: each.state,
                   refusal: refusal(value),
                   retryIn: Duration.millis(each.retryIn),
-                  ...(each.absent ? { seen: "absent" as const } : {})
+                  ...(each.absent ? { observed: "absent" as const } : {})
                 })
               case "Mismatch":
                 shop.set(productId, each.shown)
@@ -315,7 +317,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
                   state: each.state,
                   refusal: refusal(value),
                   retryIn: Duration.seconds(2),
-                  seen: each.shown
+                  observed: each.shown
                 })
             }
           }
@@ -352,7 +354,9 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
         yield* holds
         continue
       }
-      const parked = (yield* collect(ledger.unsettled)).flatMap((entry) => excluded.has(entry.productId) ? [] : [entry.dueAt ?? 0])
+      const parked = (yield* collect(ledger.unsettled)).flatMap((entry) =>
+        excluded.has(entry.productId) ? [] : [entry.dueAt?.epochMillis ?? 0]
+      )
       if (parked.length === 0) break
       yield* pass(Math.min(...parked) - real - offset)
     }
@@ -367,7 +371,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
   })
 
 export const model = (fresh: Fresh, runs: number): void => {
-  describe("a ledger and a shop", () => {
+  describe("a ledger and a store", () => {
     it.effect.prop("agree on what is settled, and on everything once the service accepts requests", [
       FastCheck.array(command, { maxLength: 40, size: "max" })
     ], ([commands]) => Effect.scoped(Effect.flatMap(fresh, (place) => run(place, commands))), { fastCheck: { numRuns: runs } })

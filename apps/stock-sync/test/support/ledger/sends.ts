@@ -1,9 +1,10 @@
-/** What a ledger hands out to be sent, and what becomes of a request, in every database. */
+/** What a ledger hands out to be sent, and the outcome of a request, in every database. */
 import { describe, expect, it } from "@effect/vitest"
 import { StockPriority } from "@plaza/client"
 import { Duration, Effect, FastCheck, Option, TestClock } from "effect"
 import { states } from "../../../src/ledger/Entry.js"
-import type { Taken } from "../../../src/ledger/Ledger.js"
+import type { Send } from "../../../src/ledger/Ledger.js"
+import { utc } from "../utc.js"
 import {
   at,
   bad,
@@ -32,8 +33,8 @@ import {
 const late = Duration.toMillis(options.lateWrites)
 
 export const sends = (fresh: Fresh, runs: number): void => {
-  describe("what becomes of a request", () => {
-    it.effect("one that a crash cut off is doubtful at the next start, and is sent again", () =>
+  describe("the outcome of a request", () => {
+    it.effect("a request that a crash interrupted is doubtful at the next start, and is sent again", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) => Effect.zipRight(receive(ledger, row("A", 1)), take(ledger)))
@@ -42,7 +43,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             Effect.gen(function*() {
               expect(yield* entryOf(ledger, "A")).toMatchObject({
                 state: "doubtful",
-                doubt: { lowest: 1, highest: 1, until: 5_000 + late }
+                doubt: { lowest: 1, highest: 1, until: utc(5_000 + late) }
               })
               yield* receive(ledger, row("A", 1))
               expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "doubtful", to: 1 }])
@@ -67,13 +68,13 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 4))
             // The stock may be 9 by now, so that 4 is sent at once.
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "falling", to: 4 }])
-            yield* fail(ledger, (yield* take(ledger)) as Taken, "pending")
+            yield* fail(ledger, (yield* take(ledger)) as Send, "pending")
             expect(yield* collect(ledger.unsettled)).toMatchObject([
-              { state: "doubtful", sent: 4, wanted: 4, confirmed: 4, doubt: { lowest: 9, highest: 9, until: late } }
+              { state: "doubtful", sent: 4, wanted: 4, confirmed: 4, doubt: { lowest: 9, highest: 9, until: utc(late) } }
             ])
             yield* settle(ledger, "A")
             // And once more when the request for 9 can no longer take effect.
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
             expect(yield* take(ledger)).toBeUndefined()
             yield* TestClock.setTime(late)
             yield* settle(ledger, "A")
@@ -92,7 +93,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* TestClock.setTime(2_000)
             yield* receive(ledger, row("A", 5))
             yield* receive(ledger, row("A", 4))
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
             expect(yield* take(ledger)).toBeUndefined()
           }))))
 
@@ -107,7 +108,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               productId: id("A"),
               value: 9,
               priority: "doubtful",
-              since: 0,
+              since: utc(0),
               attempts: 2,
               wasQuarantined: false,
               refusal: undefined
@@ -116,10 +117,10 @@ export const sends = (fresh: Fresh, runs: number): void => {
             // Another value has to outlast the request for 9 all the same.
             yield* receive(ledger, row("A", 3))
             yield* settle(ledger, "A")
-            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: late })
+            expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "doubtful", dueAt: utc(late) })
           }))))
 
-    it.effect("a refused product is quarantined with its reason until its moment comes, or another value is wanted", () =>
+    it.effect("a refused product is quarantined with its reason until it is due, or another value is wanted", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -131,7 +132,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               state: "quarantined",
               refusal: refusal(4),
               attempts: 1,
-              dueAt: 60_000
+              dueAt: utc(60_000)
             }])
             expect(yield* ledger.nextDue(Option.none())).toEqual(Option.none())
             yield* TestClock.setTime(59_999)
@@ -144,7 +145,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ value: 5, attempts: 1, wasQuarantined: false, refusal: undefined })
           }))))
 
-    it.effect("a refusal holds for the value that was refused, not for one that is wanted since", () =>
+    it.effect("a refusal holds for the refused value, not for one that is wanted since", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -152,12 +153,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
             for (const each of ["A", "B"]) {
               const taken = yield* begin(ledger, each)
               yield* receive(ledger, row("A", 5), row("B", each === "B" ? 5 : 4))
-              yield* fail(ledger, taken, "quarantined", each === "B" ? { seen: "absent" } : {})
+              yield* fail(ledger, taken, "quarantined", each === "B" ? { observed: "absent" } : {})
               expect(yield* entryOf(ledger, each)).toMatchObject({ state: "pending", wanted: 5, dueAt: undefined })
             }
           }))))
 
-    it.effect("a product that the service does not have has nothing that may arrive late", () =>
+    it.effect("a product that does not exist at the service has no late writes", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -165,23 +166,23 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "A", "doubtful")
             const taken = yield* begin(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            yield* fail(ledger, taken, "quarantined", { seen: "absent" })
+            yield* fail(ledger, taken, "quarantined", { observed: "absent" })
             expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", wanted: 5, doubt: undefined })
           }))))
 
-    it.effect("a product that the service does not have is sent even if an earlier confirmed value is wanted again", () =>
+    it.effect("a product that does not exist at the service is sent even if its earlier confirmed value is wanted again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4))
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            yield* failing(ledger, "A", "quarantined", { seen: "absent" })
+            yield* failing(ledger, "A", "quarantined", { observed: "absent" })
             yield* receive(ledger, row("A", 4))
             expect(yield* queueOf(ledger)).toMatchObject([{ productId: "A", priority: "rest", from: undefined, to: 4 }])
           }))))
 
-    it.effect("a confirmation has its moment, by the wall clock", () =>
+    it.effect("a confirmation has its time of the wall clock", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -189,10 +190,10 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* TestClock.setTime(1_700_000_000_000)
             yield* settle(ledger, "A")
             yield* receive(ledger, row("A", 5))
-            expect(yield* collect(ledger.unsettled)).toMatchObject([{ confirmed: 4, confirmedAt: 1_700_000_000_000 }])
+            expect(yield* collect(ledger.unsettled)).toMatchObject([{ confirmed: 4, confirmedAt: utc(1_700_000_000_000) }])
           }))))
 
-    it.effect("a doubt outlives a refusal: what the service may hold is not taken for what it once confirmed", () =>
+    it.effect("a doubt outlives a refusal: the value at the service is not assumed to be the confirmed one", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -215,23 +216,23 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* collect(ledger.unsettled)).toMatchObject([{ state: "doubtful", doubt: { lowest: 9, highest: 9 }, wanted: 77 }])
           }))))
 
-    it.effect("a response with another stock says what the service holds", () =>
+    it.effect("a response with another stock is the confirmed value", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 4), row("B", 4))
-            yield* failing(ledger, "A", "pending", { seen: 7 })
+            yield* failing(ledger, "A", "pending", { observed: 7 })
             expect(yield* entryOf(ledger, "A")).toMatchObject({ state: "pending", confirmed: 7 })
             yield* receive(ledger, row("A", 7), row("B", 4))
             expect(yield* stateOf(ledger, "A")).toBe("settled")
             // No stock that a product can be given.
             for (const odd of [2.5, 1e300, -3]) {
-              yield* failing(ledger, "B", "pending", { seen: odd })
+              yield* failing(ledger, "B", "pending", { observed: odd })
               expect(yield* entryOf(ledger, "B")).toMatchObject({ state: "pending", confirmed: odd === -3 ? -3 : undefined })
             }
           }))))
 
-    it.effect("texts of a response that no database can keep do not stop the ledger", () =>
+    it.effect("texts that no database can store do not stop the ledger", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -245,11 +246,11 @@ export const sends = (fresh: Fresh, runs: number): void => {
               value: 4
             })
             expect(yield* collect(ledger.history(Option.none()))).toMatchObject([{ code: "no\uFFFD \uFFFD", message: "no\uFFFD \uFFFD" }])
-            expect(yield* ledger.observe([{ productId: id(odd), stock: 1 }], 1, true)).toBe(0)
+            expect(yield* ledger.observe([{ productId: id(odd), stock: 1 }], utc(1), true)).toBe(0)
             expect(yield* ledger.release(Option.some([odd]))).toEqual([])
           }))))
 
-    it.effect("a product waits after a failure, and at once when the service is well again", () =>
+    it.effect("a product is delayed after a failure, and due at once when the service works again", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -266,8 +267,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "D", "doubtful")
             yield* receive(ledger, ...rest, row("D", 8), row("E", 4))
             yield* settle(ledger, "D")
-            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(1_501))
-            expect(yield* ledger.nextDue(Option.some(1))).toEqual(Option.some(late))
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(1_501)))
+            expect(yield* ledger.nextDue(Option.some(1))).toEqual(Option.some(utc(late)))
             expect(yield* take(ledger)).toBeUndefined()
             yield* ledger.retryNow
             // Not the one that waits for an earlier request.
@@ -275,11 +276,11 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A" })
             expect(yield* take(ledger)).toMatchObject({ productId: "C" })
             expect(yield* take(ledger)).toBeUndefined()
-            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(late))
+            expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(late)))
           }))))
   })
 
-  describe("what is handed out", () => {
+  describe("the product that is taken", () => {
     // Every combination of what is confirmed, what may arrive, and what is wanted now.
     const stocks = [0, 2, 5]
     const ways = [undefined, ...stocks].flatMap((confirmed) =>
@@ -308,7 +309,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             })
             const backlog = yield* ledger.backlog
             const queue = yield* queueOf(ledger)
-            const taken: Array<Taken> = []
+            const taken: Array<Send> = []
             for (let next = yield* take(ledger); next !== undefined; next = yield* take(ledger)) taken.push(next)
             expect(new Map(taken.map((each) => [each.productId, each.priority]))).toEqual(new Map(expected))
             expect(taken.map((each) => [each.productId, each.value])).toEqual(queue.map((each) => [each.productId, each.to]))
@@ -369,7 +370,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               }))
           })), { fastCheck: { numRuns: runs } })
 
-    it.effect("among equals is what waits longest, never what is being sent or waits for a moment; a value that changed meanwhile goes out as it is wanted then", () =>
+    it.effect("of one priority is the one that waits longest, never one that is sent or delayed, with its current value", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -379,22 +380,22 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* TestClock.setTime(2_000)
             yield* receive(ledger, row("B", 7), row("A", 1), row("C", 1))
             expect(yield* ledger.backlog).toMatchObject({
-              oldest: Option.some({ productId: "B", since: 0 }),
-              longest: { soldOut: undefined, rest: 0 }
+              oldest: Option.some({ productId: "B", since: utc(0) }),
+              longest: { soldOut: undefined, rest: utc(0) }
             })
             const taken = yield* take(ledger)
             expect(taken).toEqual({
               productId: "B",
               value: 7,
               priority: "rest",
-              since: 0,
+              since: utc(0),
               attempts: 1,
               wasQuarantined: false,
               refusal: undefined
             })
             yield* failing(ledger, "A", "pending", { retryIn: Duration.seconds(9) })
             expect(yield* ledger.backlog).toMatchObject({
-              oldest: Option.some({ productId: "C", since: 1_000 }),
+              oldest: Option.some({ productId: "C", since: utc(1_000) }),
               waiting: { rest: 2 },
               sending: 1
             })
@@ -402,12 +403,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toBeUndefined()
             yield* receive(ledger, row("B", 0), row("A", 1), row("C", 1))
             if (taken !== undefined) yield* ledger.confirm(taken)
-            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 0, priority: "soldOut", since: 2_000 })
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 0, priority: "soldOut", since: utc(2_000) })
             yield* TestClock.setTime(11_000)
             expect(yield* take(ledger)).toMatchObject({ productId: "A", attempts: 2, refusal: refusal(1) })
           }))))
 
-    it.effect("is the oldest confirmation where nothing waits, and only one from before the moment", () =>
+    it.effect("is the oldest confirmation if nothing is due, and only one from before the given time", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -416,23 +417,23 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* TestClock.setTime(1_000 * (index + 1))
               yield* settle(ledger, each)
             }
-            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(1_000))
+            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(utc(1_000)))
             expect(yield* take(ledger)).toBeUndefined()
             expect(yield* take(ledger, 1_000)).toBeUndefined()
             const asserted = yield* take(ledger, 2_500)
-            expect(asserted).toMatchObject({ productId: "B", value: 2, priority: "assertion", since: 1_000, attempts: 1 })
+            expect(asserted).toMatchObject({ productId: "B", value: 2, priority: "assertion", since: utc(1_000), attempts: 1 })
             expect(yield* take(ledger, 2_500)).toMatchObject({ productId: "C" })
             if (asserted !== undefined) yield* ledger.confirm(asserted)
             expect(yield* take(ledger, 2_500)).toBeUndefined()
             expect(yield* stateOf(ledger, "B")).toBe("settled")
           }))))
 
-    it.effect("on trial is any product that waits, due or not, except those that were tried", () =>
+    it.effect("for a half-open breaker is any unsettled product, due or not, except those that were tried", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const trial = (...except: ReadonlyArray<string>) =>
-              Effect.map(ledger.take({ _tag: "Trial", except: except.map(id) }), (taken) => Option.getOrUndefined(taken)?.productId)
+              Effect.map(ledger.take({ _tag: "HalfOpen", except: except.map(id) }), (taken) => Option.getOrUndefined(taken)?.productId)
             yield* receive(ledger, row("A", 0), row("B", 2), row("C", 3), row("D", 3), row("E", 3))
             yield* failing(ledger, "A", "pending", { retryIn: Duration.minutes(2) })
             yield* failing(ledger, "B", "pending", { retryIn: Duration.minutes(1) })
@@ -444,12 +445,12 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* trial()).toBeUndefined()
           }))))
 
-    it.effect("on trial is no quarantined product, and first one whose wanted stock has not failed, from either end", () =>
+    it.effect("for a half-open breaker is no quarantined product, and first one whose wanted stock has not failed, from either end", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             const trial = (from: "first" | "last") =>
-              Effect.map(ledger.take({ _tag: "Trial", except: [], from }), (taken) => Option.getOrUndefined(taken)?.productId)
+              Effect.map(ledger.take({ _tag: "HalfOpen", except: [], from }), (taken) => Option.getOrUndefined(taken)?.productId)
             yield* receive(ledger, row("A", 0), row("B", 0), row("C", 3), row("D", 3), row("E", 3))
             yield* failing(ledger, "A", "quarantined")
             yield* failing(ledger, "B", "pending")
@@ -460,7 +461,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             expect(yield* trial("first")).toBeUndefined()
           }))))
 
-    it.effect("is no excluded product; it is sent again when it is excluded no longer, whether the source names it or not", () =>
+    it.effect("is no excluded product; it is sent again once it is no longer excluded, whether the source names it or not", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -484,7 +485,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
   })
 
   describe("the queue", () => {
-    it.effect("has what is due by priority, then what waits for a moment, the next first", () =>
+    it.effect("has due products by priority, then delayed ones by their time", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -500,13 +501,13 @@ export const sends = (fresh: Fresh, runs: number): void => {
             ])
             expect(yield* ledger.backlog).toMatchObject({
               waiting: { soldOut: 2, rest: 2 },
-              oldest: Option.some({ productId: "A", since: 0 })
+              oldest: Option.some({ productId: "A", since: utc(0) })
             })
           }))))
   })
 
   describe("a wall clock that is set", () => {
-    it.effect("back makes what came from the future come from now", () =>
+    it.effect("back moves times in the future to now", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -518,14 +519,14 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 1), row("B", 1), row("C", 2))
             yield* TestClock.setTime(100_000)
             yield* ledger.clockChanged(-800_000)
-            expect(yield* take(ledger)).toMatchObject({ productId: "C", since: 5_000 })
+            expect(yield* take(ledger)).toMatchObject({ productId: "C", since: utc(5_000) })
             yield* TestClock.setTime(200_000)
-            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "A", since: 5_000 })
-            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "B", since: 100_000 })
+            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "A", since: utc(5_000) })
+            expect(yield* take(ledger, 200_000)).toMatchObject({ productId: "B", since: utc(100_000) })
           }))))
 
     for (const [way, jump] of [["back", -3_600_000], ["forward", 3_600_000]] as const) {
-      it.effect(`${way} moves what waits for a moment, what may arrive late, and the requests of the window`, () =>
+      it.effect(`${way} shifts delays, late writes and the requests of the window`, () =>
         at(fresh, (place) =>
           using(place, (ledger) =>
             Effect.gen(function*() {
@@ -538,8 +539,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
               const now = 10_000_000 + jump
               yield* TestClock.setTime(now)
               yield* ledger.clockChanged(jump)
-              expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(now + 30_000))
-              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: now + late, doubt: { until: now + late } })
+              expect(yield* ledger.nextDue(Option.none())).toEqual(Option.some(utc(now + 30_000)))
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: utc(now + late), doubt: { until: utc(now + late) } })
               expect(yield* ledger.requests).toEqual([Duration.zero, Duration.zero, Duration.zero])
               yield* TestClock.setTime(now + late)
               yield* settle(ledger, "B")
@@ -547,7 +548,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             }))))
     }
 
-    it.effect("back while no worker runs leaves nothing waiting for the future", () =>
+    it.effect("back while no worker runs leaves no delay longer than it was", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* TestClock.setTime(1_000_000_000)
@@ -564,9 +565,9 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
               yield* ledger.clockChanged(0)
-              expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: 35_000 })
-              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: 5_000 + 6 * 3_600_000 })
-              expect(yield* entryOf(ledger, "C")).toMatchObject({ dueAt: 5_000 + late, doubt: { until: 5_000 + late } })
+              expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: utc(35_000) })
+              expect(yield* entryOf(ledger, "B")).toMatchObject({ dueAt: utc(5_000 + 6 * 3_600_000) })
+              expect(yield* entryOf(ledger, "C")).toMatchObject({ dueAt: utc(5_000 + late), doubt: { until: utc(5_000 + late) } })
               // How long ago they were is not known.
               expect(yield* ledger.requests).toHaveLength(4)
             }))
@@ -582,7 +583,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
               yield* receive(ledger, row("A", 1), row("B", 2))
               yield* settle(ledger, "A")
               yield* TestClock.setTime(20_000)
-              yield* ledger.noteRequest
+              yield* ledger.recordRequest
               yield* failing(ledger, "B", "pending")
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([20_000, 0, 0])
             }))
@@ -590,7 +591,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
           yield* using(place, (ledger) =>
             Effect.gen(function*() {
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000])
-              yield* ledger.noteRequest
+              yield* ledger.recordRequest
               expect((yield* ledger.requests).map(Duration.toMillis)).toEqual([50_000, 50_000, 0])
             }))
           const [kept] = yield* inDatabase(place, (sql) => sql<{ n: number | string }>`SELECT count(*) AS n FROM request`)
@@ -614,8 +615,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
                 productId: "B",
                 value: 0,
                 reason: "soldOut",
-                sentAt: 2_000,
-                endedAt: 2_000,
+                sentAt: utc(2_000),
+                endedAt: utc(2_000),
                 outcome: "quarantined",
                 code: "NOT_FOUND",
                 message: "no such product"
@@ -624,8 +625,8 @@ export const sends = (fresh: Fresh, runs: number): void => {
                 productId: "A",
                 value: 1,
                 reason: "rest",
-                sentAt: 1_000,
-                endedAt: 2_000,
+                sentAt: utc(1_000),
+                endedAt: utc(2_000),
                 outcome: "confirmed",
                 code: undefined,
                 message: undefined
@@ -645,27 +646,27 @@ export const sends = (fresh: Fresh, runs: number): void => {
           }), "layer", { historyLimit: 5 })))
   })
 
-  describe("what the store is seen to hold", () => {
+  describe("a list of the store", () => {
     const observed = [["A", 1], ["B", 7], ["C", 3], ["OTHERS", 4]] as const
     const seen = observed.map(([each, stock]) => ({ productId: id(each), stock }))
 
-    it.effect("has a product sent again on request that differs from what was confirmed, and counts as a confirmation where it does not", () =>
+    it.effect("has differing products sent again on request, and confirms equal ones", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2), row("C", 0))
             for (const each of ["A", "B", "C"]) yield* settle(ledger, each)
             yield* TestClock.setTime(9_000)
-            expect(yield* ledger.observe(seen, 8_000, false)).toBe(2)
+            expect(yield* ledger.observe(seen, utc(8_000), false)).toBe(2)
             expect(yield* take(ledger)).toBeUndefined()
-            expect(yield* ledger.observe(seen, 8_000, true)).toBe(2)
-            expect(yield* take(ledger)).toMatchObject({ productId: "C", value: 0, priority: "soldOut", since: 9_000 })
-            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 2, priority: "falling", since: 9_000 })
+            expect(yield* ledger.observe(seen, utc(8_000), true)).toBe(2)
+            expect(yield* take(ledger)).toMatchObject({ productId: "C", value: 0, priority: "soldOut", since: utc(9_000) })
+            expect(yield* take(ledger)).toMatchObject({ productId: "B", value: 2, priority: "falling", since: utc(9_000) })
             expect(yield* take(ledger)).toBeUndefined()
-            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(8_000))
+            expect((yield* ledger.backlog).oldestConfirmation).toEqual(Option.some(utc(8_000)))
           }))))
 
-    it.effect("says nothing of what was sent, refused, changed or left since the look began", () =>
+    it.effect("is ignored for products that were sent, refused, changed or missing since its reading started", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -679,21 +680,23 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* begin(ledger, "C")
             yield* failing(ledger, "D", "doubtful")
             const before = yield* collect(ledger.unsettled)
-            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), 4_000, true)).toBe(
-              0
-            )
+            expect(yield* ledger.observe(["A", "B", "C", "D", "E"].map((each) => ({ productId: id(each), stock: 50 })), utc(4_000), true))
+              .toBe(
+                0
+              )
             expect(yield* collect(ledger.unsettled)).toEqual(before)
             expect(yield* stateOf(ledger, "A")).toBe("settled")
           }))))
 
-    it.effect("may be no stock that a product can be given", () =>
+    it.effect("may contain numbers that are no stock", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
             yield* receive(ledger, row("A", 1), row("B", 2))
             for (const each of ["A", "B"]) yield* settle(ledger, each)
             yield* TestClock.setTime(9_000)
-            expect(yield* ledger.observe([{ productId: id("A"), stock: 0.5 }, { productId: id("B"), stock: 1e300 }], 8_000, true)).toBe(2)
+            expect(yield* ledger.observe([{ productId: id("A"), stock: 0.5 }, { productId: id("B"), stock: 1e300 }], utc(8_000), true))
+              .toBe(2)
             expect(yield* queueOf(ledger)).toEqual([
               { productId: "A", priority: "rest", from: undefined, to: 1 },
               { productId: "B", priority: "rest", from: undefined, to: 2 }
@@ -711,7 +714,7 @@ export const sends = (fresh: Fresh, runs: number): void => {
             yield* settle(ledger, "D")
             expect(yield* take(ledger)).toBeUndefined()
             // From beside, as another process does it.
-            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "layerBeside")).toEqual(["B"])
+            expect(yield* using(place, (other) => other.release(Option.some(["B", "D", "X"])), "layerWithoutLock")).toEqual(["B"])
             expect(yield* take(ledger)).toMatchObject({ productId: "B", attempts: 1 })
             expect([...(yield* ledger.release(Option.none()))].sort()).toEqual(["A", "C"])
             expect(yield* ledger.counts).toMatchObject({ quarantined: 0, pending: 2, sending: 1, settled: 1 })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SourceError } from "@plaza/tabular/SourceError"
 import { Effect, FastCheck, Stream, TestClock } from "effect"
+import { utc } from "../utc.js"
 import {
   at,
   bad,
@@ -26,7 +27,7 @@ import {
 
 export const snapshots = (fresh: Fresh, runs: number): void => {
   describe("snapshots", () => {
-    it.effect("what was confirmed is known after the ledger is opened again, and only what differs waits", () =>
+    it.effect("confirmed stock is known after the ledger is opened again, and only differences wait", () =>
       at(fresh, (place) =>
         Effect.gen(function*() {
           yield* using(place, (ledger) =>
@@ -53,7 +54,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             yield* receive(ledger, row("A", 1), bad("X", "is odd", 3))
             const refused = new SourceError({ source: "x", line: 9, message: "broken" })
             const many = Stream.range(1, 2000).pipe(Stream.map((n) => row(`P${n}`, n)))
-            const failed = yield* Effect.flip(ledger.receive(intake(Stream.concat(many, Stream.fail(refused))), policy))
+            const failed = yield* Effect.flip(ledger.applySnapshot(intake(Stream.concat(many, Stream.fail(refused))), policy))
             expect(failed).toBe(refused)
             expect(yield* queueOf(ledger)).toEqual([{ productId: "A", priority: "rest", from: undefined, to: 1 }])
             expect(yield* collect(ledger.rowIssues)).toEqual([{ line: 3, productId: "X", kind: "rejected", reason: "is odd" }])
@@ -90,7 +91,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(issues[39]?.reason).toContain("the product has 40 rows (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …): keep one of them")
           }))))
 
-    it.effect("a source in which every product has two rows is refused, and nothing of it is taken", () =>
+    it.effect("a source in which every product has two rows is rejected as a whole", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -170,7 +171,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(yield* ledger.counts).toMatchObject({ negativeRows: 1, rejectedRows: 2 })
           }))))
 
-    it.effect("a product that is gone from the source keeps what is wanted, and is sent all the same", () =>
+    it.effect("a missing product keeps its wanted stock, and is sent nevertheless", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -181,11 +182,11 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(yield* take(ledger)).toMatchObject({ productId: "A", value: 1 })
           }))))
 
-    it.effect("more products than a page are all there, once, in order", () =>
+    it.effect("more products than a page are listed once, in order", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
-            yield* ledger.receive(intake(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n % 7, n + 1)))), policy)
+            yield* ledger.applySnapshot(intake(Stream.range(1, 3500).pipe(Stream.map((n) => row(`P${n}`, n % 7, n + 1)))), policy)
             const ids = (queue: ReadonlyArray<{ readonly productId: string }>) => queue.map(({ productId }) => productId)
             const queue = yield* queueOf(ledger)
             expect(new Set(ids(queue)).size).toBe(3500)
@@ -193,7 +194,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             for (const stream of [ledger.all, ledger.unsettled]) expect(ids(yield* collect(stream))).toEqual([...ids(queue)].sort())
           }))))
 
-    it.effect.prop("ids and stocks come back as they went in", [
+    it.effect.prop("ids and stocks are read as they were written", [
       FastCheck.uniqueArray(FastCheck.fullUnicodeString({ minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 20 }),
       FastCheck.maxSafeNat()
     ], ([ids, stock]) =>
@@ -212,7 +213,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             expect(yield* ledger.counts).toMatchObject({ settled: clean.length, pending: 0, sending: 0 })
           }))), { fastCheck: { numRuns: runs } })
 
-    it.effect("an id that no database can keep or find again rejects its row, and the rest counts", () =>
+    it.effect("an id that no database can store or find again rejects its row only", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -224,7 +225,7 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             )
           }))))
 
-    it.effect("a reason that no database can keep as it is does not stop the ledger", () =>
+    it.effect("a reason that no database can store does not stop the ledger", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {
@@ -241,15 +242,15 @@ export const snapshots = (fresh: Fresh, runs: number): void => {
             yield* failing(ledger, "C", "quarantined")
             yield* TestClock.setTime(5_000)
             expect(yield* receive(ledger, row("Z", 1, 2), row("A", 1, 3), row("B", 2, 4), row("C", 1, 5))).toMatchObject({ changed: 2 })
-            expect(yield* ledger.snapshot).toMatchObject({ takenAt: 5_000, rows: 4, unit: "line" })
+            expect(yield* ledger.snapshot).toMatchObject({ takenAt: utc(5_000), rows: 4, unit: "line" })
             expect(yield* collect(ledger.unsettled)).toMatchObject([
-              { productId: "B", line: 4, updatedAt: 5_000 },
+              { productId: "B", line: 4, updatedAt: utc(5_000) },
               { productId: "C", line: 5, state: "quarantined", refusal: refusal(1) },
               { productId: "Z", line: 2 }
             ])
           }))))
 
-    it.effect("a stock that is wanted while another one is sent waits for its end", () =>
+    it.effect("a stock that is wanted while another one is sent waits for that request", () =>
       at(fresh, (place) =>
         using(place, (ledger) =>
           Effect.gen(function*() {

@@ -9,16 +9,10 @@ import { ProductId } from "@plaza/domain"
 import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import type { Refusal } from "../../../src/ledger/Entry.js"
-import {
-  type Choice,
-  type Failed,
-  type Intake,
-  Ledger,
-  type LedgerOptions,
-  type SnapshotPolicy,
-  type Taken
-} from "../../../src/ledger/Ledger.js"
-import { layer, layerBeside, layerCopy, layerReader } from "../../../src/ledger/Open.js"
+import { type FailedSend, Ledger, type LedgerOptions, type Selection, type Send } from "../../../src/ledger/Ledger.js"
+import { layer, layerReadOnly, layerTemporaryCopy, layerWithoutLock } from "../../../src/ledger/Open.js"
+import type { SnapshotInput, SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
+import { utc } from "../utc.js"
 
 /** A place for a ledger where none is yet, which vanishes with the test. */
 export type Fresh = Effect.Effect<string, never, Scope.Scope>
@@ -30,7 +24,7 @@ export const freshFile: Fresh = Effect.map(
 
 export const options: LedgerOptions = { lateWrites: Duration.seconds(40), rateWindow: Duration.minutes(1), historyLimit: 1_000 }
 export const policy: SnapshotPolicy = {
-  gone: "leave",
+  missing: "leave",
   duplicates: "reject",
   guard: { share: 0.2, count: 10, window: Duration.days(1) },
   maxBadRows: undefined
@@ -41,34 +35,34 @@ export const unguarded: Partial<SnapshotPolicy> = { guard: { share: 1, count: 1_
 export const id = (text: string) => ProductId.make(text)
 let line = 1
 export const row = (productId: string, stock: number, at?: number): Row => ({
-  _tag: "Good",
+  _tag: "Valid",
   line: at ?? ++line,
   productId: id(productId),
   stock
 })
 export const negative = (productId: string, at?: number): Row => ({
-  _tag: "Good",
+  _tag: "Valid",
   line: at ?? ++line,
   productId: id(productId),
   stock: 0,
   negative: true
 })
 export const bad = (productId: string | undefined, reason: string, at?: number): Row => ({
-  _tag: "Bad",
+  _tag: "Rejected",
   line: at ?? ++line,
   productId,
   reason
 })
 export const refusal = (value: number): Refusal => ({ tag: "NotFound", code: "NOT_FOUND", message: "no such product", value })
 
-export const intake = <E = never>(rows: Stream.Stream<Row, E>, excluded: ReadonlyArray<string> = []): Intake<E, never> => ({
+export const intake = <E = never>(rows: Stream.Stream<Row, E>, excluded: ReadonlyArray<string> = []): SnapshotInput<E, never> => ({
   source: "stock.csv",
   unit: "line",
   rows,
   excluded: new Set(excluded)
 })
 
-const openers = { layer, layerBeside, layerCopy, layerReader }
+const openers = { layer, layerWithoutLock, layerTemporaryCopy, layerReadOnly }
 
 /** Uses the ledger as one process does, from opening to closing. */
 export const using = <A, E>(
@@ -92,11 +86,12 @@ export const inDatabase = <A, E>(place: string, use: (sql: SqlClient.SqlClient) 
     return yield* use(yield* PgClient.make({ url: Redacted.make(url.href), maxConnections: 1 }))
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
-export const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) => ledger.receive(intake(Stream.fromIterable(rows)), policy)
+export const receive = (ledger: Ledger["Type"], ...rows: ReadonlyArray<Row>) =>
+  ledger.applySnapshot(intake(Stream.fromIterable(rows)), policy)
 export const receiveOn = (ledger: Ledger["Type"], further: Partial<SnapshotPolicy>, ...rows: ReadonlyArray<Row>) =>
-  ledger.receive(intake(Stream.fromIterable(rows)), { ...policy, ...further })
+  ledger.applySnapshot(intake(Stream.fromIterable(rows)), { ...policy, ...further })
 export const receiveWithout = (ledger: Ledger["Type"], excluded: ReadonlyArray<string>, ...rows: ReadonlyArray<Row>) =>
-  ledger.receive(intake(Stream.fromIterable(rows), excluded), policy)
+  ledger.applySnapshot(intake(Stream.fromIterable(rows), excluded), policy)
 
 export const collect = <A, E>(stream: Stream.Stream<A, E>) => Effect.map(Stream.runCollect(stream), Chunk.toReadonlyArray)
 
@@ -112,26 +107,26 @@ export const stateOf = (ledger: Ledger["Type"], productId: string) => Effect.map
 /** Takes what is due; nothing is asserted again unless a moment is given. */
 export const take = (
   ledger: Ledger["Type"],
-  assertBefore?: number
-): Effect.Effect<Taken | undefined, Effect.Effect.Error<ReturnType<typeof ledger.take>>> =>
-  takeAs(ledger, { _tag: "Due", assertBefore: Option.fromNullable(assertBefore) })
+  confirmedBefore?: number
+): Effect.Effect<Send | undefined, Effect.Effect.Error<ReturnType<typeof ledger.take>>> =>
+  takeAs(ledger, { _tag: "Due", confirmedBefore: Option.map(Option.fromNullable(confirmedBefore), utc) })
 
-const takeAs = (ledger: Ledger["Type"], choice: Choice) => Effect.map(ledger.take(choice), Option.getOrUndefined)
+const takeAs = (ledger: Ledger["Type"], choice: Selection) => Effect.map(ledger.take(choice), Option.getOrUndefined)
 
 /** Takes this product, whatever else waits, due or not. */
 export const begin = (ledger: Ledger["Type"], productId: string) =>
   Effect.gen(function*() {
     const others = (yield* collect(ledger.unsettled)).flatMap((entry) => entry.productId === productId ? [] : [entry.productId])
-    const taken = yield* takeAs(ledger, { _tag: "Trial", except: others })
+    const taken = yield* takeAs(ledger, { _tag: "HalfOpen", except: others })
     if (taken?.productId !== productId) throw new Error(`${productId} does not wait`)
     return taken
   })
 
 export const settle = (ledger: Ledger["Type"], productId: string) => Effect.flatMap(begin(ledger, productId), ledger.confirm)
 
-export const fail = (ledger: Ledger["Type"], taken: Taken, state: Failed["state"], further: Partial<Failed> = {}) =>
+export const fail = (ledger: Ledger["Type"], taken: Send, state: FailedSend["state"], further: Partial<FailedSend> = {}) =>
   ledger.fail(taken, { state, refusal: refusal(taken.value), retryIn: Duration.zero, ...further })
 
 /** One request that ends like this. */
-export const failing = (ledger: Ledger["Type"], productId: string, state: Failed["state"], further: Partial<Failed> = {}) =>
+export const failing = (ledger: Ledger["Type"], productId: string, state: FailedSend["state"], further: Partial<FailedSend> = {}) =>
   Effect.flatMap(begin(ledger, productId), (taken) => fail(ledger, taken, state, further))

@@ -1,5 +1,5 @@
 /**
- * Compiles each endpoint of the domain's `HttpApi` into encoders of its request and a decoder of its response.
+ * Compiles each endpoint of the domain's `HttpApi` to encoders of its request and a decoder of its response.
  *
  * @since 0.1.0
  */
@@ -29,7 +29,7 @@ type Groups = typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infe
 type Endpoints = HttpApiGroup.HttpApiGroup.Endpoints<Groups>
 type EndpointOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.WithName<Endpoints, Name>
 
-/** The errors of every endpoint in the contract, without the decode error of the platform's server. */
+/** The errors of every endpoint of the contract, without the decode error of the platform's server. */
 type EveryCallError = Exclude<
   typeof PlazaApiWithStories extends HttpApi.HttpApi<infer _Id, infer _Groups, infer E, infer _R> ? E : never,
   { readonly _tag: "HttpApiDecodeError" }
@@ -44,7 +44,7 @@ type EveryCallError = Exclude<
 export type OperationName = Endpoints["name"]
 
 /**
- * The success of an operation; `void` for a response without a body, where the contract allows one.
+ * The success of an operation; `void` for a response without a body, if the contract allows one.
  *
  * @since 0.1.0
  * @category models
@@ -52,7 +52,7 @@ export type OperationName = Endpoints["name"]
 export type SuccessOf<Name extends OperationName> = HttpApiEndpoint.HttpApiEndpoint.Success<EndpointOf<Name>>
 
 /**
- * The failures of an operation by the contract: its error codes, the failures of any call, and for a write the unknown outcome.
+ * The failures of an operation: its error codes in the contract, the failures of any call, and for a write `OutcomeUnknown`.
  *
  * @since 0.1.0
  * @category models
@@ -65,7 +65,7 @@ export type FailureOf<Name extends OperationName> =
   | (EndpointOf<Name> extends { readonly method: "GET" } ? never : OutcomeUnknown)
 
 /**
- * The request of an operation by the contract: its path, query and payload.
+ * The request of an operation in the contract: its path, query and payload.
  *
  * @since 0.1.0
  * @category models
@@ -84,7 +84,7 @@ export type RequestOf<Name extends OperationName> = EndpointOf<Name> extends Htt
 > ?
     & ([Path] extends [never] ? unknown : { readonly path: Path })
     & ([UrlParams] extends [never] ? unknown : { readonly urlParams: UrlParams })
-    // The caller writes a multipart payload as a body; the contract's type for it is the server's.
+    // The caller passes a multipart payload as a body, because the contract has only the server's type for it.
     & ([Payload] extends [never] ? unknown
       : Payload extends Brand.Brand<HttpApiSchema.MultipartStreamTypeId> ? unknown
       : { readonly payload: Payload })
@@ -103,7 +103,7 @@ export interface Operation {
   readonly listed: ReadonlySet<string>
   readonly path: (params: unknown) => Either.Either<string, InvalidInput>
   readonly query: Encode<Query>
-  /** Undefined where the body isn't JSON or there is none. */
+  /** Undefined if the operation has no JSON body. */
   readonly payload: Encode | undefined
   readonly decode: (body: unknown) => Either.Either<unknown, string>
   /** Whether a response without a body is a success. */
@@ -116,13 +116,8 @@ const summary = (issues: ReadonlyArray<ParseResult.ArrayFormatterIssue>): { fiel
   return { field, message: field === "" ? message : `${field}: ${message}` }
 }
 
-/**
- * Encodes by a schema. The failure is one sentence that names the field.
- *
- * @since 0.1.0
- * @category encoding
- */
-export const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
+/** Encodes with a schema. The failure is one sentence that names the field. */
+const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
   const encode = Schema.encodeUnknownEither(schema)
   return (value) =>
     Either.mapLeft(
@@ -132,7 +127,7 @@ export const encoder = <A, I>(schema: Schema.Schema<A, I>): Encode<I> => {
 }
 
 /**
- * Decodes by a schema. The failure is one sentence that names the field.
+ * Decodes with a schema. The failure is one sentence that names the field.
  *
  * @since 0.1.0
  * @category encoding
@@ -145,14 +140,15 @@ export const decoder = <A, I>(schema: Schema.Schema<A, I>) => {
 
 const noQuery: Encode<Query> = () => Either.right({})
 
-// The contract's types ensure that its schemas need no context and that a query encodes to strings. The reflection has no types.
+// The cast is true because the contract's types ensure that its schemas need no context and that a query encodes to strings. The
+// reflection loses these types.
 const erased = <I = unknown>(schema: Schema.Schema.All): Schema.Schema<unknown, I> => schema as Schema.Schema<unknown, I>
 
-/** Whether a schema accepts any object. Encoding copies such an object and loses a property "__proto__". */
+/** Whether a schema accepts any object. Encoding would copy the object without a property "__proto__". */
 const isAnyObject = (ast: AST.AST): boolean =>
   AST.isTypeLiteral(ast) && ast.propertySignatures.length === 0 && ast.indexSignatures.some(({ type }) => AST.isUnknownKeyword(type))
 
-/** As {@link encoder}, but leaves an object of any form as it is. */
+/** As {@link encoder}, but returns an object of any form unchanged. */
 const payloadEncoder = (ast: AST.AST): Encode => {
   const encode = encoder(erased(Schema.make(ast)))
   return isAnyObject(ast) ? (value) => Either.map(encode(value), () => value) : encode
@@ -174,7 +170,7 @@ const pathOf = (template: string, schema: Option.Option<Schema.Schema.All>): Ope
 const codesOf = (ast: AST.AST): ReadonlyArray<string> =>
   (AST.isUnion(ast) ? ast.types : [ast]).flatMap((member) => Option.toArray(AST.getDescriptionAnnotation(member)))
 
-/** An endpoint of the contract, as the compiler needs it. */
+/** The parts of an endpoint that {@link compile} needs. */
 interface Endpoint {
   readonly name: string
   readonly area: string
@@ -184,14 +180,14 @@ interface Endpoint {
   readonly path: string
   readonly pathSchema: Option.Option<Schema.Schema.All>
   readonly querySchema: Option.Option<Schema.Schema.All>
-  /** The payload in JSON, where it has one. */
+  /** The JSON payload, if the endpoint has one. */
   readonly payload: Option.Option<AST.AST>
   readonly errors: ReadonlyArray<AST.AST>
   readonly success: Option.Option<AST.AST>
   readonly mayBeEmpty: boolean
 }
 
-/** Reads the endpoints from the contract: the only use of the platform's reflection. */
+/** Reads the endpoints from the contract. Only this function uses the platform's reflection. */
 const reflect = (): ReadonlyArray<Endpoint> => {
   const endpoints: Array<Endpoint> = []
   HttpApi.reflect(PlazaApiWithStories, {
@@ -234,7 +230,7 @@ const compile = (endpoint: Endpoint): Operation => ({
 let compiled: ReadonlyMap<string, Operation> | undefined
 
 /**
- * The compiled endpoint with a name.
+ * Returns the compiled endpoint with a name. The first call compiles all endpoints.
  *
  * @since 0.1.0
  * @category contract
@@ -243,7 +239,7 @@ export const operation = (name: OperationName): Operation => {
   compiled ??= new Map(reflect().map((endpoint) => [endpoint.name, compile(endpoint)]))
   const found = compiled.get(name)
   if (found === undefined) {
-    // The type allows only names of the contract.
+    // Impossible, because the type allows only names of the contract.
     throw new Error(`no operation ${name}`)
   }
   return found

@@ -1,8 +1,7 @@
 /**
- * Decodes by a schema as `Schema.decodeUnknownEither` does, faster for valid input. Schema's parser tracks every step for its
- * error messages, and reads a struct with transformed fields once for each side. The steps here come from the same syntax tree
- * and track nothing. Input that they reject goes to Schema's parser, which has the last word and the message. Decision 021 has the
- * figures.
+ * `Schema.decodeUnknownEither`, faster for valid input. Schema's parser tracks every step for its error messages, and reads a struct
+ * with transformed fields once for each side. The steps here are compiled from the same syntax tree and track nothing. Schema's
+ * parser decodes the input that they reject, and reports the error. Decision 021 has the figures.
  *
  * @since 0.1.0
  */
@@ -16,12 +15,12 @@ import * as AST from "effect/SchemaAST"
 
 type Step = (input: unknown) => unknown
 
-/** In place of a value: the input is invalid, or only Schema's parser can decide. */
+/** The result of a step for input that is invalid or that only Schema's parser can decode. */
 const rejected = Symbol("rejected")
 
 const valueOf = (result: unknown): unknown => Either.isEither(result) && Either.isRight(result) ? result.right : rejected
 
-/** Schema's parser, for what has no step here. */
+/** Schema's parser, for a type without a step here. */
 const bySchema = (ast: AST.AST): Step => {
   const decode = ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast))
   return (input) => valueOf(decode(input))
@@ -72,19 +71,19 @@ const struct = (fields: ReadonlyArray<Field>): Step => (input) => {
   }
   const output: Record<PropertyKey, unknown> = {}
   for (const { convert, from, to } of fields) {
-    // As Schema's parser: an inherited property counts for a required field only.
+    // Like Schema's parser, reads an inherited property for a required field only.
     const isRead = !from.isOptional || Object.hasOwn(input, from.name)
     let value = isRead ? from.step(input[from.name]) : undefined
-    let isThere = isRead
+    let isPresent = isRead
     if (convert !== undefined && value !== rejected) {
       const converted = convert(isRead ? Option.some(value) : Option.none())
-      isThere = Option.isSome(converted) || !to.isOptional
-      value = isThere ? to.step(Option.getOrUndefined(converted)) : undefined
+      isPresent = Option.isSome(converted) || !to.isOptional
+      value = isPresent ? to.step(Option.getOrUndefined(converted)) : undefined
     }
     if (value === rejected) {
       return rejected
     }
-    if (isThere) {
+    if (isPresent) {
       output[to.name] = value
     }
   }
@@ -93,20 +92,20 @@ const struct = (fields: ReadonlyArray<Field>): Step => (input) => {
 
 const sideOf = ({ isOptional, name, type }: AST.PropertySignature): Side => ({ name, isOptional, step: stepOf(type) })
 
-/** Parse options apply to everything below them, and fallbacks replace a failure. Only Schema's parser handles either. */
+/** Whether a type has parse options, which apply to all types below it, or a fallback. Only Schema's parser supports these. */
 const hasParseAnnotations = (ast: AST.AST): boolean =>
   Option.isSome(AST.getParseOptionsAnnotation(ast)) || Option.isSome(AST.getDecodingFallbackAnnotation(ast))
 
-/** A struct of named fields, none of which every object inherits. */
+/** Whether a type is a struct of named fields without names that every object inherits. */
 const isStruct = (ast: AST.AST): ast is AST.TypeLiteral =>
   AST.isTypeLiteral(ast) && !hasParseAnnotations(ast) && ast.indexSignatures.length === 0 && ast.propertySignatures.length > 0 &&
   ast.propertySignatures.every(({ name }) => !(name in Object.prototype))
 
-/** The item type of an array of any length. */
+/** The item type of an array of any length; undefined for other types. */
 const itemOf = (ast: AST.AST): AST.AST | undefined =>
   AST.isTupleType(ast) && !hasParseAnnotations(ast) && ast.elements.length === 0 && ast.rest.length === 1 ? ast.rest[0]?.type : undefined
 
-/** Whether every value of one type is a value of the other, so that it needs no second check. */
+/** Whether every value of one type is a value of the other type, so that a second check is unnecessary. */
 const isSameType = (type: AST.AST, other: AST.AST): boolean => {
   if (type === other) {
     return true
@@ -234,7 +233,7 @@ export const decodeUnknownEither = <A, I>(schema: Schema.Schema<A, I>) => {
   stepsOf.set(schema.ast, step)
   return (input: unknown): Either.Either<A, ParseResult.ParseError> => {
     const value = step(input)
-    // The steps come from the schema, so their result has its type.
+    // True because the steps are compiled from the schema, so they return a value of its type.
     return value === rejected ? Schema.decodeUnknownEither(schema)(input) : Either.right(value as A)
   }
 }

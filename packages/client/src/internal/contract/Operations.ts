@@ -1,6 +1,6 @@
 /**
- * Sends operations: encodes the request by the contract, delivers it by its delivery class, and decodes the response. The services
- * of the areas use it.
+ * Sends operations: encodes the request by the contract, delivers it by its delivery class, and decodes the response. All services
+ * use this module.
  *
  * @since 0.1.0
  */
@@ -43,21 +43,20 @@ import * as Pagination from "./Pagination.js"
  */
 export interface Reader<A> {
   readonly decode: (body: unknown) => Either.Either<A, string>
-  /** The result for a response without a body, where the request determines it. */
+  /** The result for a response without a body, if the request determines it. */
   readonly whenEmpty?: (() => A) | undefined
-  /** Fields of the result that the request determines, for responses that leave them out. */
+  /** Fields of the result that the request determines, for responses that omit them. */
   readonly known?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** @since 0.1.0 @category models */
-export interface SendOptions<A> {
-  /** The result for a response without a body, where the contract allows one. */
+interface SendOptions<A> {
+  /** The result for a response without a body, if the contract allows one. */
   readonly whenEmpty?: () => A
-  /** Fields of the result that the request determines, for responses that leave them out. */
+  /** Fields of the result that the request determines, for responses that omit them. */
   readonly known?: Readonly<Record<string, unknown>>
   /** For `Checkable` operations. */
   readonly check?: Check<A>
-  /** The body, where it isn't JSON. */
+  /** The body, if it isn't JSON. */
   readonly body?: HttpBody.HttpBody
   /** As {@link ApiRequest.canRepeat}. */
   readonly canRepeat?: (() => boolean) | undefined
@@ -72,7 +71,7 @@ export interface SendOptions<A> {
 export type OpenFailure = ServiceError | CallFailure | OutcomeUnknown
 
 /**
- * The result of an operation, where it has one.
+ * The result of an operation, without `void`.
  *
  * @since 0.1.0
  * @category models
@@ -80,13 +79,10 @@ export type OpenFailure = ServiceError | CallFailure | OutcomeUnknown
 export type ResultOf<Name extends OperationName> = Exclude<SuccessOf<Name>, void>
 
 /**
- * The clock of the service by the `Date` header of its last success, where that had one, and the moment of that response by the
- * monotonic clock of this process.
- *
- * @since 0.1.0
- * @category models
+ * The `Date` header of the service's last success, if it had one, and the time of that response by the monotonic clock of this
+ * process.
  */
-export interface ServiceClock {
+interface ServiceClock {
   readonly date: DateTime.Utc | undefined
   readonly receivedAt: MonotonicMillis
 }
@@ -106,22 +102,22 @@ export class Operations extends Context.Tag("@plaza/client/Operations")<Operatio
   ) => (urlParams: Pagination.PageRequest) => Effect.Effect<Pagination.FetchedPage<A>, FailureOf<Name>>
   /** Sends an encoded request. */
   readonly sendOpen: <A>(request: ApiRequest, reader: Reader<A>, check?: Check<A>) => Effect.Effect<A, OpenFailure>
-  /** The clock of the service by the `Date` of its last response. */
+  /** The clock of the service, from its last success. */
   readonly serviceClock: Effect.Effect<ServiceClock>
 }>() {}
 
 const parse = (text: string): Either.Either<unknown, string> =>
   Either.try({ try: (): unknown => JSON.parse(text), catch: () => "it is not JSON" })
 
-const isFilled = (value: unknown): boolean => Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
+const isNonEmpty = (value: unknown): boolean => Predicate.isObject(value) ? Object.keys(value).length > 0 : Boolean(value)
 
 /**
- * Whether the body of a success is an error envelope, with an error of any form. An empty field `error` is ignored.
+ * Whether the body of a success is an error envelope with an error of any form. An empty field `error` doesn't count.
  */
-const isError = (body: unknown): boolean => Predicate.isRecord(body) && isFilled(body["error"])
+const isError = (body: unknown): boolean => Predicate.isRecord(body) && isNonEmpty(body["error"])
 
-/** Adds the fields that the request determines and the response leaves out. */
-const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
+/** Adds the fields that the request determines and the response omits. */
+const withKnownFields = (body: unknown, known: Readonly<Record<string, unknown>> = {}): unknown =>
   Predicate.isRecord(body)
     ? { ...body, ...Record.filter(known, (_, name) => body[name] === undefined || body[name] === null) }
     : body
@@ -129,22 +125,23 @@ const completed = (body: unknown, known: Readonly<Record<string, unknown>> = {})
 const read = <A>(body: string, reader: Reader<A>): Either.Either<A, string> =>
   body.trim() === "" && reader.whenEmpty !== undefined
     ? Either.right(reader.whenEmpty())
-    : Either.flatMap(parse(body), (value) => isError(value) ? Either.left("it is an error") : reader.decode(completed(value, reader.known)))
+    : Either.flatMap(parse(body),
+      (value) => isError(value) ? Either.left("it is an error") : reader.decode(withKnownFields(value, reader.known)))
 
-/** The failure for a success that can't be decoded: a service fault for a read, final for a write. */
+/** The failure of a success that can't be decoded: a service fault for a read, `UnreadableSuccess` for a write. */
 const unreadable = (request: ApiRequest, attempts: number, { body, status }: ApiResponse, why: string): AttemptFailure =>
   request.delivery === "Read"
     ? new UnrecognizedError({
       status,
       category: "ServiceFault",
       attempts,
-      message: `the response with status ${status} can't be read (${why})`,
+      message: `the response with status ${status} can't be decoded (${why})`,
       details: { body: HttpAttempt.excerptOf(body) }
     })
-    : HttpAttempt.unreadable(request, attempts, status, `its response can't be read (${why})`, body)
+    : HttpAttempt.unreadable(request, attempts, status, `its response can't be decoded (${why})`, body)
 
 /**
- * A JSON body. Fails for a value that JSON can't represent, such as a cycle.
+ * Creates a JSON body. Fails for a value that JSON can't represent, such as a cycle.
  *
  * @since 0.1.0
  * @category encoding
@@ -152,14 +149,14 @@ const unreadable = (request: ApiRequest, attempts: number, { body, status }: Api
 export const jsonBody = (value: unknown): Either.Either<HttpBody.HttpBody, InvalidInput> =>
   Either.try({
     try: () => HttpBody.unsafeJson(value),
-    catch: () => new InvalidInput({ field: "", message: "the body can't be written as JSON" })
+    catch: () => new InvalidInput({ field: "", message: "the body can't be encoded as JSON" })
   })
 
-/** The wait budget of the call whose outcome a check looks up. */
+/** The wait budget of the call whose outcome a check searches for. */
 const checkedCall = fiberLocal<RateLimitedAttempt.WaitBudget | undefined>("@plaza/client/CheckedCall", undefined)
 
-/** A check belongs to its operation: it runs under the operation's span and within its maximum wait. */
-const within = <A>(
+/** Runs a check under the span of its call and within the call's maximum wait. */
+const withCallContext = <A>(
   span: Tracer.Span,
   budget: RateLimitedAttempt.WaitBudget,
   check: Check<A> | undefined
@@ -168,7 +165,7 @@ const within = <A>(
     ? check
     : { ...check, lookUp: check.lookUp.pipe(Effect.withParentSpan(span), checkedCall.locallyWith(() => budget)) }
 
-// The caller gives a body that isn't JSON. Without one, an operation without a payload has no body.
+// The caller passes a body that isn't JSON. Otherwise, an operation without a payload has no body.
 const bodyOf = (
   operation: Contract.Operation,
   payload: unknown,
@@ -249,7 +246,7 @@ export const make: Effect.Effect<
               operation: request.operation,
               delivery: request.delivery,
               retry: request.canRepeat === undefined ? retry : Schedule.whileInput(retry, request.canRepeat),
-              check: within(span, waitBudget, check)
+              check: withCallContext(span, waitBudget, check)
             }
           )
         }
@@ -283,9 +280,9 @@ export const make: Effect.Effect<
   }
 
   return {
-    // The compiled operations have no types. The contract gives them by name.
+    // True because the contract determines request, result and failures by name. The compiled operations lose these types.
     send: send as Operations["Type"]["send"],
-    // As for `send`: the contract lists the failures by name.
+    // True for the same reason as for `send`.
     sendPage: sendPage as Operations["Type"]["sendPage"],
     sendOpen,
     serviceClock: Effect.sync(() => serviceClock)

@@ -1,6 +1,6 @@
 /**
  * Lists as streams of pages and of items, in constant memory. The client fetches the next page while the program consumes the
- * current one. Items that are added or removed meanwhile may be missing or come twice, depending on the service.
+ * current one. If items are added or removed meanwhile, the list may omit items or emit them twice, depending on the service.
  *
  * Source: interface v1, "List behaviour".
  *
@@ -20,15 +20,20 @@ import * as Stream from "effect/Stream"
 import { CursorRejected, CursorRepeated, InvalidInput, isServiceError, UnreadableItem } from "../../ClientError.js"
 import { decoder } from "./Contract.js"
 
-/** @since 0.1.0 @category models */
+/**
+ * Options of a list.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ListOptions {
-  /** The most items in total (default: all). */
+  /** The maximum number of items in total (default: all). */
   readonly limit?: number | undefined
   /** Items per request, 1 to 100 (default: 100). */
   readonly pageSize?: number | undefined
   /**
-   * Where to start: the `nextCursor` of an earlier page (default: the first page). Cursors expire: the list fails with
-   * `CursorRejected` where the service no longer accepts the cursor.
+   * The `nextCursor` of the page before the first page to read (default: none, to read from the first page). Cursors expire: the
+   * list fails with `CursorRejected` if the service no longer accepts the cursor.
    * Source: interface v1, "List behaviour", rules 3 and 6.
    */
   readonly cursor?: Cursor | undefined
@@ -51,11 +56,11 @@ export interface FetchedPage<out A> extends Page<A> {
   readonly unreadable?: { readonly index: number; readonly why: string }
 }
 
-/** The failures of a list beside those of its requests. */
+/** The failures of a list in addition to those of its requests. */
 export type ListFailure = InvalidInput | CursorRepeated | CursorRejected | UnreadableItem
 
 /**
- * Decodes a page. Keeps the items before one that can't be decoded.
+ * Decodes a page. If an item can't be decoded, returns the items before it.
  *
  * @since 0.1.0
  * @category decoding
@@ -82,7 +87,7 @@ export const pageDecoder = <A, I>(item: Schema.Schema<A, I>) => {
 /** The page to fetch next. */
 interface Next {
   readonly cursor: Cursor | undefined
-  /** The most items left. */
+  /** The maximum number of items still to emit. */
   readonly remaining: number
   /** The page's number, from 1. */
   readonly number: number
@@ -101,25 +106,25 @@ const check = (options: ListOptions): Effect.Effect<{ limit: number; pageSize: n
     : Effect.succeed({ limit, pageSize })
 }
 
-// By category, because a service may have its own code for it. A redirect and a 408 say nothing about the cursor.
+// By category, because a service may have its own code for it. A redirect and a 408 don't concern the cursor.
 const isRefusedCursor = (failure: unknown): failure is ServiceError =>
   isServiceError(failure) && (failure.category === "InvalidRequest" || failure.category === "NotFound") &&
   failure.status >= 400 && failure.status !== 408
 
-/** A request that differs from an accepted one only by its cursor is rejected for the cursor. */
+/** The request differs from an accepted request only in its cursor, so the service rejected the cursor. */
 const rejected = (operation: string, number: number, cause: ServiceError) =>
   new CursorRejected({
     operation,
     message: number === 1
-      ? `${operation} can't start where it was asked to, because the service doesn't take the cursor (${cause.message}); ` +
+      ? `${operation} can't start from the given cursor, because the service rejected it (${cause.message}); ` +
         `read the list from its beginning`
-      : `${operation} can't go on, because the service no longer takes the cursor it gave (${cause.message}); ` +
+      : `${operation} can't continue, because the service rejected the cursor of page ${number} (${cause.message}); ` +
         `read the list again from its beginning`,
     cause
   })
 
 /**
- * The pages of a list, with no more items in total than the limit.
+ * The pages of a list, up to the limit in total.
  *
  * @since 0.1.0
  * @category streams
@@ -146,7 +151,7 @@ export const pages = <A, E, R>(
 
     const repeated = new CursorRepeated({
       operation,
-      message: `${operation} returned the same cursor twice; the list was ended, because it may repeat itself without end`
+      message: `${operation} returned the same cursor twice, so the list might never end; read it again from its beginning`
     })
 
     const unreadable = ({ cursor, number }: Next, nextCursor: Cursor | null, { index, why }: { index: number; why: string }) =>
@@ -156,9 +161,9 @@ export const pages = <A, E, R>(
         position: index + 1,
         cursor,
         nextCursor,
-        message: `${operation}: item ${index + 1} of page ${number} can't be read (${why}); ` + (nextCursor === null
+        message: `${operation}: item ${index + 1} of page ${number} can't be decoded (${why}); ` + (nextCursor === null
           ? "it is on the last page"
-          : `to continue with the page after it, start from cursor ${JSON.stringify(nextCursor)}`)
+          : `to continue with the next page, start from cursor ${JSON.stringify(nextCursor)}`)
       })
 
     type Fetched = Effect.Effect.Success<ReturnType<typeof ahead>>

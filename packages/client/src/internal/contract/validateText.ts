@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { InvalidInput } from "../../ClientError.js"
 
 /**
- * Fails with `InvalidInput` for an empty text. Whether blank text is valid is for the service to decide.
+ * Fails with `InvalidInput` for an empty text. The service decides whether blank text is valid.
  *
  * @since 0.1.0
  * @category checks

@@ -1,6 +1,6 @@
 /**
- * Time limits for attempts, and their end when the client is closed. One fiber watches all attempts in flight, because a fiber
- * and a timer for each would cost more than the rest of an attempt.
+ * Interrupts attempts that time out, and all attempts when the client's layer is released. One fiber watches all attempts in flight,
+ * because a fiber and a timer for each attempt would cost more than the rest of the attempt.
  *
  * @since 0.1.0
  */
@@ -17,63 +17,57 @@ import { clientClosed } from "./Shutdown.js"
 import type { Shutdown } from "./Shutdown.js"
 
 /**
- * An attempt that runs within a time limit.
+ * The deadline of an attempt: its timeout, counted from its last progress.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Watched {
-  /** The last progress. The limit counts from it. */
-  movedAt: MonotonicMillis
-  readonly limit: Duration.Duration
+export interface Deadline {
+  lastProgressAt: MonotonicMillis
+  readonly timeout: Duration.Duration
 }
 
-/**
- * The failures of an attempt that is interrupted.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Endings<E> {
+/** The failures of an interrupted attempt. */
+interface InterruptionFailures<E> {
   readonly onTimeout: () => E
-  /** The client was closed. */
+  /** The layer of the client was released. */
   readonly onShutdown: () => E
 }
 
 /** @since 0.1.0 @category models */
 export interface Deadlines {
   /**
-   * Interrupts an effect that makes no progress for the time limit, or when the client is closed, and fails instead. Starts
-   * nothing once the client is closed. Uses the clock of the caller.
+   * Interrupts an effect at its deadline, or when the layer is released, and fails. After the release it fails with `ClientClosed`
+   * and doesn't start the effect. Uses the clock of the caller.
    */
   readonly limit: <A, E, R, E2>(
     effect: Effect.Effect<A, E, R>,
-    watched: Watched,
-    endings: Endings<E2>
+    deadline: Deadline,
+    failures: InterruptionFailures<E2>
   ) => Effect.Effect<A, E | E2 | ClientClosed, R>
   /**
-   * The same for an operation that reports by a callback. `begin` starts it and returns the effect that stops it.
+   * The same for an operation with a callback. `start` starts the operation and returns the effect that stops it.
    */
   readonly limitAsync: <A, E, E2>(
-    begin: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
-    watched: Watched,
-    endings: Endings<E2>
+    start: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
+    deadline: Deadline,
+    failures: InterruptionFailures<E2>
   ) => Effect.Effect<A, E | E2 | ClientClosed>
 }
 
 interface Entry {
-  readonly watched: Watched
+  readonly deadline: Deadline
   readonly onTimeout: () => void
   readonly onShutdown: () => void
 }
 
-const expiresAt = ({ limit, movedAt }: Watched): MonotonicMillis => movedAt + Duration.toMillis(limit)
+const expiresAt = ({ lastProgressAt, timeout }: Deadline): MonotonicMillis => lastProgressAt + Duration.toMillis(timeout)
 
 /** @since 0.1.0 @category constructors */
 export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const entries = new Set<Entry>()
-    // The fiber that watches, and the moment at which it wakes.
+    // The fiber that watches the attempts, and the moment at which it wakes.
     let watcher: Fiber.RuntimeFiber<void> | undefined
     let wakesAt = Number.POSITIVE_INFINITY
 
@@ -84,12 +78,12 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
       }
     })
 
-    /** Sleeps until the first attempt may time out. Ends when there is none. */
+    /** Interrupts the expired attempts and sleeps until the next deadline. Ends when no attempt is in flight. */
     const watch: Effect.Effect<void> = monotonicWith((now) => {
       const expired: Array<Entry> = []
       let next = Number.POSITIVE_INFINITY
       for (const entry of entries) {
-        const moment = expiresAt(entry.watched)
+        const moment = expiresAt(entry.deadline)
         if (moment <= now) {
           entries.delete(entry)
           expired.push(entry)
@@ -102,20 +96,20 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
       if (isDone) {
         watcher = undefined
       }
-      // After the state is complete: an attempt that fails may be followed by another one at once.
+      // Last, when the state is complete: a failed attempt may start another attempt synchronously.
       for (const entry of expired) {
         entry.onTimeout()
       }
       return isDone ? Effect.void : Effect.andThen(sleepUntil(next), watch)
     })
 
-    /** Makes the watcher wake no later than this. */
+    /** Starts a watcher that wakes at this moment, unless the current watcher wakes earlier. */
     const watchUntil = (moment: MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (watcher !== undefined && wakesAt <= moment) {
           return Effect.void
         }
-        // It sleeps first, because the attempt that it watches begins after this.
+        // It sleeps first, because the attempt starts after this.
         return Effect.forkIn(Effect.interruptible(Effect.andThen(sleepUntil(moment), watch)), scope).pipe(
           Effect.flatMap((fiber) => {
             const previous = watcher
@@ -123,25 +117,25 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
             wakesAt = moment
             return previous === undefined ? Effect.void : Fiber.interruptFork(previous)
           }),
-          // Otherwise an interrupted attempt could leave a watcher that is not the recorded one.
+          // Otherwise an interruption could leave a watcher that `watcher` doesn't reference.
           Effect.uninterruptible
         )
       })
 
     const limitAsync = <A, E, E2>(
-      begin: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
-      watched: Watched,
-      endings: Endings<E2>
+      start: (resume: (result: Effect.Effect<A, E>) => void) => Effect.Effect<void>,
+      deadline: Deadline,
+      failures: InterruptionFailures<E2>
     ): Effect.Effect<A, E | E2 | ClientClosed> => {
       const ended = Effect.async<A, E | E2>((resume) => {
         const entry: Entry = {
-          watched,
-          onTimeout: () => resume(Effect.andThen(stop, Effect.fail(endings.onTimeout()))),
-          onShutdown: () => resume(Effect.andThen(stop, Effect.fail(endings.onShutdown())))
+          deadline,
+          onTimeout: () => resume(Effect.andThen(stop, Effect.fail(failures.onTimeout()))),
+          onShutdown: () => resume(Effect.andThen(stop, Effect.fail(failures.onShutdown())))
         }
-        // Before the start, because the operation may end at once.
+        // Before the start, because the operation may end synchronously.
         entries.add(entry)
-        const stop = begin((result) => {
+        const stop = start((result) => {
           entries.delete(entry)
           resume(result)
         })
@@ -153,22 +147,22 @@ export const make = (shutdown: Shutdown): Effect.Effect<Deadlines, never, Scope.
       return Effect.suspend((): Effect.Effect<A, E | E2 | ClientClosed> =>
         shutdown.isShutDown
           ? Effect.fail(clientClosed())
-          : watcher !== undefined && wakesAt <= expiresAt(watched)
+          : watcher !== undefined && wakesAt <= expiresAt(deadline)
           ? ended
-          : Effect.andThen(watchUntil(expiresAt(watched)), ended)
+          : Effect.andThen(watchUntil(expiresAt(deadline)), ended)
       )
     }
 
     return {
       limitAsync,
-      limit: <A, E, R, E2>(effect: Effect.Effect<A, E, R>, watched: Watched, endings: Endings<E2>) =>
+      limit: <A, E, R, E2>(effect: Effect.Effect<A, E, R>, deadline: Deadline, failures: InterruptionFailures<E2>) =>
         Effect.flatMap(Effect.runtime<R>(), (runtime) =>
           limitAsync<A, E, E2>((resume) => {
-            // Forked in here, so that it never runs without an owner that interrupts it. As an exit, so that Effect does not
-            // log a failed attempt as an unhandled failure of a fiber.
+            // Forked inside the callback, so that the caller always interrupts it. As an exit, so that Effect doesn't log a failed
+            // attempt as an unhandled failure of a fiber.
             const fiber = Runtime.runFork(runtime)(Effect.exit(Effect.interruptible(effect)))
             fiber.addObserver((exit) => resume(Exit.flatten(exit)))
             return Fiber.interrupt(fiber)
-          }, watched, endings))
+          }, deadline, failures))
     }
   })

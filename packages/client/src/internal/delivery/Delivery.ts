@@ -1,6 +1,6 @@
 /**
- * The delivery rules: which failures lead to another attempt, and the failure of a call with an unknown outcome. The rules
- * depend on the delivery class alone, not on the operation.
+ * The delivery rules: which failures lead to another attempt, and which calls end with an unknown outcome. The rules depend only on
+ * the delivery class, not on the operation.
  *
  * Source: interface v1, "Retry rules".
  *
@@ -17,18 +17,18 @@ import * as Metrics from "../../Metrics.js"
 import { driver } from "../Compat.js"
 
 /**
- * How a `Checkable` operation finds out whether an attempt succeeded.
+ * How a `Checkable` operation checks whether an attempt succeeded.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Check<A> {
   /**
-   * Looks for the effect of an attempt that has just failed: the result if it is there, none if it is not, a failure if it
-   * can't be decided. It may wait, so that it finds a late effect.
+   * Searches for the result of an attempt after its ambiguous failure. Returns the result, or `none` if the attempt had no effect.
+   * Fails if the search doesn't decide that. It may wait for a late effect.
    */
   readonly lookUp?: Effect.Effect<Option.Option<A>, Failure | Inconclusive>
-  /** Whether this response to a repeated request suggests that an earlier attempt succeeded. */
+  /** Whether this error response to a later attempt suggests that an earlier attempt succeeded. */
   readonly suggestsDone?: (failure: AttemptFailure) => boolean
 }
 
@@ -42,33 +42,33 @@ export interface Delivery<A> {
 }
 
 /**
- * - `definite`: the service did nothing, and another attempt may succeed.
+ * - `retryable`: the service did nothing, and another attempt may succeed.
  * - `ambiguous`: the service may have carried out the request.
  * - `final`: another attempt can't succeed.
  */
-type Verdict = "definite" | "ambiguous" | "final"
+type Classification = "retryable" | "ambiguous" | "final"
 
 type Outcome<A> = Effect.Effect<A, AttemptFailure | OutcomeUnknown>
 
 /**
- * Whether a request that ended with this undocumented status may have been carried out.
+ * Whether the service may have carried out a request that ended with this undocumented status below 500.
  *
  * @since 0.1.0
  * @category predicates
  */
-export const isOpenStatus = (status: number): boolean => (status >= 300 && status < 400) || status === 408
+export const isAmbiguousStatus = (status: number): boolean => (status >= 300 && status < 400) || status === 408
 
-const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict => {
+const classify = (failure: AttemptFailure, delivery: DeliveryClass): Classification => {
   if (isServiceError(failure)) {
-    if (delivery === "Read" ? failure.status === 408 : isOpenStatus(failure.status)) {
+    if (delivery === "Read" ? failure.status === 408 : isAmbiguousStatus(failure.status)) {
       return "ambiguous"
     }
-    // An attempt waits after a 429 by itself. A 429 here is beyond the maximum wait.
+    // `RateLimitedAttempt` retries after a 429. A 429 here is beyond the maximum wait.
     return failure.category === "ServiceFault" ? "ambiguous" : "final"
   }
   switch (failure._tag) {
     case "ConnectionFailed":
-      return "definite"
+      return "retryable"
     case "ConnectionLost":
     case "AttemptTimeout":
       return "ambiguous"
@@ -80,21 +80,21 @@ const verdictOf = (failure: AttemptFailure, delivery: DeliveryClass): Verdict =>
 }
 
 /**
- * Whether the service may still work on the request, for an unknown time: the time limit of the client or of a gateway ended the
- * attempt. Gateways use statuses from 504 for that.
+ * Whether the service may still process the request, for an unknown time, because the client or a gateway timed out. Gateways report
+ * that with a status of 504 or above.
  */
 const mayStillRun = (failure: AttemptFailure): boolean =>
   failure._tag === "AttemptTimeout" || (isServiceError(failure) && failure.status >= 504)
 
-/** Whether the client was closed, so that no other attempt can follow. */
+/** Whether the client's layer was released, so that no other attempt can follow. */
 const isClosed = (failure: AttemptFailure): boolean => failure._tag === "ConnectionLost" && failure.reason === "CLOSED"
 
-/** Whether the service refused the request, whenever it is sent. */
+/** Whether the service refused the request and would refuse a repetition too. */
 const isRefusal = (failure: AttemptFailure): boolean =>
-  isServiceError(failure) && !isOpenStatus(failure.status) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
+  isServiceError(failure) && !isAmbiguousStatus(failure.status) && failure.category !== "RateLimited" && failure.category !== "ServiceFault"
 
 /**
- * Runs attempts, numbered from 1, until one succeeds or the rules end the call.
+ * Runs attempts, numbered from 1, until an attempt succeeds or the rules end the call.
  *
  * @since 0.1.0
  * @category delivery
@@ -104,7 +104,7 @@ export const deliver = <A>(
   options: Delivery<A>
 ): Outcome<A> => Effect.catchAll(attempt(1), (failure) => retry(failure, attempt, options))
 
-/** Continues after a first attempt that failed. */
+/** Continues a call after its first attempt failed. */
 const retry = <A>(
   first: AttemptFailure,
   attempt: (number: number) => Effect.Effect<A, AttemptFailure>,
@@ -113,10 +113,9 @@ const retry = <A>(
   Effect.flatMap(driver(options.retry), (next) => {
     const { check, delivery, operation } = options
     let attempts = 1
-    /** Whether any attempt so far may have succeeded. It stays true until a success. */
-    let doubt = false
-    /** The last error response. */
-    let refused: AttemptFailure | undefined
+    /** Whether any attempt so far may have succeeded. */
+    let mayHaveSucceeded = false
+    let lastErrorResponse: AttemptFailure | undefined
 
     const unknown = (cause: Failure | Inconclusive, likely?: "done") =>
       new OutcomeUnknown({
@@ -124,21 +123,21 @@ const retry = <A>(
         attempts,
         ...(likely === undefined ? {} : { likely }),
         message: likely === "done"
-          ? `${operation} most likely happened, by this call or another (${cause.message}); check it before doing it again`
-          : `${operation} may or may not have happened (${cause.message}); check before doing it again`,
+          ? `${operation} most likely succeeded, by this call or another one (${cause.message}); check the result before you repeat it`
+          : `${operation} may or may not have succeeded (${cause.message}); check the result before you repeat it`,
         cause
       })
 
     /**
-     * Ends the call with its last failure, or with `OutcomeUnknown` where an earlier attempt may have succeeded. A refusal of a
-     * repeatable write stays: the caller can repeat the write safely when the reason is gone.
+     * Fails with the last failure, or with `OutcomeUnknown` if an earlier attempt may have succeeded. A repeatable write fails with
+     * its refusal in any case, because the caller can repeat it safely later.
      */
     const end = (last: AttemptFailure): Outcome<A> => {
-      // The error response before a wait that is too long says more, such as a 503 with a long `Retry-After`.
-      const failure = last._tag === "RateLimitWaitExceeded" && refused !== undefined ? refused : last
-      const stands = !doubt || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
-        (delivery === "Repeatable" && (isRefusal(failure) || verdictOf(failure, delivery) === "ambiguous"))
-      return Effect.fail(stands ? failure : unknown(failure, check?.suggestsDone?.(failure) === true ? "done" : undefined))
+      // If the wait is too long, the error response that caused it says more, such as a 503 with a long `Retry-After`.
+      const failure = last._tag === "RateLimitWaitExceeded" && lastErrorResponse !== undefined ? lastErrorResponse : last
+      const isReported = !mayHaveSucceeded || delivery === "Read" || failure._tag === "UnreadableSuccess" ||
+        (delivery === "Repeatable" && (isRefusal(failure) || classify(failure, delivery) === "ambiguous"))
+      return Effect.fail(isReported ? failure : unknown(failure, check?.suggestsDone?.(failure) === true ? "done" : undefined))
     }
 
     const run: Outcome<A> = Effect.suspend(() => {
@@ -146,7 +145,7 @@ const retry = <A>(
       return Effect.catchAll(attempt(attempts), after)
     })
 
-    const again = (failure: AttemptFailure): Outcome<A> =>
+    const retryAfterDelay = (failure: AttemptFailure): Outcome<A> =>
       Effect.flatMap(next(failure), (recurs) =>
         recurs
           ? Effect.logDebug("retry").pipe(
@@ -156,7 +155,7 @@ const retry = <A>(
           )
           : end(failure))
 
-    /** Looks for the effect of the last attempt, and continues with `otherwise` where it is not there. */
+    /** Searches for the result of the last attempt, and continues with `otherwise` if the attempt had no effect. */
     const lookUp = (
       otherwise: Outcome<A>,
       undecided: (cause: Failure | Inconclusive) => AttemptFailure | OutcomeUnknown
@@ -169,18 +168,20 @@ const retry = <A>(
         })
 
     const after = (failure: AttemptFailure): Outcome<A> => {
-      refused = isServiceError(failure) ? failure : refused
-      switch (verdictOf(failure, delivery)) {
+      lastErrorResponse = isServiceError(failure) ? failure : lastErrorResponse
+      switch (classify(failure, delivery)) {
         case "final":
           return failure._tag === "UnreadableSuccess" ? lookUp(end(failure), () => failure) : end(failure)
-        case "definite":
-          return again(failure)
+        case "retryable":
+          return retryAfterDelay(failure)
         case "ambiguous": {
-          doubt = true
+          mayHaveSucceeded = true
           if (isClosed(failure)) {
             return end(failure)
           }
-          const otherwise = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure)) ? end(failure) : again(failure)
+          const otherwise = delivery === "Once" || (check?.lookUp !== undefined && mayStillRun(failure))
+            ? end(failure)
+            : retryAfterDelay(failure)
           return lookUp(otherwise, unknown)
         }
       }

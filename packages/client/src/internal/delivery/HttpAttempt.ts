@@ -1,6 +1,6 @@
 /**
- * Sends one request within its time limit, and reads its response or fails with a typed failure. `RateLimitedAttempt` waits for
- * a slot before.
+ * Sends one request within its timeout, and reads its response or fails with a typed failure. `RateLimitedAttempt` acquires a slot
+ * before.
  *
  * @since 0.1.0
  */
@@ -35,21 +35,21 @@ import type { Shutdown } from "./Shutdown.js"
  * @since 0.1.0
  * @category models
  */
-export interface Progress extends Deadlines.Watched {
-  /** Attempts of the call, this one included. */
+export interface Progress extends Deadlines.Deadline {
+  /** The number of attempts of the call so far. */
   readonly attempts: number
   readonly span: Tracer.Span
   readonly sentAt: DateTime.Utc
   /** The head of the response; undefined before it arrives. */
   head: Transport.Head | undefined
-  /** Whether the request has had a connection; undefined where the HTTP client doesn't report that. */
+  /** Whether the request has had a connection; undefined if the HTTP client doesn't report that. */
   isConnected?: boolean | undefined
 }
 
 /** @since 0.1.0 @category models */
 export type Send = (request: ApiRequest, progress: Progress) => Effect.Effect<ApiResponse, AttemptFailure>
 
-// The part that is read of a response whose `Content-Length` is beyond the limit.
+// The bytes to read of an error response whose `Content-Length` exceeds the maximum.
 const excerptBytes = 4 * excerptLength
 
 const isSuccess = (head: Transport.Head): boolean => head.status >= 200 && head.status < 300
@@ -71,7 +71,7 @@ export const make = (
     const deadlines = yield* Deadlines.make(shutdown)
     const host = new URL(settings.baseUrl).host
     const given = yield* HttpClient.HttpClient
-    // The span of the attempt covers the request.
+    // Without a span per request, because the span of the attempt covers it.
     const client = HttpClient.withTracerDisabledWhen(yield* noRedirects(given), () => true)
     const transport = Transport.of(given)
 
@@ -81,23 +81,23 @@ export const make = (
       const { attempts, head } = progress
       const { connected } = transport
       const reason = redaction.text(transport.reason)
-      // The errors of HTTP clients may hold the request with its headers.
+      // The error of an HTTP client may reference the request with its headers.
       const cause = redaction.cause(thrown)
       if (head !== undefined && request.delivery !== "Read") {
-        return unreadable(request, attempts, head.status, `its response broke off (${reason})`, "")
+        return unreadable(request, attempts, head.status, `the connection broke before the end of its response (${reason})`, "")
       }
       return connected
         ? new ConnectionLost({
           attempts,
           reason,
           cause,
-          message: `the connection to ${host} broke before the whole response was there (${reason})`
+          message: `the connection to ${host} broke before the end of the response (${reason})`
         })
         : new ConnectionFailed({
           attempts,
           reason,
           cause,
-          message: `can't reach ${host} (${reason}); check the base address and the network`
+          message: `can't connect to ${host} (${reason}); check the base URL and the network`
         })
     }
 
@@ -122,15 +122,15 @@ export const make = (
         return refused(request, progress, head, "", progress.sentAt)
       }
       return head !== undefined && request.delivery !== "Read"
-        ? unreadable(request, attempts, head.status, "its response didn't end in time", "")
+        ? unreadable(request, attempts, head.status, "its response was not complete before the timeout", "")
         : new AttemptTimeout({
           attempts,
-          timeout: progress.limit,
-          message: `no whole response from ${host} within ${Duration.format(progress.limit)}`
+          timeout: progress.timeout,
+          message: `no complete response from ${host} within ${Duration.format(progress.timeout)}`
         })
     }
 
-    /** The client was closed after the request had left, so its outcome is unknown. */
+    /** The client's layer was released while the request was in flight, so its outcome is unknown. */
     const closedInFlight = (request: ApiRequest, progress: Progress): AttemptFailure => {
       const { attempts, head } = progress
       if (head !== undefined) {
@@ -141,16 +141,16 @@ export const make = (
       return new ConnectionLost({
         attempts,
         reason: "CLOSED",
-        message: `the client was closed before ${host} had responded; keep the scope of its layer open until calls have ended`
+        message: `the client was closed before the response from ${host}; keep the scope of its layer open until all calls have ended`
       })
     }
 
-    /** Records the head of a response. Returns how many bytes of its body to read. */
+    /** Records the head of a response. Returns the maximum number of bytes to read of its body. */
     const noteHead = (progress: Progress, head: Transport.Head): number => {
       progress.span.attribute("http.response.status_code", head.status)
       progress.head = head
       const isTooLong = Number(head.headers["content-length"] ?? 0) > settings.maxResponseBytes
-      // An error reports the beginning of its body, however long it is.
+      // An error reports the beginning of its body even if the body is too long.
       return !isTooLong ? settings.maxResponseBytes : isSuccess(head) ? 0 : excerptBytes
     }
 
@@ -160,7 +160,7 @@ export const make = (
         ? new ConnectionLost({
           attempts,
           reason: "RESPONSE_TOO_LARGE",
-          message: `the connection to ${host} was dropped, because ${why}`
+          message: `the client closed the connection to ${host}, because ${why}`
         })
         : unreadable(request, attempts, status, why, body)
     }
@@ -171,7 +171,7 @@ export const make = (
       head: Transport.Head,
       { isCut, text }: Transport.Body
     ): Effect.Effect<ApiResponse, AttemptFailure> => {
-      // A proxy may echo the request with its key, and error messages show what can't be decoded.
+      // A proxy may echo the request with its key, and error messages contain parts of bodies.
       const body = redaction.text(isCut ? withoutPartOf(key, text) : text)
       if (isCut && isSuccess(head)) {
         return Effect.fail(tooLarge(request, progress, head, body))
@@ -181,8 +181,8 @@ export const make = (
         : Effect.flatMap(DateTime.now, (now) => Effect.fail(refused(request, progress, head, body, now)))
     }
 
-    /** An error response whose body breaks off is still that error. */
-    const brokenOff = (
+    /** An error response with an incomplete body is still an error response. */
+    const interruptedResponse = (
       request: ApiRequest,
       progress: Progress,
       reason: TransportReason,
@@ -196,14 +196,14 @@ export const make = (
       const httpRequest = HttpClientRequest.make(request.method)(settings.baseUrl + request.path, {
         urlParams: request.query,
         headers: headersOf(progress),
-        body: watched(request.body, progress)
+        body: reportingProgress(request.body, progress)
       })
       const response = Effect.flatMap(client.execute(httpRequest), (response) => {
         return Effect.map(ResponseBody.read(response, noteHead(progress, response)), (body) => ({ head: response, body }))
       })
       return deadlines.limit(
         Effect.matchEffect(response, {
-          onFailure: (error) => brokenOff(request, progress, reasonOf(error), error.cause),
+          onFailure: (error) => interruptedResponse(request, progress, reasonOf(error), error.cause),
           onSuccess: ({ body, head }) => conclude(request, progress, head, body)
         }),
         progress,
@@ -229,9 +229,9 @@ export const make = (
             onHead: (head) => noteHead(progress, head),
             onEnd: (head, body) => resume(conclude(request, progress, head, body)),
             onFailure: (cause) => {
-              // The transport knows whether there was a connection; a code only suggests it.
+              // The transport reports the connection, so the code of the error isn't needed for that.
               const { reason } = reasonOfCause(cause, "Transport")
-              resume(brokenOff(request, progress, { reason, connected: progress.isConnected === true }, cause))
+              resume(interruptedResponse(request, progress, { reason, connected: progress.isConnected === true }, cause))
             }
           })
           return Effect.sync(abort)
@@ -239,7 +239,7 @@ export const make = (
         progress,
         {
           onTimeout: () => {
-            // First, so that a request that is reported as never connected does not connect afterwards.
+            // First, so that a request that is reported as never connected can't connect afterwards.
             abort()
             return timedOut(request, progress)
           },
@@ -254,10 +254,10 @@ export const make = (
         : byClient(request, progress)
   })
 
-// The longest escape of one character of a key, in JSON, HTML and the like.
+// The length of the longest common escape of one character, in JSON or HTML.
 const longestEscape = 8
 
-/** A cut text without its end, which may hold the beginning of a key that redaction can't recognise. */
+/** A truncated text without its end, which may contain the beginning of a key. Redaction can't recognise a part of a key. */
 const withoutPartOf = (key: string, text: string): string => text.slice(0, Math.max(0, text.length - longestEscape * key.length))
 
 const noBody: Transport.Body = { text: "", isCut: false }
@@ -276,15 +276,15 @@ const urlOf = (address: string, query: ApiRequest["query"]): URL => {
   return url
 }
 
-/** The body, with each chunk that goes out recorded as progress. */
-const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody =>
+/** The body, which records the time of each chunk that is sent. */
+const reportingProgress = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody =>
   body._tag === "Stream"
     ? HttpBody.stream(
-      // `Multipart` needs its chunks as they are.
+      // By chunk, because `Multipart` depends on its chunk boundaries.
       tapChunks(
         body.stream,
         Effect.map(monotonicNow, (now) => {
-          progress.movedAt = now
+          progress.lastProgressAt = now
         })
       ),
       body.contentType,
@@ -301,7 +301,7 @@ const watched = (body: HttpBody.HttpBody, progress: Progress): HttpBody.HttpBody
 export const excerptOf = (body: string): string => body.slice(0, excerptLength)
 
 /**
- * The failure for a 2xx with a body that can't be read.
+ * The failure of a write with a 2xx response whose body can't be read.
  *
  * @since 0.1.0
  * @category constructors
@@ -317,6 +317,7 @@ export const unreadable = (
     attempts,
     operation: request.operation,
     status,
-    message: `the service reported success (status ${status}), but ${why}; the request was not sent again`,
+    message:
+      `the service reported success (status ${status}), but ${why}; check the result, because the client doesn't send the request again`,
     body: excerptOf(body)
   })

@@ -1,5 +1,5 @@
 /**
- * A mutex for each key: effects with the same key run one after the other, in the order in which they were started.
+ * A mutex for each key: effects with the same key run one after the other, first in, first out.
  *
  * @since 0.1.0
  */
@@ -14,8 +14,7 @@ interface Entry {
 }
 
 /**
- * Needs no scope and keeps nothing for a key that is not in use. A call after the release of its layer therefore still fails
- * as the client decides.
+ * Needs no scope. A call after the layer's release still passes and then fails with `ClientClosed`.
  *
  * @since 0.1.0
  * @category constructors

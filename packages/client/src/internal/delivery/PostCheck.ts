@@ -1,7 +1,7 @@
 /**
- * Decides from the account's list of posts whether a post of unknown outcome exists. A listed post is the call's own only where
- * text and time agree, because a service may change texts, leave out fields, use another clock for `createdAt` than for `Date`,
- * and list a post late. In doubt the outcome stays unknown.
+ * Decides from the account's list of posts whether a post of unknown outcome exists. A listed post belongs to the call only if its
+ * text and its time match, because a service may change texts, omit fields, use different clocks for `createdAt` and `Date`, and
+ * list a post late. If the list doesn't decide it, the outcome stays unknown.
  *
  * Source: interface v1, "Retry rules": "first check that the action did not already happen".
  *
@@ -19,10 +19,10 @@ import { Inconclusive } from "../../ClientError.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicNow } from "../Compat.js"
 import type { PageRequest } from "../contract/Pagination.js"
-import { resemblance } from "./PostText.js"
+import { compare } from "./PostText.js"
 
 /**
- * The offset of the clock that stamps posts from the monotonic clock of this process: `least` to `most` milliseconds.
+ * The clock of `createdAt`, as an offset from the monotonic clock of this process: `least` to `most` milliseconds.
  *
  * @since 0.1.0
  * @category models
@@ -32,14 +32,15 @@ export interface StampClock {
   readonly most: number
 }
 
-// The clocks of a service's servers differ by about this much.
+// An assumption about the difference between the clocks of one service's servers.
 const toleranceMillis = 2_000
 
-// `createdAt` is documented as UTC, but a server's clock may be wrong by as much as a time zone.
+// `createdAt` is documented as UTC, but a server may write local time. Time zones span 26 hours.
 const doubtfulMillis = 26 * 3_600_000
 
 /**
- * The clock by a post that this client made: its stamp lies between sending and receiving, perhaps cut to a whole second.
+ * The clock from a post that this client created: its `createdAt` is between sending and receiving, perhaps truncated to a whole
+ * second.
  *
  * @since 0.1.0
  * @category constructors
@@ -50,7 +51,7 @@ export const fromOwnPost = (createdAt: DateTime.Utc, sentAt: MonotonicMillis, re
 })
 
 /**
- * The clock by a `Date` header, which counts whole seconds.
+ * The clock from a `Date` header, which has whole seconds.
  *
  * @since 0.1.0
  * @category constructors
@@ -60,16 +61,16 @@ export const fromDate = (date: DateTime.Utc, receivedAt: MonotonicMillis): Stamp
   most: DateTime.toEpochMillis(date) + 1_000 - receivedAt
 })
 
-/** The latest moment that a stamp may stand for, in milliseconds since the epoch: one in whole seconds may have been cut. */
+/** The latest instant that a `createdAt` can mean, in milliseconds since the epoch: a whole second may be truncated. */
 const latestMoment = (createdAt: DateTime.Utc): number => {
   const stamp = DateTime.toEpochMillis(createdAt)
   return stamp % 1_000 === 0 ? stamp + 999 : stamp
 }
 
 /**
- * When a listed post was made, as far as its stamp shows: during the call, certainly before the call, or neither for certain.
+ * When a listed post was created, from its `createdAt`: during the call, before the call, or undecided.
  */
-type Age = "duringCall" | "doubtful" | "older"
+type Age = "duringCall" | "undecided" | "older"
 
 const ageOf = (
   createdAt: DateTime.Utc | undefined,
@@ -78,14 +79,14 @@ const ageOf = (
   clock: StampClock | undefined
 ): Age => {
   if (createdAt === undefined || clock === undefined) {
-    return "doubtful"
+    return "undecided"
   }
   const earliest = startedAt + clock.least
   return latestMoment(createdAt) < earliest - doubtfulMillis
-    // The start of the epoch is a placeholder.
-    ? DateTime.toEpochMillis(createdAt) > 0 ? "older" : "doubtful"
+    // Services use the epoch as a placeholder.
+    ? DateTime.toEpochMillis(createdAt) > 0 ? "older" : "undecided"
     : latestMoment(createdAt) < earliest || DateTime.toEpochMillis(createdAt) > at + clock.most + toleranceMillis
-    ? "doubtful"
+    ? "undecided"
     : "duringCall"
 }
 
@@ -94,37 +95,37 @@ export interface Search<E> {
   readonly post: NewPost
   /** The start of the first attempt. */
   readonly startedAt: MonotonicMillis
-  /** How long the service may work on a failed request, or list posts without a new one. */
+  /** How long the service may process a failed request, or omit a new post from the list. */
   readonly settleTime: Duration.Duration
-  /** Whether the post is the result of another call of this client. */
+  /** Whether another call of this client returned the post. */
   readonly isClaimed: (id: PostId) => boolean
-  /** The last post that this client made: a list from newest to oldest holds it before older ones. */
+  /** The last post that this client created: a list from newest to oldest contains it before older posts. */
   readonly lastClaimed: PostId | undefined
-  /** Whether the post belongs to another call of this client with an open outcome. */
-  readonly isOthers: (post: Post) => boolean
-  /** Whether the post may belong to another such call. */
-  readonly mayBeOthers: (post: Post) => boolean
+  /** Whether the post belongs to another call of this client that runs or has an unknown outcome. */
+  readonly isOfOtherCall: (post: Post) => boolean
+  /** Whether the post may belong to such a call. */
+  readonly mayBeOfOtherCall: (post: Post) => boolean
   readonly listPosts: (request: PageRequest) => Effect.Effect<Page<Post>, E>
-  /** Undefined where no response had a `Date`. */
+  /** Undefined if no response had a `Date`. */
   readonly stampClock: Effect.Effect<StampClock | undefined>
 }
 
-// The most pages of one search.
+// The maximum number of pages of one search.
 const maxPages = 10
 
-// A list that runs from newest to oldest through this many posts is assumed to continue like that.
+// A list that is in descending order through this many posts is assumed to stay in that order.
 const enoughToShowOrder = 20
 
 interface Order {
   readonly last: number
   readonly isDescending: boolean
-  /** Posts that are older than the one before. Equal stamps show no order. */
+  /** Posts that are older than the post before. Equal values of `createdAt` show no order. */
   readonly descents: number
-  /** Whether the last post of this client was seen, where there is one. */
+  /** Whether the search has reached the last post of this client, if there is one. */
   readonly hasLast: boolean
 }
 
-const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
+const searchOnce = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
   const from = (
     cursor: Cursor | undefined,
     pagesLeft: number,
@@ -133,7 +134,7 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
   ): Effect.Effect<Option.Option<Post>, E | Inconclusive> =>
     Effect.gen(function*() {
       if (pagesLeft === 0) {
-        return yield* new Inconclusive({ message: `it is not among the first ${maxPages} pages of the account's posts` })
+        return yield* new Inconclusive({ message: `the post is not on the first ${maxPages} pages of the account's posts` })
       }
       const page = yield* search.listPosts({ limit: Limits.maxPageSize, ...(cursor === undefined ? {} : { cursor }) })
       const clock = yield* search.stampClock
@@ -151,17 +152,17 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
         if (oldest === "older" || search.isClaimed(post.id)) {
           continue
         }
-        const likeness = resemblance(search.post, post)
-        if (likeness === "same" && oldest === "duringCall" && !search.mayBeOthers(post)) {
+        const match = compare(search.post, post)
+        if (match === "same" && oldest === "duringCall" && !search.mayBeOfOtherCall(post)) {
           return Option.some(post)
         }
-        // A new post of no other call may be this one, whatever its text: services rewrite links, names and more.
-        if (likeness !== "different" || (oldest === "duringCall" && !search.isOthers(post))) {
-          doubtHere ??= likeness !== "same"
+        // A new post that belongs to no other call may be this one, even with another text: services rewrite links and names.
+        if (match !== "different" || (oldest === "duringCall" && !search.isOfOtherCall(post))) {
+          doubtHere ??= match !== "same"
             ? `the new post ${post.id} may be this one`
             : oldest === "duringCall"
-            ? `the post ${post.id} may be that of another call`
-            : `the equal post ${post.id} may be this one or an older one`
+            ? `the post ${post.id} may belong to another call`
+            : `the equal post ${post.id} may be this one or an older post`
         }
       }
       const isPast = isDescending && hasLast && descents >= enoughToShowOrder && oldest === "older"
@@ -175,22 +176,22 @@ const look = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inco
   return from(undefined, maxPages, unread, undefined)
 }
 
-// Most posts are listed at once, or never.
+// Most services list a new post at once.
 const firstPause = Duration.seconds(1)
 
 /**
- * Looks for the post of a call whose attempt has just failed: after a short pause, and again at the end of the settle time.
- * Returns none where the post was not listed at the end, and fails with `Inconclusive` where that can't be decided.
+ * Searches for the post of a call after a failed attempt: after a short pause, and again at the end of the settle time. Returns
+ * `none` if no listed post can be this one, and fails with `Inconclusive` if the list doesn't decide it.
  *
  * @since 0.1.0
  * @category checks
  */
 export const find = <E>(search: Search<E>): Effect.Effect<Option.Option<Post>, E | Inconclusive> => {
   const first = Duration.min(firstPause, search.settleTime)
-  const last = Effect.delay(look(search), Duration.subtract(search.settleTime, first))
-  return look(search).pipe(
+  const last = Effect.delay(searchOnce(search), Duration.subtract(search.settleTime, first))
+  return searchOnce(search).pipe(
     Effect.delay(first),
-    // A post that is listed later may decide it.
+    // The second search may decide it, because more posts are listed by then.
     Effect.catchIf((failure) => failure instanceof Inconclusive, () => Effect.succeed(Option.none<Post>())),
     Effect.flatMap(Option.match({ onNone: () => last, onSome: (post) => Effect.succeedSome(post) }))
   )

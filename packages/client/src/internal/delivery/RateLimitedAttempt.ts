@@ -1,6 +1,6 @@
 /**
- * One attempt: waits for a slot of the allowance, then sends the request, with a span and metrics. After a 429 it waits as long
- * as the service asks and sends again, within the call's maximum wait. `Delivery` decides about every other failure.
+ * One attempt: acquires a slot of the allowance, then sends the request, with a span and metrics. After a 429 it waits for the
+ * `Retry-After` and sends the request again, within the call's maximum wait. `Delivery` handles every other failure.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import { isServiceError } from "../../ClientError.js"
 import type { AttemptFailure } from "../../ClientError.js"
 import * as Metrics from "../../Metrics.js"
 import { RateLimit } from "../../RateLimit.js"
-import type { Refusal } from "../../RateLimit.js"
+import type { PauseRequest } from "../../RateLimit.js"
 import { Settings } from "../../Settings.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicWith } from "../Compat.js"
@@ -25,7 +25,7 @@ import * as HttpAttempt from "./HttpAttempt.js"
 import * as Shutdown from "./Shutdown.js"
 
 /**
- * The rest of a call's maximum wait. All attempts of the call share it. Requests and retry delays do not use it up.
+ * The rest of a call's maximum wait, which all attempts of the call share. Only waits for a slot reduce it.
  *
  * @since 0.1.0
  * @category models
@@ -43,7 +43,7 @@ export interface Call {
   /** The number of the attempt in its call, from 1. */
   readonly number: number
   readonly waitBudget: WaitBudget
-  /** The time limit of one request. */
+  /** The timeout of one request. */
   readonly timeout: Duration.Duration
   /** The operation's span. */
   readonly span: Tracer.Span
@@ -54,7 +54,7 @@ export type Attempt = (call: Call) => Effect.Effect<ApiResponse, AttemptFailure>
 
 const isRateLimited = (failure: AttemptFailure): boolean => isServiceError(failure) && failure.category === "RateLimited"
 
-const refusal = (failure: AttemptFailure): Refusal | undefined =>
+const pauseRequest = (failure: AttemptFailure): PauseRequest | undefined =>
   !isServiceError(failure)
     ? undefined
     : failure.category === "RateLimited"
@@ -63,7 +63,7 @@ const refusal = (failure: AttemptFailure): Refusal | undefined =>
     ? { retryAfter: failure.retryAfter, counted: true }
     : undefined
 
-const countRefusal = (failure: AttemptFailure): Effect.Effect<void> =>
+const countRateLimited = (failure: AttemptFailure): Effect.Effect<void> =>
   isRateLimited(failure) ? Metric.increment(Metrics.rateLimited) : Effect.void
 
 /** @since 0.1.0 @category constructors */
@@ -75,27 +75,27 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
     const send = yield* HttpAttempt.make(shutdown)
     const { host } = new URL(baseUrl)
 
-    const inSpan = ({ number, request, timeout, waitBudget }: Call, span: Tracer.Span, askedAt: MonotonicMillis) =>
-      monotonicWith((movedAt) =>
+    const inSpan = ({ number, request, timeout, waitBudget }: Call, span: Tracer.Span, waitingSince: MonotonicMillis) =>
+      monotonicWith((lastProgressAt) =>
         Effect.flatMap(DateTime.now, (sentAt) => {
-          const wait = Duration.millis(movedAt - askedAt)
-          // `Duration.subtract` ends at zero.
+          const wait = Duration.millis(lastProgressAt - waitingSince)
+          // `Duration.subtract` never returns a negative duration.
           waitBudget.left = Duration.subtract(waitBudget.left, wait)
           span.attribute("plaza.wait_ms", Duration.toMillis(wait))
-          const sent = send(request, { attempts: number, span, sentAt, movedAt, limit: timeout, head: undefined })
+          const sent = send(request, { attempts: number, span, sentAt, lastProgressAt, timeout, head: undefined })
           return Metric.increment(Metrics.requests).pipe(
             Effect.andThen(
               Duration.greaterThan(wait, Duration.zero) ? Metric.update(Metrics.waits, Duration.toSeconds(wait)) : Effect.void
             ),
-            Effect.andThen(Effect.tapError(sent, countRefusal))
+            Effect.andThen(Effect.tapError(sent, countRateLimited))
           )
         })
       )
 
     const inSlot = (call: Call, span: Tracer.Span, isRetry: boolean): Effect.Effect<ApiResponse, AttemptFailure> =>
-      monotonicWith((askedAt) => {
-        const sent = inSpan(call, span, askedAt)
-        const options = { operation: call.request.operation, isRetry, shutdown, refusal }
+      monotonicWith((waitingSince) => {
+        const sent = inSpan(call, span, waitingSince)
+        const options = { operation: call.request.operation, isRetry, shutdown, pauseRequest }
         const withSlot = rateLimit.withSlot(call.waitBudget.left, sent, options)
         return isRetry
           ? withSlot
@@ -120,7 +120,7 @@ export const make: Effect.Effect<Attempt, never, HttpClient.HttpClient | RateLim
         isRateLimited(failure) && call.request.canRepeat?.() !== false
           ? Effect.andThen(
             Metric.increment(Metrics.retries),
-            // A wait that is too long ends in the refusal of the service.
+            // If the next wait is too long, the call fails with the 429.
             Effect.catchAll(attempt(call, true), (next) => Effect.fail(next._tag === "RateLimitWaitExceeded" ? failure : next))
           )
           : Effect.fail(failure))

@@ -1,5 +1,5 @@
 /**
- * The default retry schedule. The delivery class decides whether a request may be sent again at all.
+ * The default retry schedule. It decides when to retry; the delivery class decides whether a retry is safe.
  *
  * Source: interface v1, "Retry rules".
  *
@@ -10,8 +10,8 @@ import * as Schedule from "effect/Schedule"
 import { monotonicElapsed, wholeMillis } from "../Compat.js"
 
 /**
- * Four retries at most, within two minutes, with an exponential backoff from 250 milliseconds. The jitter keeps clients apart
- * that failed together. A `Retry-After` is waited for in addition, within the call's maximum wait.
+ * At most four retries within two minutes, with an exponential backoff from 250 milliseconds. The jitter prevents clients that
+ * failed together from retrying together. A `Retry-After` applies in addition, within the call's maximum wait.
  *
  * @since 0.1.0
  * @category schedules

@@ -1,5 +1,5 @@
 /**
- * The release of a layer, announced to everything that waits for the layer.
+ * Reports the release of a layer to the fibers that wait for it.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * What every allowance does in the same way, wherever it keeps its slots: a slot serves one request or is released unused, a
- * paused operation waits apart from the others, and a refusal pauses the key or the operation.
+ * The behaviour that all allowances share, in memory and in a database: a slot serves one request or is released unused, requests of
+ * a paused operation wait without blocking others, and a 429 or 503 pauses the key or the operation.
  *
  * @since 0.1.0
  */
@@ -10,28 +10,23 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { ClientClosed, RateLimitWaitExceeded } from "../../ClientError.js"
-import type { RateLimit, Refusal, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
+import type { PauseRequest, RateLimit, RequestOptions, Slot, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
 import { monotonicWith, sleepUntil } from "../Compat.js"
 import type { Shutdown } from "../delivery/Shutdown.js"
 import { clientClosed } from "../delivery/Shutdown.js"
-import type { Pace } from "./Pace.js"
+import type { BurstLimit } from "./BurstLimit.js"
 import type { Pauses } from "./Pauses.js"
 import type { Granted } from "./WaitQueue.js"
 import { waitExceeded } from "./WaitQueue.js"
 
-/** Makes an effect as interruptible as the caller that asks for the slot. @since 0.1.0 @category models */
+/** Restores the interruptibility of the caller that acquires the slot. @since 0.1.0 @category models */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/**
- * Where slots come from. The effects are uninterruptible but for what they restore themselves.
- *
- * @since 0.1.0
- * @category models
- */
-export interface SlotSource<S> {
+/** The storage of slots. Its effects run uninterruptibly, except for parts that they restore. */
+interface SlotBackend<S> {
   readonly window: Duration.Duration
-  readonly pace: Pace
+  readonly burstLimit: BurstLimit
   readonly pauses: Pauses
   readonly shutdown: Shutdown
   /** Waits for a slot until the deadline. */
@@ -40,27 +35,27 @@ export interface SlotSource<S> {
     options: WaitOptions,
     restore: Restore
   ) => Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>
-  /** A request goes out in the slot. Acquires another slot where that one is lost. */
+  /** Marks the slot as used by a request. Acquires another slot if the lease of this slot is lost. */
   readonly send: <E>(slot: S, acquireOther: Effect.Effect<S, E>) => Effect.Effect<S, E>
-  /** The request in the slot ended. The service may have counted it until now. */
+  /** Records the end of the request in the slot. The service counted the request at some time before now. */
   readonly complete: (slot: S) => Effect.Effect<void>
-  /** The service did not count the request in the slot. */
+  /** Frees the slot of a request that the service did not count. */
   readonly discard: (slot: S) => Effect.Effect<void>
-  /** Nothing was sent from the slot. */
+  /** Frees an unused slot. */
   readonly release: (slot: S) => Effect.Effect<void>
-  /** Requests that the service accepted within the last window, as far as this process knows. */
+  /** The number of requests of this process that the service accepted within the last window. */
   readonly recent: (now: MonotonicMillis) => number
-  /** Until when no request of the key may go. */
+  /** The end of the key's pause. */
   readonly pausedUntil: () => MonotonicMillis
-  /** Lets no request of the key go for this time, which ends later than a pause that runs. */
+  /** Pauses the key for a time that ends after the current pause. */
   readonly pauseKey: (now: MonotonicMillis, time: Duration.Duration) => Effect.Effect<void>
-  /** Makes the waiters for an operation ask again, now that it is paused for this time. */
+  /** Removes the waiters of an operation from the queue, because the operation is paused for this time. They acquire again. */
   readonly pauseOperation: (operation: string, time: Duration.Duration) => Effect.Effect<void>
 }
 
 /** @since 0.1.0 @category constructors */
-export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "pauseFor"> => {
-  const { pace, pauses, shutdown } = source
+export const from = <S>(backend: SlotBackend<S>): Pick<RateLimit["Type"], "reserve" | "withSlot" | "pauseFor"> => {
+  const { burstLimit, pauses, shutdown } = backend
 
   const acquireBy = (
     deadline: MonotonicMillis,
@@ -74,12 +69,12 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       const until = pauses.until(options.operation, now)
       if (until === undefined) {
         return Effect.flatMap(
-          source.acquire(deadline, options, restore),
+          backend.acquire(deadline, options, restore),
           Option.match({ onNone: () => acquireBy(deadline, options, restore), onSome: Effect.succeed })
         )
       }
       if (until > deadline) {
-        return waitExceeded(now, until, `the service asked for a pause of ${options.operation}`)
+        return waitExceeded(now, until, `${options.operation} is paused, most likely because a quota is exhausted`)
       }
       const ended = options.shutdown === undefined
         ? shutdown.failed
@@ -87,17 +82,17 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
       return Effect.andThen(restore(Effect.raceFirst(sleepUntil(until), ended)), acquireBy(deadline, options, restore))
     })
 
-  const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.Duration): MonotonicMillis => now + Duration.toMillis(maxWait)
+  const deadlineAfter = (now: MonotonicMillis, maxWait: Duration.DurationInput): MonotonicMillis => now + Duration.toMillis(maxWait)
 
   const pauseKey = (now: MonotonicMillis, time: Duration.Duration): Effect.Effect<void> =>
     Effect.suspend(() => {
-      const before = source.pausedUntil()
+      const before = backend.pausedUntil()
       const until = now + Duration.toMillis(time)
       if (until <= before) {
         return Effect.void
       }
       const report = before <= now && until > now ? pauses.report(undefined, now, until) : Effect.void
-      return Effect.andThen(report, source.pauseKey(now, time))
+      return Effect.andThen(report, backend.pauseKey(now, time))
     })
 
   const pauseOperation = (now: MonotonicMillis, operation: string, time: Duration.Duration): Effect.Effect<void> =>
@@ -108,28 +103,28 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
         return Effect.void
       }
       const report = wasOpen ? pauses.report(operation, now, until) : Effect.void
-      return Effect.andThen(report, source.pauseOperation(operation, time))
+      return Effect.andThen(report, backend.pauseOperation(operation, time))
     })
 
-  const afterRefusal = (
+  const pauseAfter = (
     slot: S,
-    { counted, retryAfter = Duration.zero }: Refusal,
+    { counted, retryAfter = Duration.zero }: PauseRequest,
     sentAt: MonotonicMillis,
     operation: string | undefined
   ): Effect.Effect<void> =>
     monotonicWith((now) => {
-      if (Duration.greaterThan(retryAfter, source.window) && operation !== undefined) {
-        return Effect.andThen(pauseOperation(now, operation, retryAfter), source.complete(slot))
+      if (Duration.greaterThan(retryAfter, backend.window) && operation !== undefined) {
+        return Effect.andThen(pauseOperation(now, operation, retryAfter), backend.complete(slot))
       }
       if (counted) {
-        return Effect.andThen(pauseKey(now, retryAfter), source.complete(slot))
+        return Effect.andThen(pauseKey(now, retryAfter), backend.complete(slot))
       }
-      // A refused request is not counted here, so a shorter pause could exceed the limit by refusals alone.
+      // The allowance doesn't count refused requests, so with shorter pauses the refused requests alone could exceed the limit.
       const pause = Duration.greaterThan(retryAfter, Duration.zero)
-        ? Duration.max(retryAfter, Duration.millis(pace.interval))
-        : pace.backoff(now, sentAt)
-      pace.refused(now, sentAt, source.recent(now), now + Duration.toMillis(pause))
-      return Effect.andThen(pauseKey(now, pause), source.discard(slot))
+        ? Duration.max(retryAfter, Duration.millis(burstLimit.interval))
+        : burstLimit.backoff(now, sentAt)
+      burstLimit.refused(now, sentAt, backend.recent(now), now + Duration.toMillis(pause))
+      return Effect.andThen(pauseKey(now, pause), backend.discard(slot))
     })
 
   const sendIn = <A, E, R, E2>(
@@ -139,17 +134,17 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
     restore: Restore,
     acquireOther: Effect.Effect<S, E2>
   ) =>
-    Effect.flatMap(source.send(slot, acquireOther), (current) =>
+    Effect.flatMap(backend.send(slot, acquireOther), (current) =>
       monotonicWith((sentAt) =>
         Effect.onExit(restore(request), (exit) => {
-          const refusal = options.refusal === undefined || Exit.isSuccess(exit)
+          const pauseRequest = options.pauseRequest === undefined || Exit.isSuccess(exit)
             ? undefined
-            : Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), options.refusal))
-          if (refusal !== undefined) {
-            return afterRefusal(current, refusal, sentAt, options.operation)
+            : Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), options.pauseRequest))
+          if (pauseRequest !== undefined) {
+            return pauseAfter(current, pauseRequest, sentAt, options.operation)
           }
-          pace.accepted(sentAt)
-          return source.complete(current)
+          burstLimit.accepted(sentAt)
+          return backend.complete(current)
         })
       ))
 
@@ -162,10 +157,10 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
             use: (request, options = {}) =>
               Effect.uninterruptibleMask((restore) => {
                 if (isUsed) {
-                  return Effect.dieMessage("a slot of the allowance serves one request, as long as its scope is open")
+                  return Effect.dieMessage("a slot serves one request, before its scope closes; reserve another slot for the next request")
                 }
                 isUsed = true
-                // The maximum wait was for the reservation: a request that loses the slot later waits without a deadline.
+                // The maximum wait applied to the reservation. A request that loses its slot later waits without a deadline.
                 const operation = options.operation ?? waitOptions.operation
                 const acquireOther = Effect.catchTag(
                   acquireBy(Number.POSITIVE_INFINITY, { ...waitOptions, operation }, restore),
@@ -180,7 +175,7 @@ export const from = <S>(source: SlotSource<S>): Pick<RateLimit["Type"], "reserve
               return Effect.void
             }
             isUsed = true
-            return source.release(acquired)
+            return backend.release(acquired)
           })
           return Effect.as(Effect.addFinalizer(() => releaseUnused), slot)
         })

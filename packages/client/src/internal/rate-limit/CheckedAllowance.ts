@@ -1,14 +1,15 @@
 /**
- * Checks the limit and the window of an allowance.
+ * Validates the limit and the window of an allowance.
  *
  * @since 0.1.0
  */
 import * as Limits from "@plaza/domain/Limits"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import type { InvalidSettings } from "../../ClientError.js"
 import * as Durations from "../../Durations.js"
 import type { Allowance } from "../../RateLimit.js"
+import { roundUp } from "../Compat.js"
 import * as Setting from "../Setting.js"
 
 /** @since 0.1.0 @category models */
@@ -18,12 +19,9 @@ export interface CheckedAllowance {
   readonly window: Duration.Duration
 }
 
-/** Rounded up, because timers count whole milliseconds. @since 0.1.0 @category parsing */
-export const wholeMillis = (duration: Duration.Duration): Duration.Duration => Duration.millis(Math.ceil(Duration.toMillis(duration)))
-
 /** @since 0.1.0 @category parsing */
 export const check = (allowance: Allowance): Either.Either<CheckedAllowance, InvalidSettings> =>
   Either.all({
     limit: Setting.named("limit", Setting.parseCount(allowance.limit ?? Limits.requestsPerWindow)),
-    window: Either.map(Setting.named("window", Durations.parsePositive(allowance.window ?? Limits.rateWindow)), wholeMillis)
+    window: Either.map(Setting.named("window", Durations.parsePositive(allowance.window ?? Limits.rateWindow)), roundUp)
   })

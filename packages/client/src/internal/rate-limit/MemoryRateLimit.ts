@@ -15,8 +15,8 @@ import type { MonotonicMillis } from "../Compat.js"
 import { fromEither, monotonicWith, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
+import * as BurstLimit from "./BurstLimit.js"
 import * as CheckedAllowance from "./CheckedAllowance.js"
-import * as Pace from "./Pace.js"
 import { Pauses } from "./Pauses.js"
 import type { Forecast, Granted } from "./WaitQueue.js"
 import { waitExceeded, WaitQueue } from "./WaitQueue.js"
@@ -36,37 +36,37 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
     const shutdown = yield* Shutdown.make
     const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
     const accounting = new WindowAccounting(limit, window)
-    const pace = yield* Pace.make(limit, window)
+    const burstLimit = yield* BurstLimit.make(limit, window)
     const pauses = new Pauses()
     let timer: Timer | undefined
 
     const release = () =>
       Effect.suspend(() => {
         accounting.release()
-        pace.release()
+        burstLimit.release()
         return grantAvailable
       })
     const queue = new WaitQueue<void>({ onLeave: Effect.void, release })
     shutdown.onShutdown(() => queue.close())
 
     const forecastAt = (now: MonotonicMillis): Forecast => ({
-      earliest: (ahead) => Math.max(accounting.earliest(now, ahead), pace.earliest(ahead)),
-      knownLateAt: (ahead, deadline) => accounting.knownLateAt(ahead, deadline)
+      earliest: (ahead) => Math.max(accounting.earliest(now, ahead), burstLimit.earliest(ahead)),
+      missesDeadlineFrom: (ahead, deadline) => accounting.missesDeadlineFrom(ahead, deadline)
     })
 
-    /** When the first waiter can go, as far as it is known. */
+    /** The earliest known moment at which the first waiter can get a slot. */
     const nextGrantAt = (now: MonotonicMillis): MonotonicMillis =>
-      Math.max(accounting.nextFree(now) ?? Number.POSITIVE_INFINITY, pace.earliest(0))
+      Math.max(accounting.nextFree(now) ?? Number.POSITIVE_INFINITY, burstLimit.earliest(0))
 
-    /** Grants the free slots, fails the waiters that can't go in time, and sets a timer for the others. */
+    /** Grants free slots, fails the waiters that would miss their deadlines, and sets a timer for the others. */
     const grantAvailable: Effect.Effect<void> = monotonicWith((now) => {
       while (queue.length > 0 && nextGrantAt(now) <= now) {
-        // Before the waiter goes on, so that nothing else finds the slot free.
+        // Before the waiter resumes, so that no other code acquires the same slot.
         accounting.acquire()
-        pace.acquire(now)
+        burstLimit.acquire(now)
         queue.grant()
       }
-      // Scanned only when a waiter may have to fail: a queue may hold ten thousand.
+      // Scanned only if a waiter may miss its deadline, because a queue may have ten thousand waiters.
       if (queue.length > 0 && queue.nextDeadline <= now) {
         queue.expire(now, forecastAt(now))
       }
@@ -100,16 +100,16 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
       monotonicWith((now) => {
         if (queue.length === 0 && nextGrantAt(now) <= now) {
           accounting.acquire()
-          pace.acquire(now)
+          burstLimit.acquire(now)
           return granted
         }
         const forecast = forecastAt(now)
-        const goesAt = forecast.earliest(queue.ahead(options))
-        if (goesAt > deadline) {
-          return waitExceeded(now, goesAt)
+        const grantAt = forecast.earliest(queue.ahead(options))
+        if (grantAt > deadline) {
+          return waitExceeded(now, grantAt)
         }
         const waiter = queue.enqueue(now, deadline, options, forecast)
-        return pauses.reportWait(now, goesAt).pipe(
+        return pauses.reportWait(now, grantAt).pipe(
           Effect.andThen(wakeAt(Math.min(queue.nextDeadline, nextGrantAt(now)))),
           Effect.andThen(queue.wait(waiter, restore))
         )
@@ -117,7 +117,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
 
     const grantWaiting = Effect.suspend(() => queue.length === 0 ? Effect.void : grantAvailable)
 
-    /** Fails the waiters that can't go in time any more, now that less is free. */
+    /** Fails the waiters that now miss their deadlines, because fewer slots are free. */
     const expireWaiting = (now: MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
         queue.expire(now, forecastAt(now))
@@ -127,7 +127,7 @@ export const make = (allowance: Allowance = {}): Effect.Effect<RateLimit["Type"]
     return {
       ...Acquire.from<void>({
         window,
-        pace,
+        burstLimit,
         pauses,
         shutdown,
         acquire,

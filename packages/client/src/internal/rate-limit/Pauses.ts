@@ -1,5 +1,5 @@
 /**
- * The paused operations of an allowance, and one log line for each pause and each long wait.
+ * The paused operations of an allowance. Logs each pause and each long wait once.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ export class Pauses {
   private readonly operations = new Map<string, MonotonicMillis>()
   private waitLoggedUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
 
-  /** Until when the operation is paused, where it is. */
+  /** The end of the operation's pause; undefined if it is not paused. */
   until(operation: string | undefined, now: MonotonicMillis): MonotonicMillis | undefined {
     if (operation === undefined || this.operations.size === 0) {
       return undefined
@@ -34,7 +34,7 @@ export class Pauses {
     return until
   }
 
-  /** Pauses an operation. Returns false where it is paused for as long already. */
+  /** Pauses an operation. Returns false if its current pause ends no earlier. */
   add(operation: string, until: MonotonicMillis): boolean {
     const longer = until > (this.operations.get(operation) ?? Number.NEGATIVE_INFINITY)
     if (longer) {
@@ -48,7 +48,7 @@ export class Pauses {
     return [...this.operations.values()].filter((until) => until > now).length
   }
 
-  /** The paused operations, with the times at which they go on. */
+  /** The paused operations, with the ends of their pauses. */
   list(now: MonotonicMillis): Effect.Effect<ReadonlyArray<PausedOperation>> {
     return Effect.map(DateTime.now,
       (wallNow) =>
@@ -67,7 +67,7 @@ export class Pauses {
     )
   }
 
-  /** Logs a long wait for the allowance, once until the waiters can go. */
+  /** Logs a long wait for the allowance, once until the wait ends. */
   reportWait(now: MonotonicMillis, until: MonotonicMillis): Effect.Effect<void> {
     if (until <= now + longWait || now < this.waitLoggedUntil) {
       return Effect.void

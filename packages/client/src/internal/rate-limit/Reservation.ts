@@ -1,5 +1,5 @@
 /**
- * The reserved slot of a call, from the caller to the first attempt.
+ * Passes a reserved slot from the caller to the first attempt of a call.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { Slot } from "../../RateLimit.js"
 import { fiberLocal } from "../Compat.js"
 
-/** A reserved slot until the first attempt takes it. Fibers of a call share the cell, so that only one of them takes the slot. */
+/** A reserved slot, until the first attempt takes it. The fibers of a call share this cell, so only one of them takes the slot. */
 interface Reservation {
   slot: Slot | undefined
 }
@@ -24,7 +24,7 @@ export const inSlot = (slot: Slot) => <A, E, R>(call: Effect.Effect<A, E, R>): E
   reservation.locallyWith(() => ({ slot }))(call)
 
 /**
- * Takes the slot of {@link inSlot}, where no attempt has taken it.
+ * Takes the slot of {@link inSlot}, if no attempt has taken it.
  *
  * @since 0.1.0
  * @category combinators

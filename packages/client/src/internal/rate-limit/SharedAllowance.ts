@@ -1,5 +1,5 @@
 /**
- * The checked settings of an allowance that processes share, and the name by which a database knows its key.
+ * The validated settings of a shared allowance, and the name of its key in the database.
  *
  * @since 0.1.0
  */
@@ -9,12 +9,12 @@ import * as Redacted from "effect/Redacted"
 import type { InvalidSettings } from "../../ClientError.js"
 import * as Durations from "../../Durations.js"
 import type { Allowance } from "../../RateLimit.js"
-import { fromEither } from "../Compat.js"
+import { fromEither, roundUp } from "../Compat.js"
 import * as Setting from "../Setting.js"
 import * as CheckedAllowance from "./CheckedAllowance.js"
 
 /**
- * The same limit and window in every process that shares it.
+ * A key's allowance. Every process must use the same limit and window.
  *
  * @since 0.1.0
  * @category models
@@ -23,9 +23,9 @@ export type SharedAllowance =
   & Allowance
   & {
     /**
-     * How long a slot stays taken when its process dies before the response: an attempt's timeout, within which the
-     * service may still count the request, and a window (default: 30 seconds and a window). Set a longer lease where an
-     * attempt may take longer than 30 seconds.
+     * How long the slot of a request stays in use if its process dies before the response. It must cover the timeout of an
+     * attempt, within which the service may still count the request, and a window (default: 30 seconds plus a window). Set a
+     * longer lease if attempts may take longer than 30 seconds.
      */
     readonly lease?: Duration.DurationInput
   }
@@ -36,7 +36,7 @@ export type SharedAllowance =
       readonly name?: undefined
     }
     | {
-      /** A name for the allowance, the same in every process, instead of the key. */
+      /** A name for the allowance instead of the key, the same in every process. */
       readonly name: string
       readonly apiKey?: undefined
     }
@@ -52,7 +52,7 @@ export interface Checked extends CheckedAllowance.CheckedAllowance {
 // The default timeout of an attempt.
 const defaultGrace = Duration.seconds(30)
 
-// A key has 40 random characters, so a plain hash can't be reversed by trying.
+// A key has 40 random characters, so a hash without salt can't be reversed by brute force.
 const hashOf = (key: string): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(key))),
@@ -63,11 +63,11 @@ const hashOf = (key: string): Effect.Effect<string> =>
 export const checked = (allowance: SharedAllowance): Effect.Effect<Checked, InvalidSettings> =>
   Effect.gen(function*() {
     const { limit, window } = yield* fromEither(CheckedAllowance.check(allowance))
-    const lease = CheckedAllowance.wholeMillis(
+    const lease = roundUp(
       yield* fromEither(Setting.named("lease", Durations.parsePositive(allowance.lease ?? Duration.sum(window, defaultGrace))))
     )
     if (Duration.lessThanOrEqualTo(lease, window)) {
-      return yield* Setting.invalid("lease", "must be longer than the window, by the time that an attempt may take")
+      return yield* Setting.invalid("lease", "must be longer than the window: use the window plus the timeout of an attempt")
     }
     if (allowance.apiKey === undefined && allowance.name === "") {
       return yield* Setting.invalid("name", "must not be empty")

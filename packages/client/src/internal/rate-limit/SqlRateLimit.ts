@@ -1,6 +1,5 @@
 /**
- * An allowance that several processes share through a database. One fiber of each process claims slots for all requests that
- * wait there.
+ * An allowance that several processes share through a database. In each process, one fiber claims slots for all waiting requests.
  *
  * @since 0.1.0
  */
@@ -15,11 +14,10 @@ import type * as Scope from "effect/Scope"
 import type { ClientClosed, InvalidSettings, RateLimitWaitExceeded } from "../../ClientError.js"
 import type { RateLimit, WaitOptions } from "../../RateLimit.js"
 import type { MonotonicMillis } from "../Compat.js"
-import { monotonicNow, monotonicWith, sleepUntil } from "../Compat.js"
+import { monotonicNow, monotonicWith, roundUp, sleepUntil } from "../Compat.js"
 import * as Shutdown from "../delivery/Shutdown.js"
 import * as Acquire from "./Acquire.js"
-import { wholeMillis } from "./CheckedAllowance.js"
-import * as Pace from "./Pace.js"
+import * as BurstLimit from "./BurstLimit.js"
 import { Pauses } from "./Pauses.js"
 import { checked } from "./SharedAllowance.js"
 import type { SharedAllowance } from "./SharedAllowance.js"
@@ -32,10 +30,10 @@ import * as SqlSlots from "./sql/SqlSlots.js"
 import type { Forecast, Granted } from "./WaitQueue.js"
 import { waitExceeded, WaitQueue } from "./WaitQueue.js"
 
-// A process that waits renews its registration when it polls. One that is this late was stopped or killed.
+// A waiting process renews its registration when it polls. A process that is later than this has stopped or was killed.
 const livenessMillis = 2_000
 
-// How long a process that ends waits until its completed requests are in the database.
+// How long the release of the layer waits for the writes of completed requests.
 const shutdownTimeout = Duration.seconds(2)
 
 /** @since 0.1.0 @category constructors */
@@ -49,10 +47,10 @@ export const make = (
     const leases = new Leases(slots, Duration.subtract(lease, window))
     const availability = new AvailabilityCache(limit, window)
     const backoff = new DbBackoff()
-    const pace = yield* Pace.make(limit, window)
+    const burstLimit = yield* BurstLimit.make(limit, window)
     const pauses = new Pauses()
 
-    // When requests of this process completed, those of the last window.
+    // When requests of this process completed, within the last window.
     const completedAt: Array<MonotonicMillis> = []
     const recent = (now: MonotonicMillis): number => {
       while ((completedAt[0] ?? now) < now - windowMillis) {
@@ -61,7 +59,7 @@ export const make = (
       return completedAt.length
     }
 
-    // When the fiber that claims goes on, and what makes it go on earlier.
+    // When the claiming fiber wakes, and the latch that wakes it earlier.
     let wakeAt: MonotonicMillis = Number.POSITIVE_INFINITY
     const wake = Effect.unsafeMakeLatch(false)
 
@@ -80,19 +78,19 @@ export const make = (
     const release = (slot: HeldSlot): Effect.Effect<void> =>
       Effect.suspend(() => {
         leases.remove(slot)
-        pace.release()
+        burstLimit.release()
         return releases.release(slot.claim)
       })
 
-    // When a waiter leaves, the others may go earlier, and the last one to leave ends the registration.
+    // When a waiter leaves, the others may get slots earlier. When the last one leaves, the registration ends.
     const queue = new WaitQueue<HeldSlot>({ onLeave: Effect.sync(() => wake.unsafeOpen()), release })
 
     const forecastAt = (now: MonotonicMillis): Forecast => ({
-      earliest: (ahead) => Math.max(availability.earliest(now, ahead, leases.sent), pace.earliest(ahead)),
-      knownLateAt: (ahead, deadline) => availability.knownLateAt(ahead, deadline, leases.sent)
+      earliest: (ahead) => Math.max(availability.earliest(now, ahead, leases.sent), burstLimit.earliest(ahead)),
+      missesDeadlineFrom: (ahead, deadline) => availability.missesDeadlineFrom(ahead, deadline, leases.sent)
     })
 
-    /** Grants claimed slots in the order of asking. Each is held before its waiter goes on. */
+    /** Grants claimed slots, first in, first out. A slot has its lease before its waiter resumes. */
     const grantClaims = (
       claims: ReadonlyArray<SqlSlots.Claim>,
       claimedAt: MonotonicMillis,
@@ -100,11 +98,11 @@ export const make = (
     ): Effect.Effect<void> =>
       Effect.forEach(claims, (claim) => {
         const slot = leases.add(claim, claimedAt)
-        pace.acquire(at)
+        burstLimit.acquire(at)
         return !availability.isPaused(at) && queue.grant(slot) ? Effect.void : release(slot)
       }, { discard: true })
 
-    // Until when other processes know that this one waits.
+    // The end of this process's registration as waiting.
     let registeredUntil: MonotonicMillis = Number.NEGATIVE_INFINITY
 
     const register = (at: MonotonicMillis): Effect.Effect<void, SqlError> =>
@@ -135,7 +133,7 @@ export const make = (
 
     const claimSlots: Effect.Effect<void, SqlError> = Effect.gen(function*() {
       const before = yield* monotonicNow
-      const claims = yield* slots.claim(Math.min(queue.length, limit, pace.free(before)))
+      const claims = yield* slots.claim(Math.min(queue.length, limit, burstLimit.free(before)))
       if ((claims[0]?.paused ?? 0) > pauses.count(before)) {
         applyPauses(yield* slots.snapshot, yield* monotonicNow)
       }
@@ -148,8 +146,8 @@ export const make = (
       const at = yield* monotonicNow
       applyPauses(snapshot, at)
       availability.update(snapshot, at, yield* Random.nextIntBetween(0, availability.spread + 1))
-      if (availability.nextPollAt < pace.earliest(0)) {
-        availability.pollNotBefore(pace.earliest(0))
+      if (availability.nextPollAt < burstLimit.earliest(0)) {
+        availability.pollNotBefore(burstLimit.earliest(0))
       }
       if (snapshot.slots < limit) {
         yield* slots.seed
@@ -158,20 +156,20 @@ export const make = (
       yield* register(at)
     })
 
-    // Later than the leases need it only where the database does not answer.
+    // Set while the database is unavailable, to delay the next try.
     let renewAfter: MonotonicMillis = Number.NEGATIVE_INFINITY
     const renewAt = () => Math.max(leases.renewAt, renewAfter)
 
-    /** Runs statements. Returns the moment of the next try where the database does not answer. */
+    /** Runs statements. Returns the moment of the next try if the database is unavailable. */
     const attempt = (statements: Effect.Effect<void, SqlError>): Effect.Effect<MonotonicMillis | undefined> =>
       Effect.matchEffect(statements, {
         onFailure: (error) => backoff.failed(error),
         onSuccess: () => Effect.as(backoff.reset, undefined)
       })
 
-    /** One turn of the fiber that claims for all. Sets `wakeAt`. */
+    /** One iteration of the claiming fiber. Sets `wakeAt`. */
     const poll: Effect.Effect<void> = Effect.gen(function*() {
-      if (queue.length > 0 && (yield* monotonicNow) >= Math.max(availability.nextPollAt, pace.earliest(0))) {
+      if (queue.length > 0 && (yield* monotonicNow) >= Math.max(availability.nextPollAt, burstLimit.earliest(0))) {
         const retryAt = yield* attempt(claimSlots)
         if (retryAt !== undefined) {
           availability.pollNotBefore(retryAt)
@@ -181,14 +179,14 @@ export const make = (
         renewAfter = (yield* attempt(leases.renew)) ?? Number.NEGATIVE_INFINITY
       }
       const at = yield* monotonicNow
-      queue.expire(at, forecastAt(at), backoff.why)
+      queue.expire(at, forecastAt(at), backoff.outage)
       if (queue.length === 0 && Number.isFinite(registeredUntil)) {
         yield* unregister
       }
       wakeAt = Math.min(
         renewAt(),
         queue.nextDeadline,
-        queue.length === 0 ? Number.POSITIVE_INFINITY : Math.max(availability.nextPollAt, pace.earliest(0))
+        queue.length === 0 ? Number.POSITIVE_INFINITY : Math.max(availability.nextPollAt, burstLimit.earliest(0))
       )
     })
 
@@ -203,18 +201,18 @@ export const make = (
     ): Effect.Effect<Granted<HeldSlot>, RateLimitWaitExceeded | ClientClosed> =>
       monotonicWith((now) => {
         const forecast = forecastAt(now)
-        const goesAt = forecast.earliest(queue.ahead(options))
-        if (now < availability.nextPollAt && goesAt > deadline) {
-          return waitExceeded(now, goesAt, backoff.why)
+        const grantAt = forecast.earliest(queue.ahead(options))
+        if (now < availability.nextPollAt && grantAt > deadline) {
+          return waitExceeded(now, grantAt, backoff.outage)
         }
         const waiter = queue.enqueue(now, deadline, options, forecast)
         if (now >= availability.nextPollAt || queue.nextDeadline < wakeAt) {
           wake.unsafeOpen()
         }
-        return Effect.andThen(pauses.reportWait(now, goesAt), queue.wait(waiter, restore))
+        return Effect.andThen(pauses.reportWait(now, grantAt), queue.wait(waiter, restore))
       })
 
-    /** The slot, or another one where its lease may have ended. */
+    /** Returns the slot, or acquires another slot if the lease may have ended. */
     const currentSlot = <E>(slot: HeldSlot, acquireOther: Effect.Effect<HeldSlot, E>): Effect.Effect<HeldSlot, E> =>
       monotonicWith((now) =>
         leases.isCurrent(slot, now)
@@ -224,7 +222,7 @@ export const make = (
           : Effect.andThen(release(slot), acquireOther)
       )
 
-    // Finalizers run in the opposite order: first the fiber ends, then the last writes.
+    // Finalizers run in reverse order: first the fiber ends, then these writes run.
     yield* Effect.addFinalizer(() =>
       Effect.all([
         releases.drained,
@@ -237,17 +235,17 @@ export const make = (
       return Effect.andThen(poll, sleepUntilWake)
     }).pipe(Effect.forever, Effect.interruptible, Effect.forkScoped)
 
-    // Added last, and so run first: no request waits for a fiber that ends.
+    // Added last, so it runs first: no request waits for a fiber that has ended.
     const shutdown = yield* Shutdown.make
     shutdown.onShutdown(() => queue.close())
 
-    // The first try runs before this returns, so that no other process sends a request after it.
+    // The first try runs before this returns, so that other processes pause at once.
     const publish = (pause: Effect.Effect<void, SqlError>) => Effect.asVoid(Effect.orElse(pause, () => releases.run(pause)))
 
     return {
       ...Acquire.from<HeldSlot>({
         window,
-        pace,
+        burstLimit,
         pauses,
         shutdown,
         acquire,
@@ -278,15 +276,15 @@ export const make = (
             availability.pauseUntil(now + Duration.toMillis(time))
             queue.expire(now, forecastAt(now))
             wake.unsafeOpen()
-            return publish(slots.pauseFor(wholeMillis(time)))
+            return publish(slots.pauseFor(roundUp(time)))
           }),
         pauseOperation: (operation, time) =>
           Effect.suspend(() => {
             queue.requeue(operation)
-            return publish(slots.pauseFor(wholeMillis(time), operation))
+            return publish(slots.pauseFor(roundUp(time), operation))
           })
       }),
-      // The database counts the requests of other processes.
+      // Not needed, because the database counts the requests of other processes.
       occupy: () => Effect.void,
       status: Effect.gen(function*() {
         const snapshot = yield* Effect.option(slots.snapshot)

@@ -1,6 +1,6 @@
 /**
- * The requests of a process that wait for slots, in the order of asking, each until its deadline. The owner of the queue
- * decides when a slot is free.
+ * The queue of requests in a process that wait for slots, first in, first out, each until its deadline. The owner of the queue decides
+ * when a slot is free.
  *
  * @since 0.1.0
  */
@@ -16,11 +16,10 @@ import type { MonotonicMillis } from "../Compat.js"
 import { clientClosed } from "../delivery/Shutdown.js"
 import type { Restore } from "./Acquire.js"
 
-/** A slot, or none where the operation was paused while the request waited. @since 0.1.0 @category models */
+/** A slot; none if the operation was paused while the request waited. @since 0.1.0 @category models */
 export type Granted<S> = Option.Option<S>
 
-/** @since 0.1.0 @category models */
-export interface Waiter<S> {
+interface Waiter<S> {
   readonly deadline: MonotonicMillis
   readonly options: WaitOptions
   readonly deferred: Deferred.Deferred<Granted<S>, RateLimitWaitExceeded | ClientClosed>
@@ -31,38 +30,37 @@ export interface Waiter<S> {
 export interface Forecast {
   /** The earliest moment for a waiter with this many others ahead of it. */
   readonly earliest: (ahead: number) => MonotonicMillis
-  /** The earliest moment at which it is known that a waiter in this place misses its deadline. */
-  readonly knownLateAt: (ahead: number, deadline: MonotonicMillis) => MonotonicMillis
+  /** From this moment no slot can become free before the deadline of a waiter with this many others ahead of it. */
+  readonly missesDeadlineFrom: (ahead: number, deadline: MonotonicMillis) => MonotonicMillis
 }
 
 /**
- * The failure of a wait that would end at a moment beyond the maximum wait.
+ * Fails a wait that would exceed the maximum wait.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const waitExceeded = (
   now: MonotonicMillis,
-  goesAt: MonotonicMillis,
-  why = "the key's allowance is used up for now"
+  grantAt: MonotonicMillis,
+  reason = "the key's allowance is exhausted"
 ): Effect.Effect<never, RateLimitWaitExceeded> =>
   Effect.flatMap(DateTime.now, (wallNow) => {
-    const retryAt = DateTime.add(wallNow, { millis: Math.ceil(goesAt - now) })
-    return Effect.fail(new RateLimitWaitExceeded({ retryAt, message: `${why}; come back at ${DateTime.formatIso(retryAt)}` }))
+    const retryAt = DateTime.add(wallNow, { millis: Math.ceil(grantAt - now) })
+    return Effect.fail(new RateLimitWaitExceeded({ retryAt, message: `${reason}; retry after ${DateTime.formatIso(retryAt)}` }))
   })
 
-// A long queue is scanned this often at most, except for deadlines.
+// The minimum time between two scans of the queue, in milliseconds. A deadline may cause an earlier scan.
 const scanInterval = 1_000
 
 /**
- * The state of the queue is complete before a waiter is resumed, so that a waiter that goes on at once, and asks for a slot or
- * releases one, meets a consistent queue.
+ * The queue updates its state before it resumes a waiter, because the waiter may acquire or release a slot synchronously.
  *
  * @since 0.1.0
  * @category models
  */
 export class WaitQueue<S> {
-  /** Requests that the service refused. They go before the others. */
+  /** Requests that the service refused. They get slots before the others. */
   private readonly retried = new Set<Waiter<S>>()
   private readonly waiters = new Set<Waiter<S>>()
   private nextScan = Number.POSITIVE_INFINITY
@@ -73,7 +71,7 @@ export class WaitQueue<S> {
   constructor(options: {
     /** Runs when a waiter is interrupted without a slot. */
     readonly onLeave: Effect.Effect<void>
-    /** Takes back the slot of a waiter that was interrupted after it was granted. */
+    /** Releases the slot of a waiter that was interrupted after the grant. */
     readonly release: (slot: S) => Effect.Effect<void>
   }) {
     this.onLeave = options.onLeave
@@ -84,20 +82,20 @@ export class WaitQueue<S> {
     return this.retried.size + this.waiters.size
   }
 
-  /** How many go before a request that is enqueued now. */
+  /** The number of waiters ahead of a request that is enqueued now. */
   ahead(options: WaitOptions): number {
     return options.isRetry === true ? this.retried.size : this.length
   }
 
-  /** When to call `expire` next: no later than the first deadline. */
+  /** When to call `expire` next; no later than the first deadline. */
   get nextDeadline(): MonotonicMillis {
     return this.nextScan
   }
 
-  /** Takes a place at the end. The caller runs `wait` next. */
+  /** Adds a waiter at the end. The caller then runs `wait`. */
   enqueue(now: MonotonicMillis, deadline: MonotonicMillis, options: WaitOptions, forecast: Forecast): Waiter<S> {
     const waiter: Waiter<S> = { deadline, options, deferred: Deferred.unsafeMake(FiberId.none), granted: Option.none() }
-    this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.knownLateAt(this.ahead(options), deadline)))
+    this.nextScan = Math.min(this.nextScan, nextScanAt(now, deadline, forecast.missesDeadlineFrom(this.ahead(options), deadline)))
     const queue = options.isRetry === true ? this.retried : this.waiters
     queue.add(waiter)
     return waiter
@@ -107,13 +105,14 @@ export class WaitQueue<S> {
     return this.retried.delete(waiter) || this.waiters.delete(waiter)
   }
 
-  /** Ends a wait, unless something else has ended it before. */
+  /** Ends a wait, unless it has already ended. */
   private end(waiter: Waiter<S>, result: Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed>): void {
     if (this.remove(waiter)) {
       Deferred.unsafeDone(waiter.deferred, result)
     }
   }
 
+  /** Waits until a slot is granted or the wait fails. */
   wait(waiter: Waiter<S>, restore: Restore): Effect.Effect<Granted<S>, RateLimitWaitExceeded | ClientClosed> {
     const waiting = Effect.onInterrupt(restore(Deferred.await(waiter.deferred)), () => {
       this.remove(waiter)
@@ -123,12 +122,12 @@ export class WaitQueue<S> {
     if (shutdown === undefined) {
       return waiting
     }
-    // A waiter that has its slot goes on, and fails when it sends.
+    // Not for a waiter that already has its slot: its request fails instead.
     const remove = shutdown.onShutdown(() => this.end(waiter, Effect.andThen(this.onLeave, Effect.fail(clientClosed()))))
     return Effect.ensuring(waiting, Effect.sync(remove))
   }
 
-  /** Gives a slot, which the owner has counted as taken, to the first waiter. Returns false where there is none. */
+  /** Grants a slot, which the owner has counted as acquired, to the first waiter. Returns false if the queue is empty. */
   grant(slot: S): boolean {
     const [waiter] = this.retried.size > 0 ? this.retried : this.waiters
     if (waiter === undefined) {
@@ -139,7 +138,7 @@ export class WaitQueue<S> {
     return true
   }
 
-  /** Makes the waiters for this operation ask again. */
+  /** Removes the waiters of this operation. They acquire again. */
   requeue(operation: string): void {
     for (const waiter of this.all()) {
       if (waiter.options.operation === operation) {
@@ -159,26 +158,26 @@ export class WaitQueue<S> {
     return [...this.retried, ...this.waiters]
   }
 
-  /** Fails the waiters whose deadline has passed, or passes before they can get a slot. */
-  expire(now: MonotonicMillis, { earliest, knownLateAt }: Forecast, why?: string): void {
+  /** Fails the waiters whose deadline has passed, or will pass before they can get a slot. */
+  expire(now: MonotonicMillis, { earliest, missesDeadlineFrom }: Forecast, reason?: string): void {
     this.nextScan = Number.POSITIVE_INFINITY
     let ahead = 0
-    const expired: Array<readonly [waiter: Waiter<S>, goesAt: MonotonicMillis]> = []
+    const expired: Array<readonly [waiter: Waiter<S>, grantAt: MonotonicMillis]> = []
     for (const waiter of this.all()) {
-      const goesAt = Math.max(now, earliest(ahead))
-      if (waiter.deadline <= now || waiter.deadline < goesAt) {
-        expired.push([waiter, goesAt])
+      const grantAt = Math.max(now, earliest(ahead))
+      if (waiter.deadline <= now || waiter.deadline < grantAt) {
+        expired.push([waiter, grantAt])
       } else {
-        this.nextScan = Math.min(this.nextScan, nextScanAt(now, waiter.deadline, knownLateAt(ahead, waiter.deadline)))
+        this.nextScan = Math.min(this.nextScan, nextScanAt(now, waiter.deadline, missesDeadlineFrom(ahead, waiter.deadline)))
         ahead++
       }
     }
-    for (const [waiter, goesAt] of expired) {
-      this.end(waiter, waitExceeded(now, goesAt, why))
+    for (const [waiter, grantAt] of expired) {
+      this.end(waiter, waitExceeded(now, grantAt, reason))
     }
   }
 }
 
-// A millisecond later, because a request that can go at its deadline is in time.
-const nextScanAt = (now: MonotonicMillis, deadline: MonotonicMillis, knownLateAt: MonotonicMillis): MonotonicMillis =>
-  Math.min(deadline, Math.max(now + scanInterval, knownLateAt + 1))
+// A millisecond later, because a slot at the deadline is in time.
+const nextScanAt = (now: MonotonicMillis, deadline: MonotonicMillis, missesDeadlineFrom: MonotonicMillis): MonotonicMillis =>
+  Math.min(deadline, Math.max(now + scanInterval, missesDeadlineFrom + 1))

@@ -6,17 +6,18 @@
 import * as Duration from "effect/Duration"
 import type { MonotonicMillis } from "../Compat.js"
 
-// A service that counts a request which is exactly one window old must not refuse ours.
+// A service may still count a request that is exactly one window old.
 const safetyMillis = 1
 
 /** @since 0.1.0 @category models */
 export class WindowAccounting {
-  /** Slots that were acquired and have sent nothing yet. Each may be released at any moment. */
+  /** Acquired slots without a request. Each may be released at any moment. */
   private unused = 0
+  /** Slots with a request in flight. */
   private sent = 0
-  /** When each completed slot comes free, earliest first: requests complete in the order of time. */
+  /** When each completed slot becomes free, earliest first. */
   private cooling: Array<MonotonicMillis> = []
-  /** How many at the beginning of `cooling` are free. They are removed in bulk, because removing one moves all others. */
+  /** The number of free slots at the start of `cooling`. They are removed in bulk, because removing one moves all others. */
   private freed = 0
   private resumesAt = Number.NEGATIVE_INFINITY
 
@@ -34,7 +35,7 @@ export class WindowAccounting {
     return at < this.resumesAt ? 0 : Math.max(0, this.open())
   }
 
-  /** Slots with requests in them, and those that are about to have one. */
+  /** The number of slots with a request in flight, and of acquired slots without a request. */
   get inFlight(): number {
     return this.unused + this.sent
   }
@@ -61,7 +62,7 @@ export class WindowAccounting {
     }
   }
 
-  /** Negative where more requests are counted than the limit allows. */
+  /** The number of free slots; negative if more requests are counted than the limit allows. */
   private open(): number {
     return this.limit - this.inFlight - (this.cooling.length - this.freed)
   }
@@ -70,19 +71,19 @@ export class WindowAccounting {
     this.unused++
   }
 
-  /** A request goes out in a slot that was acquired. */
+  /** Sends a request in an acquired slot. */
   send(): void {
     this.unused--
     this.sent++
   }
 
-  /** The request in a slot got its response or was given up. The service may have counted it until now. */
+  /** Ends the request in a slot, with or without a response. The service counted it at some time before now. */
   complete(at: MonotonicMillis): void {
     this.sent--
     this.cooling.push(at + this.cooldownMillis)
   }
 
-  /** Counts requests that completed at these moments, for which no slot was acquired here. */
+  /** Counts requests of another process that completed at these moments. */
   occupy(moments: ReadonlyArray<MonotonicMillis>): void {
     this.cooling = [...this.cooling.slice(this.freed), ...moments.map((moment) => moment + this.cooldownMillis)].sort((one, other) =>
       one - other
@@ -90,29 +91,29 @@ export class WindowAccounting {
     this.freed = 0
   }
 
-  /** The service refused the request in a slot and did not count it. */
+  /** Frees the slot of a request that the service refused and did not count. */
   discard(): void {
     this.sent--
   }
 
-  /** Nothing was sent from a slot. */
+  /** Frees an unused slot. */
   release(): void {
     this.unused--
   }
 
-  /** Lets no slot be acquired before this moment. */
+  /** Prevents the acquisition of slots before this moment. */
   pauseUntil(moment: MonotonicMillis): void {
     this.resumesAt = Math.max(this.resumesAt, moment)
   }
 
-  /** When the next slot comes free, as far as it is known: requests in flight may complete at any moment. */
+  /** The earliest known moment at which a slot is free. Undefined while all slots have a request in flight. */
   nextFree(at: MonotonicMillis): MonotonicMillis | undefined {
     return this.free(at) > 0 ? at : at < this.resumesAt ? this.resumesAt : this.cooling[this.freed]
   }
 
   /**
-   * The earliest moment at which a waiter with this many others ahead of it can go: each slot serves one request a window.
-   * The real moment may be later. It is earlier only where the service refuses a request in flight.
+   * The earliest moment at which a waiter with this many others ahead of it can get a slot: each slot serves one request per window.
+   * The actual moment may be later. It is earlier only if the service refuses a request in flight.
    */
   earliest(at: MonotonicMillis, ahead: number): MonotonicMillis {
     const [round, index] = this.placeOf(ahead)
@@ -123,14 +124,14 @@ export class WindowAccounting {
     return ready + round * this.cooldownMillis
   }
 
-  /** When it is known that a waiter in this place misses its deadline, if no slot comes free until then. */
-  knownLateAt(ahead: number, deadline: MonotonicMillis): MonotonicMillis {
+  /** From this moment no slot can become free before the deadline. */
+  missesDeadlineFrom(ahead: number, deadline: MonotonicMillis): MonotonicMillis {
     const [round, index] = this.placeOf(ahead)
     const rounds = index < this.cooling.length - this.freed ? round : round + 1
     return deadline - rounds * this.cooldownMillis
   }
 
-  /** How often every slot is used before, and the index of the busy slot that is used then; negative for a free slot. */
+  /** How often every slot is used before this waiter, and the index of the busy slot that it gets; negative for a free slot. */
   private placeOf(ahead: number): readonly [round: number, index: number] {
     return [Math.floor(ahead / this.limit), ahead % this.limit - this.open() - this.unused]
   }

@@ -1,5 +1,5 @@
 /**
- * The encoded request and the undecoded response of any operation, for the attempts and the delivery rules.
+ * The encoded request and the undecoded response of any operation.
  *
  * @since 0.1.0
  */
@@ -10,23 +10,23 @@ import type * as DateTime from "effect/DateTime"
 
 /** @since 0.1.0 @category models */
 export interface ApiRequest {
-  /** The operation's name, for spans, logs and messages; never an id. */
+  /** The operation's name, for spans, logs and messages. It doesn't contain an id. */
   readonly operation: string
   readonly area: string
   readonly delivery: DeliveryClass
   readonly method: HttpMethod
-  /** Relative to the base address, percent-encoded, with a leading slash. */
+  /** Relative to the base URL, percent-encoded, with a leading slash. */
   readonly path: string
   readonly query: Readonly<Record<string, string | undefined>>
   readonly body: HttpBody.HttpBody
-  /** Whether the body can be sent again now (default: always). If it can't, the last failure ends the call. */
+  /** Whether the body can be sent again now (default: always). If not, the call fails with its last failure. */
   readonly canRepeat?: (() => boolean) | undefined
   /** The codes that the contract lists for the operation (default: all documented ones). */
   readonly listed?: ReadonlySet<string> | undefined
 }
 
 /**
- * A 2xx response with its whole body.
+ * A 2xx response with its complete body.
  *
  * @since 0.1.0
  * @category models

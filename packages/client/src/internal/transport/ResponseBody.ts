@@ -1,5 +1,5 @@
 /**
- * Reads the body of a response as text, up to a number of bytes.
+ * Reads the body of a response as text, up to a maximum number of bytes.
  *
  * @since 0.1.0
  */
@@ -37,8 +37,8 @@ export const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
 }
 
 /**
- * Reads at most `maxBytes`, counted after any decompression by the HTTP client. If there are more, the rest is not read and the
- * connection is dropped.
+ * Reads at most `maxBytes`, counted after decompression by the HTTP client. If the body is longer, it closes the connection and
+ * returns the bytes so far.
  *
  * @since 0.1.0
  * @category reading
@@ -53,9 +53,9 @@ export const read = (response: HttpClientResponse, maxBytes: number): Effect.Eff
         bytesLeft -= chunk.length
         return bytesLeft >= 0
       })).pipe(
-        // The platform's fetch reports a response without a body like this.
+        // The platform's fetch client reports a response without a body as this error.
         Effect.catchIf((error) => error.reason === "EmptyBody", () => Effect.void),
-        // The runtime would log a failure of the stream, with the request's address and the ids in it.
+        // Otherwise the runtime logs a failure of the stream with the request's URL, which contains ids.
         Effect.withUnhandledErrorLogLevel(Option.none()),
         Effect.map(() => ({ text: textOf(chunks), isCut: bytesLeft < 0 }))
       )

@@ -1,6 +1,6 @@
 /**
- * Sends one request and reads its whole response by callbacks, without the fibers, streams and promises of an `HttpClient`. An
- * `HttpClient` may carry a transport; the client then sends requests whose body is in memory by it.
+ * Sends one request and reads its complete response with callbacks, without the fibers, streams and promises of an `HttpClient`. An
+ * `HttpClient` may have an attached transport. The client then uses the transport for requests with a body in memory.
  *
  * @since 0.1.0
  */
@@ -8,18 +8,17 @@ import type * as Headers from "@effect/platform/Headers"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 
-/** @since 0.1.0 @category models */
-export interface TransportRequest {
+interface TransportRequest {
   readonly method: HttpMethod
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | undefined
-  /** Whether the request may be sent twice. One that may not uses a new connection. */
+  /** Whether the request may be sent twice. If not, it uses a new connection. */
   readonly idempotent: boolean
 }
 
 /**
- * The beginning of a response.
+ * The status and the headers of a response.
  *
  * @since 0.1.0
  * @category models
@@ -30,7 +29,7 @@ export interface Head {
 }
 
 /**
- * The body of a response, as far as it was read.
+ * The body of a response, or the part of it that was read.
  *
  * @since 0.1.0
  * @category models
@@ -48,16 +47,17 @@ export interface Body {
  * @category models
  */
 export interface Listener {
-  /** The request has a connection, and nothing of it has been written yet. */
+  /** The request has a connection, and no part of it has been written yet. */
   readonly onConnection: () => void
-  /** Returns how many bytes of the body to read. The connection is dropped if there are more. */
+  /** Returns the maximum number of bytes to read of the body. The transport closes the connection if the body is longer. */
   readonly onHead: (head: Head) => number
   readonly onEnd: (head: Head, body: Body) => void
   readonly onFailure: (cause: unknown) => void
 }
 
 /**
- * Sends a request once. Follows no redirects and makes no span. Returns how to abort the request; no event follows that.
+ * Sends a request once. Follows no redirects and creates no span. Returns a function that aborts the request; no event follows an
+ * abort.
  *
  * @since 0.1.0
  * @category models
@@ -67,8 +67,8 @@ export type Transport = (request: TransportRequest, listener: Listener) => () =>
 const attached = new WeakMap<HttpClient.HttpClient, Transport>()
 
 /**
- * The client with a transport that behaves as it does. A client that is made from it has none, so that what an application adds
- * to its client applies to every request.
+ * Attaches a transport to an `HttpClient` with the same behaviour. A client that an application derives from it has no transport, so
+ * the application's changes apply to every request.
  *
  * @since 0.1.0
  * @category combinators
@@ -79,7 +79,7 @@ export const attach = (client: HttpClient.HttpClient, transport: Transport): Htt
 }
 
 /**
- * The transport of a client, if it has one.
+ * Returns the transport of a client, if it has one.
  *
  * @since 0.1.0
  * @category combinators

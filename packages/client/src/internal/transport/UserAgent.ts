@@ -1,5 +1,5 @@
 /**
- * The `User-Agent` of every request: the application, if it has a name, then this library.
+ * The `User-Agent` of every request: the application, if it is named, then this library.
  *
  * @since 0.1.0
  */
@@ -13,11 +13,11 @@ import * as Either from "effect/Either"
  */
 export const version = "0.1.0"
 
-// Products and comments of RFC 9110, section 10.1.5; nothing that could end the header.
+// Products and comments of RFC 9110, section 10.1.5, which contain no line end.
 const product = /^[!#$%&'*+.^_`|~\w-]+(\/[!#$%&'*+.^_`|~\w-]+)?( ([!#$%&'*+.^_`|~\w-]+(\/[!#$%&'*+.^_`|~\w-]+)?|\([ -'*-[\]-~]*\)))*$/
 
 /**
- * The header's value. The application comes first, because products stand in decreasing order of significance.
+ * Returns the header's value. The application is first, because products are in decreasing order of significance.
  * Source: RFC 9110, section 10.1.5.
  *
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * Keeps fetch from following redirects, which the interface does not mention: fetch would turn a POST into a GET that succeeds, and
- * send the key to another address. Other HTTP clients follow redirects only if the application configures it.
+ * Prevents fetch from following redirects, which the document doesn't show. Fetch would convert a POST to a GET that succeeds, and
+ * could send the key to another host. Other HTTP clients follow redirects only if the application configures it.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
 /**
- * The client, which on fetch returns a redirect as the response. Keeps all else of the `RequestInit` in the context.
+ * Returns a client that, on fetch, returns a redirect as the response. Keeps the other fields of the `RequestInit` in the context.
  *
  * @since 0.1.0
  * @category combinators

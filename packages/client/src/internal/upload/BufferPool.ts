@@ -1,27 +1,27 @@
 /**
- * Buffers that a file is read into again once their bytes have left the process. V8 marks the whole heap for every few dozen
- * MiB of new buffers, which costs more than sending them. Decision 022 has the figures.
+ * Reuses the buffers of a file's content after the socket has written them. V8 runs a full mark phase for every few dozen MiB of new
+ * buffers, which costs more than sending them. Decision 022 has the figures.
  *
  * @since 0.1.0
  */
 
 /** @since 0.1.0 @category models */
 export interface BufferPool {
-  /** A buffer of a length, with arbitrary bytes in it. */
+  /** Returns a buffer of a length. Its bytes are arbitrary. */
   readonly acquire: (length: number) => Uint8Array
-  /** Marks the filled beginning of a buffer as on its way. {@link release} returns the buffer to the pool; nothing else does. */
+  /** Marks the filled start of a buffer as passed to a socket. Only {@link release} returns the buffer to the pool. */
   readonly lend: (filled: Uint8Array) => void
-  /** Whether any buffer has been released. Most HTTP clients do not report when bytes are written. */
+  /** Whether any buffer has been released. Most HTTP clients don't report when bytes are written. */
   readonly isRecycling: () => boolean
 }
 
 interface Loan {
-  /** Where in the buffer the lent bytes end. */
+  /** The end of the lent bytes in the buffer. */
   readonly end: number
   readonly receive: (buffer: Uint8Array) => void
 }
 
-// By the memory below, because what arrives at a socket is another view of it.
+// By `ArrayBuffer`, because a socket receives another view of it.
 const loans = new WeakMap<ArrayBufferLike, Loan>()
 
 /** @since 0.1.0 @category constructors */
@@ -45,8 +45,8 @@ export const make = (): BufferPool => {
 }
 
 /**
- * Returns the buffer of a part that has been written, if the part ends the lent bytes. The parts before it must have been
- * written, and nobody may hold them.
+ * Returns the buffer of a written part to its pool, if the part is the last of the lent bytes. The earlier parts must be written too,
+ * and no code may still use them.
  *
  * @since 0.1.0
  * @category recycling

@@ -1,6 +1,6 @@
 /**
- * The content of a file as a stream of pieces. Pieces are short on a slow line, so that progress shows, and long on a fast
- * one, so that they cost little.
+ * The content of a file as a stream of pieces: short pieces on a slow connection, for frequent progress, and long pieces on a fast
+ * connection, for low overhead.
  *
  * @since 0.1.0
  */
@@ -14,13 +14,13 @@ import * as Stream from "effect/Stream"
 import * as BufferPool from "./BufferPool.js"
 
 const minLength = 64 * 1024
-// For buffers that are reused. Longer ones take more memory and are no faster.
+// For reused buffers. Longer buffers take more memory and are not faster.
 const maxReusedLength = 1024 * 1024
-// For buffers that are used once: the longer they are, the more often V8 marks the heap.
+// For buffers that are used once. Longer buffers make V8 mark the heap more often.
 const maxFreshLength = 256 * 1024
 
-// The time between two pieces. The line has taken one piece before the length of the next one doubles, so buffers on the way
-// do not make a slow line look fast for long.
+// Thresholds for the time between two pieces. The length doubles only after the connection has accepted a piece, so socket buffers
+// make a slow connection look fast for a short time only.
 const fastMillis = 50
 const slowMillis = 250
 
@@ -28,7 +28,7 @@ const lengthAfter = (length: number, millis: number): number =>
   millis < fastMillis ? length * 2 : millis > slowMillis ? Math.max(length / 2, minLength) : length
 
 /**
- * A stream that opens and reads the file each time it runs. A piece may be overwritten after a socket has written it.
+ * A stream that opens and reads the file in each run. A piece may be overwritten after a socket has written it.
  *
  * @since 0.1.0
  * @category constructors

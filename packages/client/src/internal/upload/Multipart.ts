@@ -1,6 +1,6 @@
 /**
- * One file as a multipart/form-data body in which no file name or content type can break out of its header. The platform's
- * `FormData` does not stream, and undici does not take it.
+ * Encodes one file as a multipart/form-data body. It escapes file names, so that they can't inject headers. The platform's `FormData`
+ * doesn't stream, and undici doesn't accept it.
  *
  * Source: interface v1, "Endpoints", POST /media: one file part named `file` with a file name and a content type.
  *
@@ -22,12 +22,12 @@ export interface FilePart<E> {
   readonly size?: number | undefined
 }
 
-// As browsers do: UTF-8, except for the characters that end the parameter or the line.
+// Like browsers: UTF-8, with escapes for the characters that end the parameter or the line.
 const quoted = (fileName: string): string => fileName.replaceAll("\"", "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A")
 
 const utf8 = new TextEncoder()
 
-// 128 random bits, so that no file contains it by chance.
+// 128 random bits, so that no file contains the boundary by chance.
 const randomBoundary = Effect.map(
   Effect.replicateEffect(Random.nextIntBetween(0, 0x1_0000), 8),
   (parts) => `plaza-${parts.map((part) => part.toString(16).padStart(4, "0")).join("")}`
@@ -52,7 +52,7 @@ const inHalves = <E>(content: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8
   })
 
 /**
- * The body. Bytes are sent in one piece. A stream is sent as it comes, and runs again each time the body is sent.
+ * Creates the body. Bytes are sent in one piece. A stream is not buffered, and runs again each time the body is sent.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Compares the runs of an upload's source by a hash, so that a source that changes between attempts fails before the service has
- * a whole file of it.
+ * Compares the runs of an upload's source by a hash. If the source changes between attempts, the upload fails before the service has a
+ * complete file.
  *
  * @since 0.1.0
  */
@@ -12,9 +12,9 @@
  * @category models
  */
 export interface Run {
-  /** Adds the next bytes. Returns false if an earlier run had other bytes there, or ended before them. */
+  /** Adds the next bytes. Returns false if an earlier run had other bytes at this position, or ended before it. */
   readonly add: (bytes: Uint8Array) => boolean
-  /** Ends the run. Returns false if an earlier run was longer, or if this one is empty and the earlier one was cut while empty. */
+  /** Ends the run. Returns false if an earlier run was longer, or if this run is empty and the earlier run had no end. */
   readonly end: () => boolean
 }
 

@@ -1,21 +1,21 @@
 /**
- * Handler of reading the messages of a conversation, which the document names without showing. Both sides see all
- * messages, whatever their relation has become.
+ * Handler of reading the messages of a conversation, which the document names but does not show. Both sides see all messages,
+ * also after a block.
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import { toMessage } from "./ChatHandlers.js"
 import { ChatRepo, pairOf } from "./ChatRepo.js"
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedAssumedApi, "chat", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedAssumedApi, "chat", (handlers) =>
   Effect.gen(function*() {
     const repo = yield* ChatRepo
     const { readPage } = yield* Pagination
@@ -36,5 +36,5 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "chat", (handlers) =
             positionOf: ({ seq }) => [seq],
             toItem: (message) => toMessage(message, path.id)
           }, urlParams)
-        }), uninterruptible)
+        }))
   }))

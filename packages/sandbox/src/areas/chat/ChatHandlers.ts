@@ -5,15 +5,15 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { ChatBlocked, ChatNotAllowed, UserUnavailable } from "@plaza/domain/Errors"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
+import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -37,15 +37,15 @@ export const toMessage = ({ createdAt, senderId, seq, text }: Message, conversat
   createdAt: DateTime.formatIso(createdAt)
 })
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedApi, "chat", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* ChatRepo
     const accounts = yield* AccountsRepo
     const { readPage } = yield* Pagination
     const latitude = yield* CurrentLatitude
-    const { maxTextLength } = yield* Assumed
+    const { maxTextLength } = yield* CurrentAssumptions
 
     /** The anti-spam rule: only peers that have written to the caller or follow it can be written to. */
     const requireMayWrite = (callerId: string, peerId: string) =>
@@ -75,7 +75,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
             findOlder: ([seq = newest], limit) => repo.findOlderConversations(accountId, seq, limit),
             positionOf: ({ seq }) => [seq],
             toItem: ({ id, peerId }) => ({ id, peerId })
-          }, urlParams)), uninterruptible)
+          }, urlParams)))
       .handle("sendMessage", ({ path, payload: { text } }) =>
         Effect.gen(function*() {
           const { accountId } = yield* CurrentCaller
@@ -96,5 +96,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "chat", (handlers) =>
           // From now on the peer may write to the caller.
           yield* accounts.setHasWritten(accountId, peerId)
           return toMessage({ seq, ...message }, path.id)
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
   }))

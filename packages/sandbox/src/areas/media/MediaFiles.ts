@@ -8,12 +8,13 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SandboxError } from "../../SandboxError.js"
 import type { Sql } from "../../storage/Sql.js"
-import { MediaRepo } from "./MediaRepo.js"
+import * as MediaRepo from "./MediaRepo.js"
 
 /** @since 0.1.0 @category models */
 export interface Written<A> {
@@ -46,7 +47,7 @@ const makePrivate = (path: string, mode: number): Effect.Effect<void> =>
 /** The folder is no longer the one that the sandbox started with. */
 class FolderReplaced extends Data.Error<{ readonly code: string; readonly message: string }> {}
 
-/** A folder with its identity: its path may come to lead elsewhere. */
+/** A folder with its identity, because another folder may replace it at its path. */
 interface Folder {
   readonly path: string
   readonly isSame: () => boolean
@@ -94,28 +95,28 @@ const numberOf = (id: string, name: string): number | undefined => {
 
 const anyId = (name: string): string => /^upload-([0-9a-f]{16})-/.exec(name)?.[1] ?? ""
 
-/** Why a folder can't be used: everything in it has to be a file that a sandbox wrote. */
+/** Why a folder can't be used. Every entry must be a file that a sandbox wrote. */
 const problemOf = (path: string, idOf: (name: string) => string): string | undefined => {
   const stat = Fs.lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) {
     return undefined
   }
   if (stat.isSymbolicLink()) {
-    return "is a symbolic link, and uploads are written to and deleted from a folder of the sandbox's own only: remove the link or name another data file"
+    return "is a symbolic link, and the sandbox writes and deletes uploads only in its own folder: remove the link or name another data file"
   }
   if (!stat.isDirectory()) {
-    return "is not a folder, and uploads are kept in one beside the data file: move it away or name another data file"
+    return "is not a folder, and uploads are stored in a folder beside the data file: move it away or name another data file"
   }
   const foreign = Fs.readdirSync(path, { withFileTypes: true })
     .find((entry) => !entry.isFile() || numberOf(idOf(entry.name), entry.name) === undefined)
   return foreign === undefined
     ? undefined
-    : `holds "${foreign.name}", which this sandbox did not write: move it away or name another data file`
+    : `contains "${foreign.name}", which this sandbox did not write: move it away or name another data file`
 }
 
 const unusable = (data: string, cause: unknown): SandboxError =>
   new SandboxError({
-    message: `the folder ${pathOf(data)} can't be used: uploads are kept there, beside the data file`,
+    message: `the folder ${pathOf(data)} for uploads can't be used: check its permissions or name another data file`,
     cause
   })
 
@@ -126,7 +127,7 @@ const check = (data: string, idOf: (name: string) => string): Effect.Effect<void
   )
 
 /**
- * Rejects a data file whose folder of uploads holds anything that no sandbox wrote, before anything is created.
+ * Rejects a data file if its folder of uploads contains foreign files, before anything is created.
  *
  * @since 0.1.0
  * @category checks
@@ -155,66 +156,66 @@ const folderOf = (data: string, id: string) =>
  * overtaken by the clock.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layer = (data: string): Layer.Layer<MediaFiles, SandboxError, Sql> =>
-  Layer.scoped(
-    MediaFiles,
-    Effect.gen(function*() {
-      const repo = yield* MediaRepo
-      const id = yield* repo.folderId()
-      const folder = yield* folderOf(data, id)
-      // Deletes only files that this database wrote, and nothing if the folder was replaced.
-      const remove = (files: ReadonlyArray<string>) =>
-        Effect.sync(() => {
-          for (const file of files) {
-            const path = join(folder.path, file)
-            if (
-              numberOf(id, file) !== undefined && folder.isSame() &&
-              Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
-            ) {
-              Fs.rmSync(path, { force: true })
-            }
+export const make = (data: string): Effect.Effect<MediaFiles["Type"], SandboxError, Sql | Scope.Scope> =>
+  Effect.gen(function*() {
+    const repo = yield* MediaRepo.make
+    const id = yield* repo.folderId()
+    const folder = yield* folderOf(data, id)
+    // Deletes only files that this database wrote, and nothing if the folder was replaced.
+    const remove = (files: ReadonlyArray<string>) =>
+      Effect.sync(() => {
+        for (const file of files) {
+          const path = join(folder.path, file)
+          if (
+            numberOf(id, file) !== undefined && folder.isSame() &&
+            Fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+          ) {
+            Fs.rmSync(path, { force: true })
           }
-        })
-
-      const found = Fs.readdirSync(folder.path)
-      const named = new Set(yield* repo.files())
-      yield* remove(found.filter((file) => !named.has(file)))
-      // The sandbox wrote everything in the folder: see `folderOf`.
-      yield* makePrivate(folder.path, 0o700)
-      yield* Effect.forEach(
-        found.filter((file) => named.has(file)),
-        (file) => makePrivate(join(folder.path, file), 0o600),
-        { discard: true }
-      )
-      // Numbers continue after the largest one, so a name is never given twice.
-      let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
-
-      const create = (file: string): number => {
-        if (!folder.isSame()) {
-          throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
         }
-        const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
-        Fs.fchmodSync(opened, 0o600)
-        return opened
-      }
+      })
 
-      return {
-        remove,
-        write: (fill) =>
-          Effect.suspend(() => {
-            last += 1
-            const file = nameOf(id, last)
-            return Effect.acquireUseRelease(
-              Effect.sync(() => create(file)),
-              (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
-              (opened) => Effect.sync(() => Fs.closeSync(opened))
-            ).pipe(
-              Effect.map((result) => ({ file, result })),
-              Effect.onError(() => remove([file]))
-            )
-          })
+    const found = Fs.readdirSync(folder.path)
+    const named = new Set(yield* repo.files())
+    yield* remove(found.filter((file) => !named.has(file)))
+    // The sandbox wrote everything in the folder: see `folderOf`.
+    yield* makePrivate(folder.path, 0o700)
+    yield* Effect.forEach(
+      found.filter((file) => named.has(file)),
+      (file) => makePrivate(join(folder.path, file), 0o600),
+      { discard: true }
+    )
+    // Numbers continue after the largest one, so a name is never given twice.
+    let last = [...found, ...named].reduce((most, file) => Math.max(most, numberOf(id, file) ?? 0), 0)
+
+    const create = (file: string): number => {
+      if (!folder.isSame()) {
+        throw new FolderReplaced({ code: "ENOENT", message: `the folder ${folder.path} is gone or was replaced` })
       }
-    })
-  ).pipe(Layer.provide(MediaRepo.Default))
+      const opened = Fs.openSync(join(folder.path, file), "wx", 0o600)
+      Fs.fchmodSync(opened, 0o600)
+      return opened
+    }
+
+    return {
+      remove,
+      write: (fill) =>
+        Effect.suspend(() => {
+          last += 1
+          const file = nameOf(id, last)
+          return Effect.acquireUseRelease(
+            Effect.sync(() => create(file)),
+            (opened) => fill((bytes) => Effect.sync(() => Fs.writeFileSync(opened, bytes))),
+            (opened) => Effect.sync(() => Fs.closeSync(opened))
+          ).pipe(
+            Effect.map((result) => ({ file, result })),
+            Effect.onError(() => remove([file]))
+          )
+        })
+    }
+  })
+
+/** @since 0.1.0 @category layers */
+export const layer = (data: string) => Layer.scoped(MediaFiles, make(data))

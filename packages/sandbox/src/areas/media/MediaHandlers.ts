@@ -5,11 +5,11 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { MediaId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../../Assumptions.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
+import * as Endpoints from "../../http/Endpoints.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -19,14 +19,14 @@ import { MediaFiles } from "./MediaFiles.js"
 import { MediaRepo } from "./MediaRepo.js"
 import * as Upload from "./Upload.js"
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedApi, "media", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedApi, "media", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* MediaRepo
     const files = yield* MediaFiles
     const latitude = yield* CurrentLatitude
-    const { maxFileNameLength } = yield* Assumed
+    const { maxFileNameLength } = yield* CurrentAssumptions
 
     return handlers
       .handle("uploadMedia", ({ request }) =>
@@ -42,5 +42,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "media", (handlers) =>
           withTransaction,
           // The file was written first; without a row nothing refers to it.
           Effect.onError(() => Effect.flatMap(Upload.received(request), ({ file }) => files.remove([file])))
-        ), uninterruptible)
+        ))
   }))

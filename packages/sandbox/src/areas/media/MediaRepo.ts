@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { MediaId, ProfileId } from "@plaza/domain/Ids"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Sql } from "../../storage/Sql.js"
@@ -23,36 +24,41 @@ export const Media = Schema.Struct({
 /** @since 0.1.0 @category rows */
 export type Media = typeof Media.Type
 
+const FolderId = Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id"))
+
+const File = Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file"))
+
+/** @since 0.1.0 @category constructors */
+export const make = Effect.map(Sql, (sql) => ({
+  /** Part of the name of every file: distinguishes the files of this data file. */
+  folderId: SqlSchema.single({
+    Result: FolderId,
+    execute: () => sql.first`SELECT id FROM media_folder`
+  }),
+  /** Names of all files. */
+  files: SqlSchema.findAll({
+    Result: File,
+    execute: () => sql`SELECT file FROM media`
+  }),
+  /** Whether an account has uploaded this media. */
+  isOwn: (id: string, accountId: string) =>
+    Effect.map(
+      sql.first`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`,
+      (row) => row !== undefined
+    ),
+  all: SqlSchema.findAll({
+    Result: Media,
+    execute: () => sql`SELECT id, account_id AS accountId, name, content_type AS contentType, size, sha256 FROM media ORDER BY seq`
+  }),
+  /** The sequence number of the next upload. */
+  nextSeq: SqlSchema.single({
+    Result: SqlSchema.Seq,
+    execute: () => sql.first`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`
+  }),
+  insert: ({ accountId, contentType, file, id, name, seq, sha256, size }: Media & { readonly seq: number; readonly file: string }) =>
+    Effect.asVoid(sql`INSERT INTO media (seq, id, account_id, name, content_type, size, sha256, file)
+      VALUES (${seq}, ${id}, ${accountId}, ${name}, ${contentType}, ${size}, ${sha256}, ${file})`)
+}))
+
 /** @since 0.1.0 @category services */
-export class MediaRepo extends Effect.Service<MediaRepo>()("@plaza/sandbox/MediaRepo", {
-  effect: Effect.map(Sql, (sql) => ({
-    /** Part of the name of every file: it tells the files of this database from those of others. */
-    folderId: SqlSchema.single({
-      Result: Schema.Struct({ id: Schema.String }).pipe(Schema.pluck("id")),
-      execute: () => sql.first`SELECT id FROM media_folder`
-    }),
-    /** Names of all files. */
-    files: SqlSchema.findAll({
-      Result: Schema.Struct({ file: Schema.String }).pipe(Schema.pluck("file")),
-      execute: () => sql`SELECT file FROM media`
-    }),
-    /** Whether an account has uploaded this media. */
-    isOwn: (id: string, accountId: string) =>
-      Effect.map(
-        sql.first`SELECT 1 FROM media WHERE id = ${id} AND account_id = ${accountId}`,
-        (row) => row !== undefined
-      ),
-    all: SqlSchema.findAll({
-      Result: Media,
-      execute: () => sql`SELECT id, account_id AS accountId, name, content_type AS contentType, size, sha256 FROM media ORDER BY seq`
-    }),
-    /** The sequence number of the next upload. */
-    nextSeq: SqlSchema.single({
-      Result: SqlSchema.Seq,
-      execute: () => sql.first`SELECT coalesce(max(seq), 0) + 1 AS seq FROM media`
-    }),
-    insert: ({ accountId, contentType, file, id, name, seq, sha256, size }: Media & { readonly seq: number; readonly file: string }) =>
-      Effect.asVoid(sql`INSERT INTO media (seq, id, account_id, name, content_type, size, sha256, file)
-        VALUES (${seq}, ${id}, ${accountId}, ${name}, ${contentType}, ${size}, ${sha256}, ${file})`)
-  }))
-}) {}
+export class MediaRepo extends Context.Tag("@plaza/sandbox/MediaRepo")<MediaRepo, Effect.Effect.Success<typeof make>>() {}

@@ -63,7 +63,7 @@ export const receive = (
           receivedBytes += piece.length
           return receivedBytes > maxBytes + overhead ? Effect.fail(tooLarge) : keep(reader.write(piece))
         }),
-        // A caller that disconnects before the end of the body has requested nothing yet.
+        // Interruptible: an incomplete request has no effect.
         Effect.interruptible
       )
       const { file, rest } = reader.end()
@@ -82,4 +82,4 @@ export const receive = (
 export const received = (request: HttpServerRequest): Effect.Effect<UploadedFile> =>
   request instanceof Exchange && request.file !== undefined
     ? Effect.succeed(request.file)
-    : Effect.dieMessage("an upload is received before it is handled")
+    : Effect.dieMessage("no received file: admission must run first")

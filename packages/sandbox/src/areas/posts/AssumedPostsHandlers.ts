@@ -1,14 +1,14 @@
 /**
- * Handlers of reading, editing and deleting a single post, which the document names without showing. A post is visible to
- * everyone its author is available to; only the author may change it.
+ * Handlers of reading, editing and deleting a single post, which the document names but does not show. A post is visible to
+ * every account that its author is available to; only the author may change it.
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { Forbidden } from "@plaza/domain/Errors"
 import * as Effect from "effect/Effect"
+import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -18,8 +18,8 @@ import { PostsPolicy } from "./PostsPolicy.js"
 import type { Post } from "./PostsRepo.js"
 import { PostsRepo } from "./PostsRepo.js"
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedAssumedApi, "posts", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* PostsRepo
@@ -36,13 +36,12 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) 
 
     return handlers
       .handle("getPost",
-        ({ path }) => Effect.flatMap(CurrentCaller, (caller) => Effect.map(findVisible(path.id, caller.accountId), toPost)),
-        uninterruptible)
+        ({ path }) => Effect.flatMap(CurrentCaller, (caller) => Effect.map(findVisible(path.id, caller.accountId), toPost)))
       .handle("editPost", ({ path, payload: { mediaIds, text } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           if (text === undefined && mediaIds === undefined) {
-            return yield* Envelope.invalidField("body", "has to name what is to change: text, mediaIds or both")
+            return yield* Envelope.invalidField("body", "must have text, mediaIds or both")
           }
           yield* checkFields({ text, mediaIds }, caller.accountId)
           const post = yield* findOwn(path.id, caller.accountId)
@@ -53,9 +52,8 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "posts", (handlers) 
           }
           yield* repo.update(edited)
           return toPost(edited)
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
       .handle("deletePost",
         ({ path }) =>
-          Effect.flatMap(CurrentCaller, (caller) => Effect.flatMap(findOwn(path.id, caller.accountId), repo.delete).pipe(withTransaction)),
-        uninterruptible)
+          Effect.flatMap(CurrentCaller, (caller) => Effect.flatMap(findOwn(path.id, caller.accountId), repo.delete).pipe(withTransaction)))
   }))

@@ -5,12 +5,12 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { PostId } from "@plaza/domain/Ids"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../../Assumptions.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
+import * as Endpoints from "../../http/Endpoints.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { CurrentLatitude } from "../../latitude/CurrentLatitude.js"
 import * as Stored from "../../latitude/Stored.js"
@@ -29,15 +29,15 @@ import { idOf, PostsRepo } from "./PostsRepo.js"
  */
 export const toPost = ({ authorId, createdAt, id, mediaIds, text }: Post) => ({ id, authorId, text, mediaIds, createdAt })
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedApi, "posts", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* PostsRepo
     const { checkFields, findVisible } = yield* PostsPolicy
     const { readPage } = yield* Pagination
     const latitude = yield* CurrentLatitude
-    const { maxTextLength } = yield* Assumed
+    const { maxTextLength } = yield* CurrentAssumptions
 
     return handlers
       .handle("createPost", ({ payload: { mediaIds = [], text = "" } }) =>
@@ -55,7 +55,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
           }
           yield* repo.insert(post)
           return toPost(post)
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
       .handle("listPosts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
@@ -65,7 +65,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
             positionOf: ({ createdAt, seq }) => [DateTime.toEpochMillis(createdAt), seq],
             committedAt: ({ createdAt }) => DateTime.toEpochMillis(createdAt),
             toItem: toPost
-          }, urlParams)), uninterruptible)
+          }, urlParams)))
       .handle("createComment", ({ path, payload }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -79,11 +79,11 @@ export const layer = HttpApiBuilder.group(ServedApi, "posts", (handlers) =>
           }
           const seq = yield* repo.insertComment(comment)
           return { id: String(seq), ...comment, createdAt: DateTime.formatIso(comment.createdAt) }
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
       .handle("likePost", ({ path }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           yield* findVisible(path.id, caller.accountId)
           yield* repo.insertLike({ postId: path.id, accountId: caller.accountId })
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
   }))

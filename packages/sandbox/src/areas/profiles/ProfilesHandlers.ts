@@ -5,14 +5,14 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import type { Account } from "../../access/AccountsRepo.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
+import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 
@@ -24,14 +24,14 @@ const toProfile = ({ cover, id, name, photo, username }: Account) => ({
   hasCover: cover
 })
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedApi, "profiles", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const accounts = yield* AccountsRepo
     const { requireAvailable } = yield* AccountPolicy
 
-    /** An account that is there and available to the caller. */
+    /** Finds an account that is available to the caller. */
     const available = (found: Effect.Effect<Option.Option<Account>>, callerId: string, resource: "user" | "username", id: string) =>
       Effect.gen(function*() {
         const account = yield* found
@@ -43,20 +43,19 @@ export const layer = HttpApiBuilder.group(ServedApi, "profiles", (handlers) =>
       })
 
     return handlers
-      .handle("getMe", () => Effect.map(CurrentCaller, ({ account }) => toProfile(account)), uninterruptible)
+      .handle("getMe", () => Effect.map(CurrentCaller, ({ account }) => toProfile(account)))
       .handle("getUser", ({ path: { id } }) =>
-        Effect.flatMap(CurrentCaller, (caller) => Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)),
-        uninterruptible)
+        Effect.flatMap(CurrentCaller, (caller) => Effect.map(available(accounts.find(id), caller.accountId, "user", id), toProfile)))
       .handle("getUserByUsername", ({ path: { username } }) =>
         Effect.flatMap(CurrentCaller, (caller) =>
-          Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)), uninterruptible)
+          Effect.map(available(accounts.findByUsername(username), caller.accountId, "username", username), toProfile)))
       .handle("followUser", ({ path: { id } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           if (id === caller.accountId) {
-            return yield* Envelope.invalidField("id", "is this account itself, which can't follow itself")
+            return yield* Envelope.invalidField("id", "must not be the account's own id")
           }
           yield* available(accounts.find(id), caller.accountId, "user", id)
           yield* accounts.follow(caller.accountId, id)
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
   }))

@@ -1,24 +1,24 @@
 /**
- * Handlers of the reads of the store area, which the document names without showing. A product is visible to everyone
- * who can see its owner and isn't blocked from the store; an order to its owner only.
+ * Handlers of the reads of the store area, which the document names but does not show. A product is visible to every account
+ * that its owner is available to and that the store has not blocked; an order only to its owner.
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { ProfileId } from "@plaza/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { AccountPolicy } from "../../access/AccountPolicy.js"
 import { AccountsRepo } from "../../access/AccountsRepo.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import * as Endpoints from "../../http/Endpoints.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedAssumedApi } from "../../http/ServedApi.js"
 import { newest, Pagination } from "../../storage/Pagination.js"
 import * as Store from "./StoreHandlers.js"
 import { StorePolicy } from "./StorePolicy.js"
 import { StoreRepo } from "./StoreRepo.js"
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedAssumedApi, "store", (handlers) =>
   Effect.gen(function*() {
     const repo = yield* StoreRepo
     const policy = yield* StorePolicy
@@ -28,8 +28,7 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
 
     return handlers
       .handle("getStore",
-        () => Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })),
-        uninterruptible)
+        () => Effect.map(CurrentCaller, ({ account, accountId }) => ({ ownerId: ProfileId.make(accountId), name: account.name })))
       .handle("listProducts", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
@@ -38,7 +37,7 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
             findOlder: ([seq = newest], limit) => repo.findOlderProducts(accountId, seq, limit),
             positionOf: ({ seq }) => [seq],
             toItem: Store.toProduct
-          }, urlParams)), uninterruptible)
+          }, urlParams)))
       .handle("getProduct", ({ path }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -48,7 +47,7 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
           yield* requireAvailable(caller.accountId, owner)
           yield* policy.requireNotBlocked(caller.accountId, product.accountId)
           return Store.toProduct(product)
-        }), uninterruptible)
+        }))
       .handle("listOrders", ({ urlParams }) =>
         Effect.flatMap(CurrentCaller, ({ accountId }) =>
           readPage({
@@ -57,12 +56,12 @@ export const layer = HttpApiBuilder.group(ServedAssumedApi, "store", (handlers) 
             findOlder: ([seq = newest], limit) => repo.findOlderOrders(accountId, seq, limit),
             positionOf: ({ seq }) => [seq],
             toItem: Store.toOrder
-          }, urlParams)), uninterruptible)
+          }, urlParams)))
       .handle("getOrder", ({ path }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
           const order = yield* policy.findOrder(path.id)
           yield* policy.requireOwner(caller.accountId, order.accountId)
           return Store.toOrder(order)
-        }), uninterruptible)
+        }))
   }))

@@ -5,14 +5,14 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import { Conflict } from "@plaza/domain/Errors"
 import * as Shipping from "@plaza/domain/Shipping"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { Assumed } from "../../Assumptions.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
+import * as Endpoints from "../../http/Endpoints.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { checkStock, checkText } from "../Validation.js"
@@ -30,7 +30,7 @@ export const shippingState = ({ carrier, trackingNumber }: Order): Shipping.Ship
 export const toProduct = ({ id, name, stock }: Product) => ({ id, name, stock })
 
 /**
- * An order as a response shows it. The names of its states are the document's, the field is assumed.
+ * An order as a response shows it. The states are named in the document; the field `state` is assumed.
  *
  * @since 0.1.0
  * @category conversions
@@ -43,13 +43,13 @@ export const toOrder = (order: Order) => ({
   })
 })
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedApi, "store", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* StoreRepo
     const policy = yield* StorePolicy
-    const { maxShippingFieldLength, maxStock } = yield* Assumed
+    const { maxShippingFieldLength, maxStock } = yield* CurrentAssumptions
 
     return handlers
       .handle("setStock", ({ path, payload: { stock } }) =>
@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
           yield* policy.requireOwner(caller.accountId, product.accountId)
           yield* repo.setStock(path.id, stock)
           return toProduct({ ...product, stock })
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
       .handle("shipOrder", ({ path, payload: { carrier, trackingNumber } }) =>
         Effect.gen(function*() {
           const caller = yield* CurrentCaller
@@ -74,5 +74,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "store", (handlers) =>
           }
           yield* repo.ship(path.id, shipment, yield* Clock.currentTimeMillis)
           return toOrder({ ...order, ...shipment })
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
   }))

@@ -7,7 +7,7 @@ import { OrderId, ProductId } from "@plaza/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { AccountsRepo } from "../../access/AccountsRepo.js"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
 import * as SeedData from "../../seeding/SeedData.js"
 import type { SeedingOperations } from "../../seeding/Seeding.js"
 import * as SeedingQueries from "../../seeding/SeedingQueries.js"
@@ -19,11 +19,11 @@ import { StoreRepo } from "./StoreRepo.js"
 export const make: Effect.Effect<
   Pick<SeedingOperations, "setProduct" | "setOrder">,
   never,
-  Sql | StoreRepo | AccountsRepo | Assumed
+  Sql | StoreRepo | AccountsRepo | CurrentAssumptions
 > = Effect.gen(function*() {
   const { withTransaction } = yield* Sql
   const repo = yield* StoreRepo
-  const { maxShippingFieldLength, maxStock } = yield* Assumed
+  const { maxShippingFieldLength, maxStock } = yield* CurrentAssumptions
   const { getAccount } = yield* SeedingQueries.make
   return {
     setProduct: ({ accountId = SeedData.shopId, id, name = id, stock = 0 }) =>

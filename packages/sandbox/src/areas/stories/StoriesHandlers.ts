@@ -5,22 +5,22 @@
  *
  * @since 0.1.0
  */
-import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { Assumed } from "../../Assumptions.js"
+import { CurrentAssumptions } from "../../Assumptions.js"
+import * as Endpoints from "../../http/Endpoints.js"
 import * as Envelope from "../../http/Envelope.js"
-import { CurrentCaller, uninterruptible } from "../../http/RequiresAdmission.js"
+import { CurrentCaller } from "../../http/RequiresAdmission.js"
 import { ServedApi } from "../../http/ServedApi.js"
 import { Sql } from "../../storage/Sql.js"
 import { idOf, StoriesRepo } from "./StoriesRepo.js"
 
-/** @since 0.1.0 @category layers */
-export const layer = HttpApiBuilder.group(ServedApi, "stories", (handlers) =>
+/** @since 0.1.0 @category handlers */
+export const group = Endpoints.group(ServedApi, "stories", (handlers) =>
   Effect.gen(function*() {
     const { withTransaction } = yield* Sql
     const repo = yield* StoriesRepo
-    const { undocumented } = yield* Assumed
+    const { undocumented } = yield* CurrentAssumptions
 
     return handlers
       .handle("createStory", ({ request }) =>
@@ -37,5 +37,5 @@ export const layer = HttpApiBuilder.group(ServedApi, "stories", (handlers) =>
           const seq = yield* repo.insert(caller.accountId, json, createdAt)
           // The document shows no response body, so without assumptions there is none.
           return undocumented ? { id: idOf(seq), createdAt: DateTime.formatIso(createdAt) } : undefined
-        }).pipe(withTransaction), uninterruptible)
+        }).pipe(withTransaction))
   }))

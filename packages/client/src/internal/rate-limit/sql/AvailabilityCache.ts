@@ -1,6 +1,6 @@
 /**
- * The last snapshot of the slots in the database: when slots come free, until when the key is paused, and when to ask the
- * database again. It has no clock: callers pass moments, and the database returns spans of time.
+ * The last snapshot of the slots in the database: when slots become free, when the key's pause ends, and when to poll the database
+ * again. It has no clock: callers pass moments, and the database returns durations.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import type { MonotonicMillis } from "../../Compat.js"
 import type { Snapshot } from "./SqlSlots.js"
 
-// Slots in flight elsewhere are polled this often, or four times a window where that is more often.
+// The poll interval while other processes have requests in flight, unless a quarter of the window is shorter.
 const longestPoll = 1_000
 
 /** @since 0.1.0 @category models */
@@ -20,9 +20,7 @@ export class AvailabilityCache {
   private readonly limit: number
   private readonly cooldownMillis: number
   private readonly pollMillis: number
-  /**
-   * Processes that wait for the same moment poll up to this many milliseconds apart, so that none of them is always the first.
-   */
+  /** Maximum jitter of a poll, in ms. Without it, one process would always claim first. */
   readonly spread: number
 
   constructor(limit: number, window: Duration.Duration) {
@@ -33,19 +31,19 @@ export class AvailabilityCache {
     this.spread = Math.ceil(Math.min(100, Math.max(5, windowMillis / 500)))
   }
 
-  /** The database has no news before this moment. */
+  /** When to poll the database next. */
   get nextPollAt(): MonotonicMillis {
     return this.nextPoll
   }
 
-  /** Until when no slot can be claimed. */
+  /** The end of the key's pause. */
   get pausedUntil(): MonotonicMillis {
     return this.resumesAt
   }
 
   /**
-   * The earliest moment at which a waiter with this many others ahead of it can go, as far as it is known: each slot serves one
-   * request a window. `sent` is the number of slots with requests of this process in them.
+   * The earliest known moment at which a waiter with this many others ahead of it can get a slot: each slot serves one request per
+   * window. `sent` is the number of this process's requests in flight.
    */
   earliest(at: MonotonicMillis, ahead: number, sent: number): MonotonicMillis {
     const [round, index] = this.placeOf(ahead, sent)
@@ -54,13 +52,13 @@ export class AvailabilityCache {
     return ready + round * this.cooldownMillis
   }
 
-  /** When it is known that a waiter in this place misses its deadline, if no slot comes free until then. */
-  knownLateAt(ahead: number, deadline: MonotonicMillis, sent: number): MonotonicMillis {
+  /** From this moment no slot can become free before the deadline. */
+  missesDeadlineFrom(ahead: number, deadline: MonotonicMillis, sent: number): MonotonicMillis {
     const [round, index] = this.placeOf(ahead, sent)
     return deadline - (index < this.cooling.length ? round : round + 1) * this.cooldownMillis
   }
 
-  // A slot of another process may come free at any moment, and so may one that is missing in the snapshot.
+  // A slot of another process, and a slot that is missing in the snapshot, may become free at any moment.
   private placeOf(ahead: number, sent: number): readonly [round: number, index: number] {
     const known = Math.min(this.limit, this.cooling.length + sent)
     return [Math.floor(ahead / this.limit), ahead % this.limit - (this.limit - known)]
@@ -70,39 +68,39 @@ export class AvailabilityCache {
     return at < this.resumesAt
   }
 
-  /** Lets no slot be claimed before this moment. */
+  /** Prevents claims before this moment. */
   pauseUntil(moment: MonotonicMillis): void {
     this.resumesAt = Math.max(this.resumesAt, moment)
   }
 
-  /** A slot may come free at this moment, earlier than the snapshot says. */
+  /** Polls at this moment, if that is earlier: a slot may become free then. */
   pollFrom(moment: MonotonicMillis): void {
     this.nextPoll = Math.min(this.nextPoll, moment)
   }
 
-  /** The database can't be reached before this moment. */
+  /** Delays the next poll until this moment. */
   pollNotBefore(moment: MonotonicMillis): void {
     this.nextPoll = moment
   }
 
-  /** Drops the snapshot, which grows old while no request waits. */
+  /** Drops the snapshot, which becomes outdated while no request waits. */
   clear(): void {
     this.cooling = []
     this.nextPoll = Number.NEGATIVE_INFINITY
   }
 
-  /** Takes a snapshot, and polls next up to `jitter` milliseconds later than other processes that wait. */
+  /** Stores a snapshot. While other processes wait, the next poll is `jitter` milliseconds later. */
   update(snapshot: Snapshot, at: MonotonicMillis, jitter: number): void {
     this.pauseUntil(at + snapshot.pausedFor)
     this.cooling = snapshot.busy.flatMap(({ state, wait }) => state === "cooling" ? [at + wait] : []).sort((a, b) => a - b)
-    const apart = snapshot.others > 0 ? jitter : 0
+    const delay = snapshot.others > 0 ? jitter : 0
     const nextFree = snapshot.busy.reduce((least, { wait }) => Math.min(least, wait), Number.POSITIVE_INFINITY)
     const elsewhere = snapshot.busy.some(({ state }) => state === "in flight elsewhere")
     this.nextPoll = this.isPaused(at)
-      ? this.resumesAt + apart
-      // The free slots were left for other processes that wait. What they don't take is claimed a moment later.
+      ? this.resumesAt + delay
+      // These slots are for other waiting processes. This process claims what is left after `spread`.
       : snapshot.free > 0
-      ? at + 1 + (snapshot.others > 0 ? this.spread + apart : 0)
-      : at + Math.min(nextFree + apart, elsewhere ? this.pollMillis : Number.POSITIVE_INFINITY)
+      ? at + 1 + (snapshot.others > 0 ? this.spread + delay : 0)
+      : at + Math.min(nextFree + delay, elsewhere ? this.pollMillis : Number.POSITIVE_INFINITY)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The backoff while the database does not answer, and one log line for an outage that lasts.
+ * The backoff while the database is unavailable. Logs a long outage once.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import type { MonotonicMillis } from "../../Compat.js"
 import { delays, monotonicNow, wholeMillis } from "../../Compat.js"
 
-// SQLite refuses statements for moments while another process writes. A longer outage is worth a log line.
+// SQLite rejects statements for a short time while another process writes. Only a longer outage is logged.
 const longOutage = Duration.toMillis("5 seconds")
 
 const schedule = Schedule.exponential("5 millis").pipe(
@@ -31,14 +31,14 @@ export class DbBackoff {
   private isLogged = false
   private reason: string | undefined
 
-  /** Why no request gets a slot, while the database does not answer. */
-  get why(): string | undefined {
+  /** The reason that no request gets a slot, while the database is unavailable. */
+  get outage(): string | undefined {
     return this.reason === undefined
       ? undefined
-      : `the database that holds the key's allowance does not answer (${this.reason})`
+      : `the database of the key's allowance is unavailable (${this.reason})`
   }
 
-  /** A statement failed. Returns the moment of the next try. */
+  /** Records a failed statement. Returns the moment of the next try. */
   failed(error: SqlError): Effect.Effect<MonotonicMillis> {
     return Effect.gen(this, function*() {
       const at = yield* monotonicNow
@@ -46,13 +46,13 @@ export class DbBackoff {
       this.since ??= at
       if (!this.isLogged && at >= this.since + longOutage) {
         this.isLogged = true
-        yield* Effect.logWarning(this.why)
+        yield* Effect.logWarning(this.outage)
       }
       return at + Duration.toMillis(yield* this.delays.next)
     })
   }
 
-  /** A statement succeeded. */
+  /** Records a successful statement. */
   readonly reset: Effect.Effect<void> = Effect.suspend(() => {
     this.since = undefined
     this.isLogged = false

@@ -1,6 +1,6 @@
 /**
- * The slots that this process holds, each on a lease that is renewed while it is held. The slots of a process that dies come
- * free when their leases end.
+ * The slots that this process holds. Each has a lease, which the process renews. If a process dies, its slots become free when their
+ * leases end.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type { Claim, SqlSlots } from "./SqlSlots.js"
 /** A slot that this process holds. @since 0.1.0 @category models */
 export interface HeldSlot {
   readonly claim: Claim
-  /** The last moment at which the lease was known to run its whole length. */
+  /** The moment before the last successful renewal. */
   renewedAt: MonotonicMillis
 }
 
@@ -24,7 +24,7 @@ export class Leases {
   private readonly withRequest = new Set<HeldSlot>()
 
   private readonly slots: SqlSlots
-  /** A request may be sent this long after a renewal: the service then counts it a window before the lease ends. */
+  /** A request may be sent this long after a renewal. The service then counts it at least one window before the lease ends. */
   private readonly graceMillis: number
 
   constructor(slots: SqlSlots, grace: Duration.Duration) {
@@ -38,33 +38,33 @@ export class Leases {
     return slot
   }
 
-  /** A request goes out in the slot. */
+  /** Marks the slot as used by a request. */
   markSent(slot: HeldSlot): void {
     this.withRequest.add(slot)
   }
 
-  /** The slot is released, or its request has ended. */
+  /** Removes a slot that is released or whose request has ended. */
   remove(slot: HeldSlot): void {
     this.held.delete(slot)
     this.withRequest.delete(slot)
   }
 
-  /** False where the lease may have ended while the process or the database stood still. */
+  /** Whether the lease is valid. It may have ended if the process or the database was suspended. */
   isCurrent(slot: HeldSlot, at: MonotonicMillis): boolean {
     return at <= slot.renewedAt + this.graceMillis
   }
 
-  /** The slots with requests in them. */
+  /** The slots with a request in flight. */
   get inUse(): ReadonlyArray<Claim> {
     return [...this.withRequest].map(({ claim }) => claim)
   }
 
-  /** The number of slots with requests of this process in them. */
+  /** The number of this process's requests in flight. */
   get sent(): number {
     return this.withRequest.size
   }
 
-  /** When the first lease has to be renewed. */
+  /** When to renew the leases next. */
   get renewAt(): MonotonicMillis {
     let oldest = Number.POSITIVE_INFINITY
     for (const { renewedAt } of this.held) {
@@ -77,11 +77,11 @@ export class Leases {
     const before = yield* monotonicNow
     const due = [...this.held]
     const renewed = yield* this.slots.renew(due.map(({ claim }) => claim))
-    const turns = new Map(renewed.map(({ slot, turn }) => [slot, turn]))
+    const generations = new Map(renewed.map(({ slot, turn }) => [slot, turn]))
     for (const slot of due) {
-      slot.renewedAt = turns.get(slot.claim.slot) === slot.claim.turn ? before : Number.NEGATIVE_INFINITY
+      slot.renewedAt = generations.get(slot.claim.slot) === slot.claim.turn ? before : Number.NEGATIVE_INFINITY
       if (slot.renewedAt < before) {
-        // Lost while the process stood still. A request that waits to go out in it gets another slot.
+        // The lease ended while the process was suspended. A request that was about to use the slot gets another one.
         this.held.delete(slot)
       }
     }

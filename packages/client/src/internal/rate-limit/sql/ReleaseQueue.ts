@@ -1,6 +1,6 @@
 /**
- * Writes to the database that follow an event in this process: completed requests, released slots, pauses. A write runs in the
- * background and is retried until the database answers.
+ * Background writes to the database: completed requests, released slots, pauses. A write is retried until it succeeds or the lease has
+ * ended.
  *
  * @since 0.1.0
  */
@@ -24,26 +24,25 @@ interface Completion {
 
 /** @since 0.1.0 @category models */
 export interface ReleaseQueue {
-  /** The request in a slot has ended, just now. */
+  /** Records that the request in a slot has ended now. */
   readonly complete: (claim: Claim) => Effect.Effect<void>
-  /** Nothing was sent from a slot. */
+  /** Frees an unused slot. */
   readonly release: (claim: Claim) => Effect.Effect<void>
-  /** Runs a statement in the background until it succeeds, or the lease is over. */
+  /** Runs a statement in the background until it succeeds or the lease has ended. */
   readonly run: (statement: Effect.Effect<void, SqlError>) => Effect.Effect<void>
-  /** Waits until no write is left. */
+  /** Waits for all writes. */
   readonly drained: Effect.Effect<void>
 }
 
-/** @since 0.1.0 @category models */
-export interface ReleaseQueueOptions {
+interface ReleaseQueueOptions {
   readonly slots: SqlSlots
   readonly lease: Duration.Duration
   readonly window: Duration.Duration
-  /** Receives the moment from which a slot is free, once it is written. */
+  /** Receives the moment from which a slot is free, after the write. */
   readonly onFree: (moment: MonotonicMillis) => void
 }
 
-// SQLite refuses a statement while another process writes, which takes a fraction of a millisecond.
+// SQLite rejects a statement while another process writes, which takes a fraction of a millisecond.
 const backoff = Schedule.exponential("5 millis").pipe(
   Schedule.either(Schedule.spaced("1 second")),
   Schedule.jittered,
@@ -63,7 +62,7 @@ export const make = ({ lease, onFree, slots, window }: ReleaseQueueOptions): Eff
       statement.pipe(
         Effect.retry(untilLeaseEnds),
         Effect.andThen(Effect.sync(onSuccess)),
-        // By now the lease is over, and the write has no effect any more.
+        // After the end of the lease the write would have no effect.
         Effect.ignore,
         Effect.andThen(last),
         Effect.interruptible,

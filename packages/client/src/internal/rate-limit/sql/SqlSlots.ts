@@ -13,64 +13,63 @@ import type { InvalidSettings } from "../../../ClientError.js"
 import * as Statements from "./Statements.js"
 import * as Tables from "./Tables.js"
 
-// A service that counts a request which is exactly one window old must not refuse ours.
+// A service may still count a request that is exactly one window old.
 const safetyMillis = 1
 
 const Claim = Schema.Struct({ slot: Schema.Number, turn: Schema.Number })
 
-/** A slot that was claimed once. Its turn tells this claim from a later one of the same slot. */
+/** A claimed slot. `turn` is its generation: it increases with each claim of the slot. */
 export type Claim = typeof Claim.Type
 
-const Claimed = Schema.Struct({ ...Claim.fields, paused: Schema.Number })
-
 /** A claim, with the number of paused operations. */
-export type Claimed = typeof Claimed.Type
+const ClaimResult = Schema.Struct({ ...Claim.fields, paused: Schema.Number })
+type ClaimResult = typeof ClaimResult.Type
 
 /** A slot that can't be claimed yet. */
-export interface BusySlot {
-  /** Milliseconds until it comes free; for a slot in flight, at the latest. */
+interface BusySlot {
+  /** Milliseconds until it becomes free; for a slot in flight, the maximum. */
   readonly wait: number
   readonly state: "cooling" | "in flight here" | "in flight elsewhere"
 }
 
 /** The slots at one moment, by the clock of the database. */
 export interface Snapshot {
-  /** Slots that exist; fewer than the limit before they are seeded. */
+  /** The number of rows; fewer than the limit before `seed`. */
   readonly slots: number
   readonly free: number
   readonly busy: ReadonlyArray<BusySlot>
-  /** Milliseconds until the key's pause ends; 0 or less when there is none. */
+  /** Milliseconds until the key's pause ends; 0 or less if the key is not paused. */
   readonly pausedFor: number
-  /** Paused operations, with the milliseconds until each goes on. */
+  /** The paused operations, with the milliseconds until the pause ends. */
   readonly operations: ReadonlyArray<{ readonly operation: string; readonly millis: number }>
-  /** Other processes that wait for slots of this key. */
+  /** The number of other processes that wait for slots of this key. */
   readonly others: number
 }
 
 /** @since 0.1.0 @category models */
 export interface SqlSlots {
-  /** Claims free slots: this many at most, and no more than a share when other processes wait as well. */
-  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<Claimed>, SqlError>
+  /** Claims free slots: at most `count`, and at most a fair share if other processes wait too. */
+  readonly claim: (count: number) => Effect.Effect<ReadonlyArray<ClaimResult>, SqlError>
   readonly snapshot: Effect.Effect<Snapshot, SqlError>
-  /** The requests in slots ended, the last of them at `endedAt`, in milliseconds since the epoch by the clock of the process. */
+  /** Records that the requests in slots ended, the last at `endedAt` (milliseconds since the epoch by the process's clock). */
   readonly complete: (claims: ReadonlyArray<Claim>, endedAt: number) => Effect.Effect<void, SqlError>
-  /** Nothing was sent from a slot. */
+  /** Frees an unused slot. */
   readonly release: (claim: Claim) => Effect.Effect<void, SqlError>
-  /** Renews the leases of the slots that are still held, and returns those. */
+  /** Renews the leases of the slots that this process still holds, and returns these slots. */
   readonly renew: (claims: ReadonlyArray<Claim>) => Effect.Effect<ReadonlyArray<Claim>, SqlError>
   /** Pauses the key, or one operation. */
   readonly pauseFor: (time: Duration.Duration, operation?: string) => Effect.Effect<void, SqlError>
   /** Registers this process as waiting, for this time. */
   readonly register: (time: Duration.Duration) => Effect.Effect<void, SqlError>
+  /** Ends the registration. */
   readonly unregister: Effect.Effect<void, SqlError>
-  /** Creates the slots that don't exist. */
+  /** Creates the missing slots. */
   readonly seed: Effect.Effect<void, SqlError>
-  /** Releases the slots of this process that are not in use. */
+  /** Frees the slots of this process, except those in use. */
   readonly releaseAllExcept: (inUse: ReadonlyArray<Claim>) => Effect.Effect<void, SqlError>
 }
 
-/** @since 0.1.0 @category models */
-export interface SqlSlotsOptions {
+interface SqlSlotsOptions {
   /** Identifies the key; a hash or a name, never the key itself. */
   readonly name: string
   /** Identifies the process. */
@@ -89,18 +88,18 @@ const Row = Schema.Struct({
   others: Schema.Number
 })
 
-/** Decodes the rows of a statement. A row of another form is a defect of the statement. */
+/** Decodes the rows of a statement. Dies on a row of another form, because the statement determines the form. */
 const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknown(Schema.Array(row))
   return (statement: Effect.Effect<unknown, SqlError>): Effect.Effect<ReadonlyArray<A>, SqlError> =>
     Effect.flatMap(statement, (rows) => Effect.orDie(decode(rows)))
 }
 const claims = rowsOf(Claim)
-const claimed = rowsOf(Claimed)
+const claimResults = rowsOf(ClaimResult)
 const rows = rowsOf(Row)
 
 /**
- * Creates missing tables and slots, and deletes rows that have been unused for long.
+ * Creates missing tables and slots, and deletes rows that have been unused for 30 days.
  *
  * @since 0.1.0
  * @category constructors
@@ -117,7 +116,7 @@ export const make = (
 
     const least = sql.literal(dialect === "pg" ? "LEAST" : "MIN")
     const greatest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
-    // A statement that writes to SQLite runs alone. On Postgres others may run beside it.
+    // SQLite has one writer at a time. On Postgres, statements of other processes run concurrently.
     const lockPicked = sql.literal(dialect === "pg" ? "FOR UPDATE SKIP LOCKED" : "")
 
     const seed = write((now) =>
@@ -143,7 +142,7 @@ export const make = (
 
     const claim = (count: number) =>
       write((now) =>
-        claimed(sql`
+        claimResults(sql`
           WITH picked AS ${sql.literal(dialect === "pg" ? "MATERIALIZED" : "")} (
             SELECT slot FROM plaza_rate_slots WHERE ${freeSlots(now)}
             ORDER BY free_at, slot
@@ -158,8 +157,7 @@ export const make = (
       )
 
     /**
-     * No slot is taken for longer than this at any time. What says otherwise was written before the wall clock of a SQLite
-     * file's machine was set back, and counts from now.
+     * The maximum time that a slot can be in use. A larger value means that the clock was set back. The full time then starts again.
      */
     const longest = sql.literal(`CASE taken_by WHEN '' THEN ${cooldownMillis} ELSE ${leaseMillis} END`)
     const repair = write((now) =>
@@ -208,7 +206,7 @@ export const make = (
       seed,
       complete: (completed, endedAt) =>
         write((now) => {
-          // On SQLite both have one clock, and the process knows the end better than a statement that runs later.
+          // On SQLite, process and statement use the same clock, and the statement may run later than the request ended.
           const ended = dialect === "pg" ? now : sql`${endedAt}`
           return sql`UPDATE plaza_rate_slots SET taken_by = '', free_at = ${ended} + ${cooldownMillis}
             WHERE ${sql.or(completed.map(held))}`

@@ -1,9 +1,9 @@
 /**
- * Runs statements on a shared allowance: apart from the caller's transaction, within a time limit, and by the right clock. Each
- * statement is a transaction, so that no lock is held between two of them.
+ * Runs statements on a shared allowance: outside the caller's transaction, with a timeout, and with the current time as a parameter.
+ * Each statement is a transaction of its own, so no lock is held between statements.
  *
- * Moments are milliseconds since the epoch: by the clock of the database on Postgres, which many machines may use, and by the
- * clock of the process on SQLite, which one machine uses.
+ * Times are milliseconds since the epoch: by the database's clock on Postgres, which many machines may use, and by the process's clock
+ * on SQLite, which one machine uses.
  *
  * @since 0.1.0
  */
@@ -18,25 +18,25 @@ import * as Schedule from "effect/Schedule"
 import { InvalidSettings } from "../../../ClientError.js"
 import { wholeMillis } from "../../Compat.js"
 
-// A statement that takes longer hangs, and the requests that wait for a slot have to fail.
+// A slower statement counts as failed, so that waiting requests can fail too.
 const statementTimeout = Duration.seconds(5)
 
-// A transaction takes a few milliseconds, or more where the disk is busy. Frequent tries get in between two of them.
+// Retries often, to find a gap between two transactions.
 const whileLocked = Schedule.spaced("4 millis").pipe(
   Schedule.jittered,
   wholeMillis,
   Schedule.intersect(Schedule.recurs(100))
 )
 
-/** A statement that takes the current moment of the database. @since 0.1.0 @category models */
-export type Timed<A> = (now: Fragment) => Effect.Effect<A, SqlError>
+/** A statement with the current time as an SQL fragment. */
+type StatementAt<A> = (now: Fragment) => Effect.Effect<A, SqlError>
 
 /** @since 0.1.0 @category models */
 export interface Statements {
   readonly sql: SqlClient.SqlClient
   readonly dialect: Dialect
-  readonly read: <A>(statement: Timed<A>) => Effect.Effect<A, SqlError>
-  readonly write: <A>(statement: Timed<A>) => Effect.Effect<A, SqlError>
+  readonly read: <A>(statement: StatementAt<A>) => Effect.Effect<A, SqlError>
+  readonly write: <A>(statement: StatementAt<A>) => Effect.Effect<A, SqlError>
   /** Runs several statements in one transaction. */
   readonly transaction: <A>(statements: Effect.Effect<A, SqlError>) => Effect.Effect<A, SqlError>
 }
@@ -48,7 +48,7 @@ const dialectOf = (sql: SqlClient.SqlClient): Effect.Effect<Dialect, InvalidSett
     Effect.fail(
       new InvalidSettings({
         setting: "SqlClient",
-        message: `a shared allowance can't be kept in ${name}; give RateLimitSql.layer a client of Postgres or SQLite`
+        message: `a shared allowance doesn't support ${name}; provide a SqlClient of Postgres or SQLite`
       })
     )
   return sql.onDialect({
@@ -68,26 +68,26 @@ export const make: Effect.Effect<Statements, InvalidSettings, SqlClient.SqlClien
     yield* Effect.context<never>()
   )
 
-  // Never part of a transaction of the caller: a request stays sent when the transaction is rolled back. Not traced, because a
-  // statement a second is no event of the caller's program.
-  const apart = <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+  // Never in the caller's transaction, because its rollback doesn't undo a request. Without tracing, because the statements would fill
+  // the traces of the application.
+  const withoutCallerContext = <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     effect.pipe(
-      // A driver that throws counts as one that does not answer, so that no request waits for ever because of it.
-      Effect.catchAllDefect((cause) => Effect.fail(new SqlError({ cause, message: "the driver of the database failed" }))),
+      // A driver that throws counts as an unavailable database. Otherwise requests would wait forever.
+      Effect.catchAllDefect((cause) => Effect.fail(new SqlError({ cause, message: "the database driver failed" }))),
       Effect.timeoutFail({
         duration: statementTimeout,
-        onTimeout: () => new SqlError({ message: `no answer within ${Duration.format(statementTimeout)}` })
+        onTimeout: () => new SqlError({ message: `no response within ${Duration.format(statementTimeout)}` })
       }),
       Effect.mapInputContext((_: Context.Context<never>) => context),
       Effect.withTracerEnabled(false)
     )
 
   /**
-   * On SQLite, only `BEGIN IMMEDIATE` fails when the file is locked: libsql leaves a statement that failed for the lock
-   * unfinished until it is run again, and does not commit what other statements of the connection write before then. The
-   * connection is reserved meanwhile.
+   * Runs a statement on SQLite so that only `BEGIN IMMEDIATE` can fail for the lock of the file. If another statement fails for the
+   * lock, libsql doesn't reset it, and until it runs again, writes of other statements on the connection are not committed. The
+   * connection is reserved for the transaction.
    */
-  const alone = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+  const inImmediateTransaction = <A>(statement: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
     Effect.scoped(Effect.flatMap(sql.reserve, (connection) =>
       Effect.uninterruptible(
         Effect.retry(connection.executeRaw("BEGIN IMMEDIATE", []), whileLocked).pipe(
@@ -100,7 +100,7 @@ export const make: Effect.Effect<Statements, InvalidSettings, SqlClient.SqlClien
         )
       )))
 
-  const timed = <A>(statement: Timed<A>): Effect.Effect<A, SqlError> =>
+  const atCurrentTime = <A>(statement: StatementAt<A>): Effect.Effect<A, SqlError> =>
     dialect === "pg"
       ? statement(sql`(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::double precision`)
       : Effect.flatMap(Clock.currentTimeMillis, (at) => statement(sql`${at}`))
@@ -108,8 +108,10 @@ export const make: Effect.Effect<Statements, InvalidSettings, SqlClient.SqlClien
   return {
     sql,
     dialect,
-    read: (statement) => apart(timed(statement)),
-    write: (statement) => apart(dialect === "pg" ? timed(statement) : alone(timed(statement))),
-    transaction: (statements) => apart(dialect === "pg" ? sql.withTransaction(statements) : alone(statements))
+    read: (statement) => withoutCallerContext(atCurrentTime(statement)),
+    write: (statement) =>
+      withoutCallerContext(dialect === "pg" ? atCurrentTime(statement) : inImmediateTransaction(atCurrentTime(statement))),
+    transaction: (statements) =>
+      withoutCallerContext(dialect === "pg" ? sql.withTransaction(statements) : inImmediateTransaction(statements))
   }
 })

@@ -1,5 +1,5 @@
 /**
- * The tables of shared allowances: creates missing ones, and deletes rows that have been unused for long.
+ * The tables of shared allowances. Creates missing tables, and deletes rows that have been unused for 30 days.
  *
  * @since 0.1.0
  */
@@ -9,13 +9,13 @@ import * as Schedule from "effect/Schedule"
 import { wholeMillis } from "../../Compat.js"
 import type { Statements } from "./Statements.js"
 
-// An arbitrary number that no other advisory lock of the database uses.
+// An arbitrary number. Other advisory locks of the database must not use it.
 const tablesLock = 7_052_922_117
 
 const dayMillis = 24 * 60 * 60 * 1_000
 const unusedDays = 30
 
-// Processes that start together lock each other out for moments.
+// Processes that start together block each other for a short time.
 const whileOthersStart = Schedule.exponential("10 millis").pipe(
   Schedule.jittered,
   wholeMillis,
@@ -47,14 +47,14 @@ export const prepare = (
   seed: Effect.Effect<unknown, SqlError>
 ): Effect.Effect<void, SqlError> => {
   const create = Effect.forEach(tables, (table) => sql.unsafe(table), { discard: true })
-  // Postgres fails when two connections create the same table at the same time.
+  // Postgres fails if two connections create the same table at the same time.
   const createAlone = dialect === "pg"
     ? Effect.andThen(sql`SELECT pg_advisory_xact_lock(${tablesLock})`, create)
     : create
   const purge = Effect.all([
     write((now) => sql`DELETE FROM plaza_rate_waiting WHERE waits_until < ${now} - ${dayMillis}`),
     write((now) => sql`DELETE FROM plaza_rate_gates WHERE closed_until < ${now} - ${dayMillis}`),
-    // A process that still uses such a name creates its slots again.
+    // A process that still uses such a name seeds its slots again.
     write((now) => sql`DELETE FROM plaza_rate_slots WHERE name <> ${name} AND free_at < ${now} - ${unusedDays * dayMillis}`)
   ], { discard: true })
   return Effect.retry(Effect.all([transaction(createAlone), purge, seed], { discard: true }), whileOthersStart)

@@ -1,6 +1,6 @@
 /**
- * The connections of the client on Node, by undici: keep-alive, proxies, certificates, and a new connection for every request
- * that may not be sent twice.
+ * The undici connections of the client on Node: keep-alive, proxies, certificates, and a new connection for every request that must
+ * not be sent twice.
  *
  * @since 0.1.0
  */
@@ -13,16 +13,15 @@ import * as SocketWrites from "./SocketWrites.js"
 
 /** @since 0.1.0 @category models */
 export interface Proxies {
-  /** For `http` addresses; empty for none. */
+  /** For `http` URLs; empty for no proxy. */
   readonly http: string
-  /** For `https` addresses; empty for none. */
+  /** For `https` URLs; empty for no proxy. */
   readonly https: string
-  /** Hosts to reach directly, as in `NO_PROXY`. */
+  /** Hosts without a proxy, as in `NO_PROXY`. */
   readonly except: string
 }
 
-/** @since 0.1.0 @category models */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly proxies: Proxies
   /** Certificates to trust in addition to those of Node, in PEM. */
   readonly ca: ReadonlyArray<string>
@@ -30,8 +29,8 @@ export interface ConnectionOptions {
   readonly connectTimeout: Duration.Duration
 }
 
-// A proxy that closes the connection or refuses the tunnel. Undici's codes do not say that nothing was sent to the service, and
-// by the first two it would go on trying.
+// Codes of a proxy that closes the connection or refuses the tunnel. Undici's own codes don't show that the service received nothing,
+// and undici would retry after the first two.
 const proxyFailures: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "PROXY_CLOSED",
   UND_ERR_INFO: "PROXY_CLOSED",
@@ -55,13 +54,13 @@ const preparing = (connect: buildConnector.connector): buildConnector.connector 
 const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Agent.Options): Dispatcher => {
   const tls = {
     timeout: Duration.toMillis(connectTimeout),
-    // A list replaces the certificates of Node.
+    // `ca` replaces the certificates of Node, so the list includes them.
     ...(ca.length === 0 ? {} : { ca: [...Tls.rootCertificates, ...ca] })
   }
   const all: Agent.Options = {
     ...options,
     connect: buildConnector(tls),
-    // Both kinds of agent, with and without a proxy, make their pools here, each with its own connector.
+    // Both kinds of agent, with and without a proxy, create their pools here, each with its own connector.
     factory: (origin, options: Pool.Options) =>
       new Pool(origin, typeof options.connect === "function" ? { ...options, connect: preparing(options.connect) } : options)
   }
@@ -78,9 +77,9 @@ const agentOf = ({ ca, connectTimeout, proxies }: ConnectionOptions, options: Ag
 }
 
 /**
- * The service may be closing an idle connection, and a request on it is then lost with an unknown outcome. So only requests that
- * may be sent twice use kept connections; every other request has a new one. A shorter keep-alive would not do, because a service
- * need not announce its own.
+ * The service may be closing an idle connection, and a request on it then has an unknown outcome. So only requests that may be sent
+ * twice reuse connections; every other request uses a new one. A shorter keep-alive would not be enough, because a service may close
+ * idle connections at any time.
  */
 class Connections extends Dispatcher {
   private readonly kept: Dispatcher
@@ -109,13 +108,13 @@ export const make = (options: ConnectionOptions): Effect.Effect<Dispatcher, neve
       const keepAlive = Duration.toMillis(options.keepAlive)
       return new Connections(
         agentOf(options, { keepAliveTimeout: keepAlive, keepAliveMaxTimeout: Math.max(keepAlive, longestHint) }),
-        // Without pipelining, undici closes a connection after its request. The timeout closes one whose request was aborted
-        // while it connected.
+        // With `pipelining: 0`, undici closes a connection after its request. The timeout closes a connection whose request was
+        // aborted during the connect.
         agentOf(options, { pipelining: 0, keepAliveTimeout: 1, keepAliveMaxTimeout: 1 })
       )
     }),
     (connections) => Effect.promise(() => connections.destroy())
   )
 
-// The longest time that a service can ask for by its `Keep-Alive` header, in milliseconds: undici's default.
+// The maximum that a service can set with its `Keep-Alive` header, in milliseconds: undici's default.
 const longestHint = 600_000

@@ -1,7 +1,6 @@
 /**
- * What undici's sockets do after a write: they release the buffers of uploads, and they still read a response that a service
- * sends before it closes the connection. Undici has no option for either, so `_write` and `_writev` of each socket are
- * overridden.
+ * Overrides `_write` and `_writev` of undici's sockets, because undici has no option for two needs: to release the buffers of uploads
+ * after a write, and to read a response that the service sends before it closes the connection.
  *
  * @since 0.1.0
  */
@@ -10,16 +9,16 @@ import * as BufferPool from "../../upload/BufferPool.js"
 
 type Done = (error?: Error | null) => void
 
-// What a write fails with after the other side has closed the connection.
+// The codes of a write after the other side has closed the connection.
 const isPeerClosed = (error: NodeJS.ErrnoException): boolean => error.code === "EPIPE" || error.code === "ECONNRESET"
 
 /**
- * Only the callback of a write reports that its bytes are gone; the end of a request or a `drain` of undici does not. After a
- * failure they may still be on their way.
+ * Only the callback of a write reports that its bytes are written; the end of a request or undici's `drain` doesn't. After a failed
+ * write the socket may still use the bytes, so their buffers are not released.
  *
- * A service may refuse an upload and close the connection while the upload is still going out. The next write then fails
- * while the refusal waits to be read, and Node would destroy the socket with it. Such a write stays pending instead: the
- * socket reads on, and the end or the error of reading ends the request.
+ * A service may refuse an upload and close the connection while the client still sends. The next write then fails before the client
+ * has read the refusal, and Node would destroy the socket. Such a write stays pending instead: the socket continues to read, and the
+ * end or the error of reading ends the request.
  */
 const after = (chunks: ReadonlyArray<unknown>, done: Done): Done => (error) => {
   if (error === undefined || error === null) {

@@ -1,5 +1,5 @@
 /**
- * A transport on undici's own callbacks. `Dispatcher.request` makes a stream, a promise and a signal for each call, which cost
+ * A transport on undici's dispatch callbacks. `Dispatcher.request` creates a stream, a promise and a signal for each call, which cost
  * more than the rest of the call. Decision 020 has the figures.
  *
  * @since 0.1.0
@@ -75,7 +75,7 @@ class Handler extends AsyncResource implements Dispatcher.DispatchHandler {
     this.abortConnection()
   }
 
-  // A request without a connection is aborted when it gets one.
+  // Undici can't abort a request before it has a connection; `onRequestStart` aborts it then.
   private abortConnection(): void {
     this.controller?.abort(new Error("the request was aborted"))
   }
@@ -98,7 +98,7 @@ export const make = (dispatcher: Dispatcher): Transport => ({ body, headers, ide
     headers,
     body: body ?? null,
     idempotent,
-    // The caller has its own time limit.
+    // The caller has its own timeout.
     headersTimeout: 0,
     bodyTimeout: 0
   }, handler)

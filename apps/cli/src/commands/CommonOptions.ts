@@ -1,0 +1,110 @@
+/** The options that commands share, and the layers that they configure. */
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Options from "@effect/cli/Options"
+import * as ValidationError from "@effect/cli/ValidationError"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Output from "@plaza/cli-kit/Output"
+import * as Progress from "@plaza/cli-kit/Progress"
+import type { Streams } from "@plaza/cli-kit/Streams"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Connection from "../profiles/Connection.js"
+import type { ConnectionFlags } from "../profiles/ConnectionSettings.js"
+import { EphemeralSandbox } from "../sandbox/EphemeralSandbox.js"
+
+export interface Flags extends Output.Settings, ConnectionFlags {}
+
+/** `--json` and `--quiet`, of every command. */
+export const outputOptions = {
+  json: Options.boolean("json").pipe(
+    Options.withDescription("Print one JSON value, or one per line for lists. A failure is one JSON object on standard error.")
+  ),
+  quiet: Options.boolean("quiet").pipe(Options.withDescription("Print no progress and no notes."))
+}
+
+/** An option with a value. */
+export const text = (name: string, value: string, description: string): Options.Options<string> =>
+  Options.text(name).pipe(Options.withPseudoName(value), Options.withDescription(description))
+
+/** `--base-url` and `--profile`, and {@link outputOptions}: of commands that send requests. */
+export const commonOptions = {
+  ...outputOptions,
+  baseUrl: Options.optional(
+    text("base-url", "URL", "The base URL of the service; ends with /open/v1 (default: PLAZA_BASE_URL, or the profile's).")
+  ),
+  profile: Options.optional(
+    text("profile", "NAME", "The profile to use, from plaza auth login (default: PLAZA_PROFILE, or the default profile).")
+  )
+}
+
+/** Validates the text of an option. The error is one sentence. */
+export const validated =
+  <A>(parse: (written: string) => Either.Either<A, string>) => (option: Options.Options<string>): Options.Options<A> =>
+    Options.mapEffect(option, (written) => Either.mapLeft(parse(written), (message) => ValidationError.invalidValue(HelpDoc.p(message))))
+
+/** An option with a whole number. */
+export const wholeNumber = (
+  name: string,
+  { description, max = 999_999_999_999_999, min }: { readonly description: string; readonly min: 0 | 1; readonly max?: number }
+): Options.Options<number> =>
+  text(name, "N", description).pipe(validated((written) => parseWholeNumber(`--${name}`, written, { min, max })))
+
+/** Parses a whole number within bounds. */
+export const parseWholeNumber = (
+  name: string,
+  written: string,
+  { max, min }: { readonly min: number; readonly max: number }
+): Either.Either<number, string> =>
+  /^\d{1,16}$/.test(written) && Number(written) >= min && Number(written) <= max
+    ? Either.right(Number(written))
+    : Either.left(
+      max >= 999_999_999_999_999
+        ? `${name} must be a whole number of at least ${min}, not "${written}"`
+        : `${name} must be a whole number from ${min} to ${max}, not "${written}"`
+    )
+
+const defaultLimit = 20
+
+/** `--limit` and `--all` of a list. */
+export const paging: Options.Options<{ readonly limit?: number }> = Options.all({
+  limit: Options.optional(wholeNumber("limit", { min: 1, description: `The maximum number of items (default: ${defaultLimit}).` })),
+  all: Options.boolean("all").pipe(Options.withDescription("Print the whole list."))
+}).pipe(Options.mapEffect(({ all, limit }) =>
+  all && Option.isSome(limit)
+    ? Effect.fail(ValidationError.invalidValue(HelpDoc.p("--limit and --all can't be used together: remove one of them")))
+    : Effect.succeed(all ? {} : { limit: Option.getOrElse(limit, () => defaultLimit) })
+))
+
+const rejectInSandbox = (flags: Output.Settings & Partial<ConnectionFlags>): Effect.Effect<void, UsageError> =>
+  Effect.flatMap(EphemeralSandbox, (isActive) => {
+    const flag = [["--base-url", flags.baseUrl] as const, ["--profile", flags.profile] as const]
+      .find(([, value]) => value !== undefined && Option.isSome(value))
+    return !isActive || flag === undefined
+      ? Effect.void
+      : new UsageError({ message: `--sandbox and ${flag[0]} can't be used together: the sandbox has its own base URL and key` })
+  })
+
+/** Runs a command with the output and progress that its flags select. */
+export const withOutput = <A, E, R>(
+  flags: Output.Settings & Partial<ConnectionFlags>,
+  command: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | UsageError, Exclude<Exclude<R, Output.Output | Progress.Progress>, Scope.Scope> | Streams> =>
+  Effect.zipRight(rejectInSandbox(flags), command).pipe(
+    Effect.provide(Layer.merge(Output.layer(flags), Progress.layer(flags))),
+    Effect.scoped
+  )
+
+/** {@link withOutput}, with the services of the client. */
+export const withClient = <A, E, R>(
+  flags: Flags,
+  command: Effect.Effect<A, E, R>
+): Effect.Effect<
+  A,
+  E | UsageError | ConfigError.ConfigError,
+  Exclude<Exclude<Exclude<R, Connection.Services> | FileSystem.FileSystem, Output.Output | Progress.Progress>, Scope.Scope> | Streams
+> => withOutput(flags, Effect.provide(command, Connection.layer(flags)))

@@ -1,0 +1,90 @@
+/** The result of an import, as JSON, as text and as a failure. */
+import { Explained } from "@plaza/cli-kit/CliError"
+import * as Data from "effect/Data"
+import type { Failure, ImportKind } from "./ImportRow.js"
+import type { ImportCounts } from "./ImportRun.js"
+
+/** Some rows failed or have an unknown outcome. `ExitCode` uses the worst failure. */
+export class RowsFailed extends Data.TaggedError("RowsFailed")<{
+  readonly failed: number
+  readonly failures: ReadonlyArray<Failure>
+  readonly message: string
+}> {}
+
+export interface ImportResult {
+  readonly import: ImportKind["name"]
+  readonly rows: number
+  /** Confirmed in an earlier run. */
+  readonly inPlace: number
+  /** Confirmed by the service in this run. */
+  readonly sent: number
+  /** Orders that were already shipped, not by this import; perhaps with another carrier or number. */
+  readonly alreadyShipped: ReadonlyArray<string>
+  /** Orders that are shipped after an attempt with an unknown outcome; perhaps with another carrier or number. */
+  readonly unverified: ReadonlyArray<string>
+  readonly failed: number
+  /** Not sent. */
+  readonly left: number
+  /** The file with the failed rows. */
+  readonly report: string | null
+}
+
+export const make = (
+  kind: ImportKind,
+  rows: number,
+  inPlace: number,
+  { already, failed, sent, unverified }: ImportCounts,
+  report: string | undefined
+): ImportResult => {
+  return {
+    import: kind.name,
+    rows,
+    inPlace,
+    sent,
+    alreadyShipped: already,
+    unverified,
+    failed: failed.length,
+    left: rows - inPlace - sent - already.length - unverified.length - failed.length,
+    report: report ?? null
+  }
+}
+
+const formatCount = (count: number): string => count.toLocaleString("en-US")
+const formatRows = (count: number): string => count === 1 ? "1 row" : `${formatCount(count)} rows`
+
+/** The result as a sentence. */
+export const toText = ({ alreadyShipped, failed, inPlace, left, rows, sent, unverified }: ImportResult): string => {
+  const parts = [
+    `${formatCount(sent)} of ${formatRows(rows)} sent`,
+    ...(inPlace > 0 ? [`${formatCount(inPlace)} in place since an earlier run`] : []),
+    ...(alreadyShipped.length > 0 ? [`${formatCount(alreadyShipped.length)} already shipped`] : []),
+    ...(unverified.length > 0 ? [`${formatCount(unverified.length)} shipped, not verified`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+    ...(left > 0 ? [`${formatCount(left)} not attempted`] : [])
+  ]
+  return `${parts.join(", ")}.`
+}
+
+/** How to continue after a run that stopped early. */
+export const howToContinue = ({ alreadyShipped, failed, inPlace, report, rows, sent, unverified }: ImportResult): string =>
+  `${formatCount(inPlace + sent + alreadyShipped.length + unverified.length)} of ${
+    formatRows(rows)
+  } are in place. Run the same command again to continue.` +
+  (report === null ? "" : ` The failed rows (${formatRows(failed)}) are in ${report}.`)
+
+/** The failure of a run that did not confirm every row. */
+export const failureOf = (result: ImportResult, { failed, stop }: ImportCounts): Explained | undefined => {
+  if (stop !== undefined) return new Explained({ cause: stop, explanation: howToContinue(result), details: { ...result } })
+  if (failed.length === 0) return undefined
+  const cause = new RowsFailed({
+    failed: failed.length,
+    failures: failed.map(({ failure }) => failure),
+    message: `${formatRows(failed.length)} of ${formatCount(result.rows)} failed`
+  })
+  return new Explained({
+    cause,
+    explanation: `The failed rows and their reasons are in ${result.report ?? "no file"}. Correct and import that file, or run the same ` +
+      "command again to retry them.",
+    details: { ...result }
+  })
+}

@@ -1,0 +1,95 @@
+/** The services of the client for a command, from its flags, the environment and the profile. */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as HttpClient from "@effect/platform/HttpClient"
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { Plaza, Settings } from "@plaza/client"
+import type * as ConfigError from "effect/ConfigError"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { name, version } from "../version.js"
+import { type ConnectionFlags, type ConnectionSettings, empty, resolve, variables } from "./ConnectionSettings.js"
+
+/** The services of the client and its settings. */
+export type Services = Plaza.Services | Settings.Settings
+
+/** Changes the HTTP client, for example to add headers. */
+export type Transform = (client: HttpClient.HttpClient) => HttpClient.HttpClient
+
+// Reports one thing to change at a time: the first one, as `Report` does.
+const first = (error: ConfigError.ConfigError): ConfigError.ConfigError =>
+  error._op === "And" || error._op === "Or" ? first(error.left) : error
+
+/** Names what to change: the flag, the variable or the profile with the invalid value. */
+const withSource = (error: ConfigError.ConfigError, { apiKey, baseUrl }: ConnectionSettings): ConfigError.ConfigError | UsageError => {
+  const cause = first(error)
+  if (cause._op === "And" || cause._op === "Or") return error
+  const variable = cause.path.join("_")
+  const setting = variable === variables.baseUrl ? baseUrl : variable === variables.apiKey ? apiKey : undefined
+  if (cause._op === "MissingData") {
+    return variable === variables.baseUrl
+      ? new UsageError({ message: `no base URL is set: run plaza auth login, set ${variable} or use --base-url` })
+      : variable === variables.apiKey
+      ? new UsageError({ message: `no API key is set: run plaza auth login, or set ${variable} or PLAZA_API_KEY_FILE` })
+      : error
+  }
+  if (setting === undefined || setting.from === variable) return error
+  const subject = setting.from === "--base-url" ? setting.from : `the ${setting === baseUrl ? "base URL" : "API key"} of ${setting.from}`
+  return new UsageError({ message: `${subject} is invalid: ${cause.message}` })
+}
+
+/** The environment, overridden by the base URL and the key of a connection. */
+const overriding = ({ apiKey, baseUrl }: ConnectionSettings, environment: ConfigProvider.ConfigProvider): ConfigProvider.ConfigProvider =>
+  ConfigProvider.orElse(
+    ConfigProvider.fromMap(
+      new Map([
+        ...(baseUrl === undefined ? [] : [[variables.baseUrl, baseUrl.value] as const]),
+        ...(apiKey === undefined ? [] : [[variables.apiKey, Redacted.value(apiKey.value)] as const])
+      ]),
+      { pathDelim: "_" }
+    ),
+    () => environment
+  )
+
+/** The environment overridden by the flags. A profile named by a flag counts as a flag. */
+export const configProvider = (
+  flags: ConnectionFlags
+): Effect.Effect<ConfigProvider.ConfigProvider, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
+  Effect.configProviderWith((environment) =>
+    Option.isSome(flags.profile)
+      ? Effect.map(resolve(flags), (settings) => overriding(settings, environment))
+      : Effect.succeed(overriding(
+        { ...empty, baseUrl: Option.getOrUndefined(Option.map(flags.baseUrl, (value) => ({ value, from: "--base-url" }))) },
+        environment
+      ))
+  )
+
+// Loaded here, so that help and usage errors don't load undici.
+const layerNode = Layer.unwrapEffect(Effect.map(Effect.promise(() => import("@plaza/client/node")), (Node) => Node.layer))
+
+/** The services for an account at a base URL. */
+export const layerOf = (
+  settings: ConnectionSettings,
+  transform: Transform = (client) => client
+): Layer.Layer<Services, ConfigError.ConfigError | UsageError> => {
+  const application = `${name}/${version}`
+  const services = Layer.merge(Plaza.layerConfigFor(application), Layer.effect(Settings.Settings, Settings.configFor(application))).pipe(
+    Layer.provide(Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, transform))),
+    Layer.provide(layerNode)
+  )
+  return Layer.scopedContext(Effect.configProviderWith((environment) =>
+    Layer.build(services).pipe(
+      Effect.withConfigProvider(overriding(settings, environment)),
+      Effect.mapError((error) => withSource(error, settings))
+    )
+  ))
+}
+
+/** The services by flags, environment and profile. */
+export const layer = (
+  flags: ConnectionFlags,
+  transform?: Transform
+): Layer.Layer<Services, ConfigError.ConfigError | UsageError, FileSystem.FileSystem> =>
+  Layer.unwrapEffect(Effect.map(resolve(flags), (settings) => layerOf(settings, transform)))

@@ -1,0 +1,104 @@
+/** Profiles: named accounts with their base URL and key. Pure. */
+import { UsageError } from "@plaza/cli-kit/CliError"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+
+const Account = Schema.Struct({
+  id: Schema.optionalWith(Schema.String, { exact: true }),
+  username: Schema.optionalWith(Schema.String, { exact: true })
+})
+
+/** An account at a base URL. */
+export const Profile = Schema.Struct({ baseUrl: Schema.String, apiKey: Schema.Redacted(Schema.String), account: Account })
+export type Profile = typeof Profile.Type
+
+export const Profiles = Schema.Struct({
+  /** The version of the format. */
+  version: Schema.Literal(1),
+  /** The name of the default profile. */
+  default: Schema.optionalWith(Schema.String, { exact: true }),
+  profiles: Schema.Record({ key: Schema.String, value: Profile })
+})
+export type Profiles = typeof Profiles.Type
+
+export const none: Profiles = { version: 1, profiles: {} }
+
+// Names that need no quotes on any command line.
+const pattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Validates the name of a profile. */
+export const nameOf = (written: string): Either.Either<string, UsageError> =>
+  pattern.test(written)
+    ? Either.right(written)
+    : Either.left(
+      new UsageError({
+        message:
+          `"${written}" is not a valid profile name: use at most 64 letters, digits, dots, dashes and underscores, starting with a letter or digit`
+      })
+    )
+
+export const names = ({ profiles }: Profiles): ReadonlyArray<string> => Object.keys(profiles).toSorted()
+
+export const find = ({ profiles }: Profiles, name: string): Option.Option<Profile> =>
+  Object.hasOwn(profiles, name) ? Option.fromNullable(profiles[name]) : Option.none()
+
+/** Finds a profile by name, or fails with the existing names. */
+export const get = (profiles: Profiles, name: string): Either.Either<Profile, UsageError> =>
+  Either.fromOption(find(profiles, name), () => {
+    const known = names(profiles)
+    const others = known.length === 0 ? "" : ` (existing: ${known.join(", ")})`
+    return new UsageError({
+      message: `profile "${name}" does not exist${others}: create it with plaza auth login --profile ${pattern.test(name) ? name : "NAME"}`
+    })
+  })
+
+// The document doesn't show that an account always has an id.
+const accountOf = ({ account: { id, username } }: Profile): string => id ?? username ?? "unknown"
+
+const ofSameAccount = (name: string, before: Profile, after: Profile): Either.Either<void, UsageError> =>
+  accountOf(before) === accountOf(after)
+    ? Either.void
+    : Either.left(
+      new UsageError({
+        message: `profile ${name} belongs to account ${accountOf(before)}, but this key belongs to account ${
+          accountOf(after)
+        }: use another --profile, or run plaza auth logout --profile ${name} first`
+      })
+    )
+
+/** Adds a profile, or updates that of the same account. The first one becomes the default. */
+export const put = (profiles: Profiles, name: string, profile: Profile): Either.Either<Profiles, UsageError> =>
+  Either.map(
+    Option.match(find(profiles, name), { onNone: () => Either.void, onSome: (before) => ofSameAccount(name, before, profile) }),
+    () => ({
+      ...profiles,
+      default: profiles.default ?? name,
+      profiles: { ...profiles.profiles, [name]: profile }
+    })
+  )
+
+/** Sets the default profile. */
+export const use = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
+  Either.map(get(profiles, name), () => ({ ...profiles, default: name }))
+
+/** Removes a profile. No other one becomes the default, so that no command uses an account by accident. */
+export const remove = (profiles: Profiles, name: string): Either.Either<Profiles, UsageError> =>
+  Either.map(get(profiles, name), () => {
+    const { default: before, ...rest } = profiles
+    return {
+      ...rest,
+      ...(before === undefined || before === name ? {} : { default: before }),
+      profiles: Object.fromEntries(Object.entries(profiles.profiles).filter(([other]) => other !== name))
+    }
+  })
+
+// Of a shorter text, four characters would reveal too much.
+const minLengthToShow = 20
+
+/** Masks a key: its last four characters, none of a short one. */
+export const masked = (key: Redacted.Redacted): string => {
+  const text = Redacted.value(key)
+  return text.length < minLengthToShow ? "****" : `****${text.slice(-4)}`
+}

@@ -1,0 +1,59 @@
+/** Starts the sandbox on a socket. The only module that loads the sandbox and its database. */
+import { UsageError } from "@plaza/cli-kit/CliError"
+import { Latitude, Sandbox, type SandboxError } from "@plaza/sandbox"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FiberRef from "effect/FiberRef"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+
+export interface Address {
+  readonly baseUrl: string
+  readonly controlUrl: string
+  /** The URL of its pages. */
+  readonly webUrl: string
+  /** The seeded key. It is public, because it is derived from the seed. */
+  readonly apiKey: string
+}
+
+/** Logs errors of the sandbox even if no log level is set. */
+const withErrorLog = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(FiberRef.get(FiberRef.currentMinimumLogLevel), (level) =>
+    level === LogLevel.None ? Logger.withMinimumLogLevel(effect, LogLevel.Error) : effect)
+
+/** Serves until the scope closes. Fails with a usage error for an unusable port or file. */
+export const serve = ({ latitude, ...settings }: {
+  readonly port: number
+  /** The address to listen on (default: loopback). */
+  readonly host?: string
+  /** Further hosts that requests may name. */
+  readonly allowedHosts?: ReadonlyArray<string>
+  readonly data?: string
+  /** The path of a file. */
+  readonly fixtures?: string
+  readonly seed?: number
+  /** Serves only what the interface's document shows. */
+  readonly assumptions?: false
+  /** A change of the latitude as plain data, and where it comes from. */
+  readonly latitude?: { readonly origin: string; readonly value: unknown } | undefined
+  /** The path of a file. */
+  readonly assumptionsFile?: string
+}): Effect.Effect<Address, UsageError, Scope.Scope> =>
+  Effect.flatMap(
+    latitude === undefined ? Either.right({}) : Either.mapLeft(
+      Latitude.decode(latitude.value),
+      (problem) => new UsageError({ message: `the latitude ${latitude.origin} is invalid: ${problem}` })
+    ),
+    (change) => Layer.build(Sandbox.layerServer({ ...settings, latitude: change }))
+  ).pipe(
+    withErrorLog,
+    Effect.mapError((error: SandboxError | UsageError) => new UsageError({ message: error.message })),
+    Effect.map((services) => {
+      const { apiKey, baseUrl, controlUrl, webUrl } = Context.get(services, Sandbox.Sandbox)
+      return { baseUrl, controlUrl, webUrl, apiKey: Redacted.value(apiKey) }
+    })
+  )

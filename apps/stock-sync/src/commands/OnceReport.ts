@@ -1,0 +1,98 @@
+/** The figures that `once` prints, and its failure if the service did not confirm every row of the source. */
+import { Explained } from "@plaza/cli-kit/CliError"
+import { Output } from "@plaza/cli-kit/Output"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { type Counts, Ledger } from "../ledger/Ledger.js"
+import type * as SyncWorker from "../sync/SyncWorker.js"
+import * as Format from "./Format.js"
+
+/** Nothing is due any longer, and rows of the source are not confirmed. */
+export class Incomplete extends Data.TaggedError("Incomplete")<{
+  readonly message: string
+  /** Whether a later run can succeed without a correction. */
+  readonly retryable: boolean
+}> {}
+
+/** Several products in a row failed by a fault of the service or the network. */
+export class ServiceUnavailable extends Data.TaggedError("ServiceUnavailable")<{
+  readonly message: string
+}> {}
+
+// A request that was cut off is as doubtful as one without a response.
+const doubtfulOf = ({ doubtful, sending }: Counts): number => doubtful + sending
+
+/** Prints the figures of a run. */
+export const print = ({ ended, source, unchanged }: SyncWorker.Result) =>
+  Effect.gen(function*() {
+    const output = yield* Output
+    const ledger = yield* Ledger
+    const counts = yield* ledger.counts
+    const issues = yield* Format.collect(ledger.rowIssues, output.json)
+    const quarantined = yield* Format.collect(ledger.quarantined, output.json)
+    const doubtful = doubtfulOf(counts)
+    const confirmed = counts.settled - unchanged
+    yield* output.one(
+      {
+        confirmed,
+        unchanged,
+        rejectedRows: counts.rejectedRows,
+        negativeRows: counts.negativeRows,
+        quarantined: counts.quarantined,
+        doubtful,
+        pending: counts.pending,
+        complete: source !== undefined && Either.isRight(source) &&
+          counts.rejectedRows + counts.quarantined + doubtful + counts.pending === 0,
+        missing: counts.missing,
+        rowIssues: issues.map(Format.issueJson),
+        quarantinedProducts: quarantined.map(Format.entryJson),
+        stopped: ended._tag === "Idle"
+          ? null
+          : { reason: ended.state.reason, tag: ended.state.failure._tag, message: ended.state.failure.message }
+      },
+      [
+        ["confirmed", confirmed],
+        ["unchanged", unchanged],
+        ["rows rejected", counts.rejectedRows],
+        ...(counts.negativeRows > 0 ? [["negative, accepted as 0", counts.negativeRows] as const] : []),
+        ["quarantined", counts.quarantined],
+        ["doubtful", doubtful],
+        ["pending", counts.pending]
+      ]
+    )
+    if (output.json) return
+    yield* Format.issueTable(issues, (yield* ledger.snapshot).unit)
+    yield* Format.quarantineTable(quarantined)
+  })
+
+/** Succeeds only if the service confirmed every row of the source. */
+export const verdict = ({ ended, source }: SyncWorker.Result) =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger
+    const counts = yield* ledger.counts
+    const left = counts.pending + doubtfulOf(counts)
+    const rest = source === undefined
+      ? "nothing was read or sent"
+      : `${Format.count(left, "product")} ${left === 1 ? "is" : "are"} not confirmed`
+    if (ended._tag === "Open") {
+      const { failure, reason } = ended.state
+      if (reason === "ServiceFault") {
+        return yield* new ServiceUnavailable({
+          message: `the service failed several times in a row, the last time with: ${failure.message}; ${rest}: run it again later`
+        })
+      }
+      return yield* new Explained({
+        cause: failure,
+        explanation: `The run has ended, and ${rest}.${reason === "Refused" ? " Run it again when that is corrected." : ""}`
+      })
+    }
+    if (source !== undefined && Either.isLeft(source)) return yield* source.left
+    if (left > 0) return yield* new Incomplete({ message: `${rest}: run it again later`, retryable: true })
+    const rejected = [
+      ...(counts.rejectedRows > 0 ? [`${Format.count(counts.rejectedRows, "row")} of the source rejected`] : []),
+      ...(counts.quarantined > 0 ? [`${Format.count(counts.quarantined, "product")} refused by the service`] : [])
+    ]
+    if (rejected.length === 0) return
+    return yield* new Incomplete({ message: `${rejected.join(", ")}: correct them, and run it again`, retryable: false })
+  })

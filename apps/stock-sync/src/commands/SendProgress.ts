@@ -1,0 +1,37 @@
+/** A progress bar for the products that are due once the source was read. */
+import { Progress } from "@plaza/cli-kit/Progress"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import { Ledger } from "../ledger/Ledger.js"
+import { type StampedEvent, SyncStatus } from "../sync/SyncStatus.js"
+
+const isRead = ({ _tag }: StampedEvent) => _tag === "SnapshotAccepted" || _tag === "SnapshotHeld" || _tag === "SourceFailed"
+
+const follow = (events: Queue.Dequeue<StampedEvent>) =>
+  Effect.gen(function*() {
+    const { bar } = yield* Progress
+    const ledger = yield* Ledger
+    yield* Effect.repeat(Queue.take(events), { until: isRead })
+    const { waiting } = yield* ledger.backlog
+    const total = Object.values(waiting).reduce((sum, each) => sum + each, 0)
+    if (total === 0) return
+    const shown = yield* bar({ label: "Sending", total })
+    const ended = new Set<string>()
+    return yield* Effect.forever(Effect.flatMap(Queue.take(events), (event) =>
+      Effect.suspend(() => {
+        if (event._tag !== "Sent" || (event.outcome !== "confirmed" && event.outcome !== "quarantined") || ended.has(event.productId))
+          return Effect.void
+        ended.add(event.productId)
+        return shown.tick()
+      })))
+  }).pipe(Effect.scoped)
+
+/** Shows a progress bar while an effect runs. */
+export const during = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const status = yield* SyncStatus
+    // Subscribes before the effect publishes its first event.
+    const events = yield* status.subscribe
+    yield* Effect.forkScoped(follow(events))
+    return yield* effect
+  }))

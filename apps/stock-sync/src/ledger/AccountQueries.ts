@@ -1,0 +1,62 @@
+/** The account of a ledger, and whether the ledger may be used with another one. */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Account, Ledger } from "./Ledger.js"
+import type { LedgerConnection } from "./LedgerConnection.js"
+import { OtherAccount } from "./LedgerError.js"
+import * as LedgerRows from "./LedgerRows.js"
+
+const accountRow = LedgerRows.first(Schema.Struct({
+  base_url: Schema.String,
+  account_id: Schema.NullOr(Schema.String),
+  key_fingerprint: Schema.String
+}))
+
+const nameOf = ({ baseUrl, id }: Account) => `account ${id ?? "without a known id"} at ${baseUrl}`
+
+const haveDifferentIds = (found: Account, wanted: Account) => found.id !== undefined && wanted.id !== undefined && found.id !== wanted.id
+
+const differentIds = (found: Account, wanted: Account) =>
+  `belongs to ${nameOf(found)}, but the key to ${nameOf(wanted)}: name another ledger with --ledger or STOCK_SYNC_LEDGER; nothing was sent`
+
+const adopt =
+  "If it is the same account, run `plaza-stock-sync adopt`; otherwise name another ledger with --ledger or STOCK_SYNC_LEDGER. Nothing was sent"
+
+/** Why a ledger can't be bound to an account; undefined if it can. */
+const mismatch = (found: Account, wanted: Account): string | undefined => {
+  if (haveDifferentIds(found, wanted)) return differentIds(found, wanted)
+  if (found.baseUrl !== wanted.baseUrl) return `belongs to ${nameOf(found)}, but PLAZA_BASE_URL is ${wanted.baseUrl}. ${adopt}`
+  const sameId = found.id !== undefined && found.id === wanted.id
+  const sameKey = found.keyFingerprint === "" || found.keyFingerprint === wanted.keyFingerprint
+  return sameId || sameKey
+    ? undefined
+    : `was used with another key, and GET /me does not show whether it belongs to the same account. ${adopt}`
+}
+
+export const make = ({ path, run, sql }: LedgerConnection): Pick<Ledger["Type"], "account" | "adopt" | "bind"> => {
+  const account = Effect.map(
+    run(accountRow(sql`SELECT base_url, account_id, key_fingerprint FROM account`)),
+    Option.map((row): Account => ({ baseUrl: row.base_url, id: row.account_id ?? undefined, keyFingerprint: row.key_fingerprint }))
+  )
+
+  const write = ({ baseUrl, id, keyFingerprint }: Account) =>
+    Effect.asVoid(
+      run(sql`INSERT INTO account (one, base_url, account_id, key_fingerprint) VALUES (1, ${baseUrl}, ${id ?? null}, ${keyFingerprint})
+      ON CONFLICT (one) DO UPDATE SET base_url = excluded.base_url, account_id = coalesce(excluded.account_id, account.account_id),
+        key_fingerprint = excluded.key_fingerprint`)
+    )
+
+  const writeUnless = (problemOf: (found: Account, wanted: Account) => string | undefined) => (wanted: Account) =>
+    Effect.gen(function*() {
+      const problem = Option.flatMapNullable(yield* account, (found) => problemOf(found, wanted))
+      if (Option.isSome(problem)) return yield* new OtherAccount({ path, message: `the ledger ${path} ${problem.value}` })
+      yield* write(wanted)
+    })
+
+  return {
+    account,
+    bind: writeUnless(mismatch),
+    adopt: writeUnless((found, wanted) => haveDifferentIds(found, wanted) ? differentIds(found, wanted) : undefined)
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The version of a ledger's tables, and its migrations by the platform's `Migrator`. Locks, reading without migration and the refusal
+ * of later versions are not the Migrator's: docs/decisions/032-ledger-migrations.md.
+ */
+import * as Migrator from "@effect/sql/Migrator"
+import * as SqlClient from "@effect/sql/SqlClient"
+import { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Dialect } from "./Dialect.js"
+import * as LedgerRows from "./LedgerRows.js"
+import * as Tables from "./Tables.js"
+
+/** The table in which the Migrator records the migrations of a ledger. */
+export const table = "ledger_migrations"
+
+/** The version of the tables that this program reads and writes. */
+export const current = 3
+
+export const inOrder = (sql: SqlClient.SqlClient, statements: ReadonlyArray<string>): Effect.Effect<void, SqlError> =>
+  Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+
+const latest = LedgerRows.first(Schema.Struct({ version: Schema.NullOr(Schema.Int) }))
+
+/** The last recorded migration; none if the ledger has no such record. The table has to exist. */
+export const recordedVersion = (sql: SqlClient.SqlClient): Effect.Effect<Option.Option<number>, SqlError | ParseError> =>
+  Effect.map(
+    latest(sql`SELECT max(migration_id) AS version FROM ${sql(table)}`),
+    Option.flatMapNullable(({ version }) => version)
+  )
+
+// Versions 1 to 3 existed before there was a record, so the first migration creates version 3 or migrates what it finds to it.
+const baseline = (dialect: Dialect, found: number): ReadonlyArray<string> => {
+  if (found === 0) return Tables.create(dialect)
+  return found === 1 || found === 2 ? Tables.upgrade(dialect, found) : []
+}
+
+/**
+ * Migrates a ledger of this version (0: an empty database) to the current one. `onCreate` runs with the creation of the tables, in
+ * one transaction.
+ */
+export const migrate = (
+  sql: SqlClient.SqlClient,
+  dialect: Dialect,
+  found: number,
+  onCreate: ReadonlyArray<string> = []
+): Effect.Effect<void, SqlError | ParseError> =>
+  Migrator.make({})({
+    table,
+    loader: Effect.succeed([
+      [3, "baseline", Effect.succeed(inOrder(sql, [...baseline(dialect, found), ...(found === 0 ? onCreate : [])]))]
+    ])
+  }).pipe(
+    Effect.provideService(SqlClient.SqlClient, sql),
+    // The Migrator dies with the failure of a migration.
+    Effect.catchSomeDefect((defect) =>
+      defect instanceof Migrator.MigrationError && defect.cause instanceof SqlError ? Option.some(Effect.fail(defect.cause)) : Option.none()
+    ),
+    Effect.catchTag("MigrationError", Effect.die),
+    Effect.zipRight(recordedVersion(sql)),
+    // The Migrator takes a record that it can't write for a concurrent migration, and succeeds.
+    Effect.filterOrFail(
+      (version) => Option.contains(version, current),
+      () => new SqlError({ cause: new Error("the migration is not recorded"), message: "the migration is not recorded" })
+    ),
+    Effect.asVoid
+  )

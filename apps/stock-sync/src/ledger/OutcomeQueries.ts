@@ -1,0 +1,135 @@
+/** Records the outcome of a request, in the product and in the history, one short transaction each. */
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { Refusal } from "./Entry.js"
+import type { FailedSend, HistoryEntry, LedgerOptions, Send } from "./Ledger.js"
+import { toStorable } from "./LedgerConnection.js"
+import * as Tables from "./Tables.js"
+
+/** The ledger stores whole milliseconds. */
+export const wholeMillis = (duration: Duration.Duration): number => Math.ceil(Duration.toMillis(duration))
+
+/** An integer in a list of results. Postgres would take a parameter there for a text. */
+const integer = (sql: SqlClient.SqlClient, value: number) => sql.literal(String(value))
+
+/** Counts a request that ended now, and forgets those before the rate window. */
+export const recordRequest = (sql: SqlClient.SqlClient, { rateWindow }: LedgerOptions, now: number): Effect.Effect<unknown, SqlError> =>
+  Effect.zipRight(
+    sql`INSERT INTO request (at) VALUES (${now})`,
+    sql`DELETE FROM request WHERE at < ${now - wholeMillis(rateWindow)}`
+  )
+
+const recordHistory = (
+  sql: SqlClient.SqlClient,
+  options: LedgerOptions,
+  { priority, productId, value }: Send,
+  outcome: HistoryEntry["outcome"],
+  refusal: Refusal | undefined,
+  now: number
+) =>
+  Effect.all([
+    recordRequest(sql, options, now),
+    sql`INSERT INTO history (product_id, value, priority, sent_at, ended_at, outcome, code, message)
+      SELECT id, ${integer(sql, value)}, ${integer(sql, Tables.priorityIndex(priority))}, sent_at, ${integer(sql, now)}, ${outcome},
+        ${refusal?.code ?? refusal?.tag ?? null}, ${refusal?.message ?? null}
+      FROM product WHERE id = ${productId}`,
+    sql`DELETE FROM history WHERE n <= (SELECT max(n) FROM history) - ${options.historyLimit}`
+  ], { discard: true })
+
+const doubtEnded = "(doubt_until IS NULL OR sent_at >= doubt_until)"
+
+/** No earlier request with another value may still take effect. */
+const isCertain = (value: number) => `(doubt_until IS NULL OR sent_at >= doubt_until OR (doubt_low = ${value} AND doubt_high = ${value}))`
+
+export const confirm = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Send): Effect.Effect<unknown, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { productId, value } = send
+    return sql.withTransaction(Effect.zipRight(
+      recordHistory(sql, options, send, "confirmed", undefined, now),
+      sql.unsafe(`UPDATE product SET confirmed = ${value}, confirmed_at = ${now}, attempts = 0, updated_at = ${now},
+          state = CASE WHEN wanted = ${value} AND ${isCertain(value)} THEN 'settled' WHEN ${doubtEnded} THEN 'pending' ELSE 'doubtful' END,
+          due_at = CASE WHEN wanted = ${value} AND NOT ${isCertain(value)} THEN doubt_until END,
+          since = CASE WHEN wanted = ${value} THEN ${now} ELSE since END,
+          doubt_low = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_low END,
+          doubt_high = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_high END,
+          doubt_until = CASE WHEN ${doubtEnded} THEN NULL ELSE doubt_until END,
+          refusal_tag = NULL, refusal_code = NULL, refusal_message = NULL, refused = NULL
+        WHERE id = ${sql.onDialectOrElse({ pg: () => "$1", orElse: () => "?" })}`, [productId])
+    ))
+  })
+
+/** The state of an unconfirmed product. */
+export const unconfirmedState = "CASE WHEN doubt_until IS NULL THEN 'pending' ELSE 'doubtful' END"
+
+/** A response may show any number. One that is no stock confirms nothing. */
+export const confirmedStock = (shown: number | undefined): number | null =>
+  shown !== undefined && Number.isSafeInteger(shown) ? shown : null
+
+const storable = (refusal: Refusal): Refusal => ({
+  ...refusal,
+  code: refusal.code === undefined ? undefined : toStorable(refusal.code),
+  message: toStorable(refusal.message)
+})
+
+export const fail = (sql: SqlClient.SqlClient, options: LedgerOptions, send: Send, failed: FailedSend): Effect.Effect<unknown, SqlError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { productId, value } = send
+    const { observed, state } = failed
+    const refusal = storable(failed.refusal)
+    const retryAt = now + wholeMillis(failed.retryIn)
+    const doubt = state === "doubtful"
+      ? sql`doubt_low = CASE WHEN doubt_low < ${value} THEN doubt_low ELSE ${value} END,
+        doubt_high = CASE WHEN doubt_high > ${value} THEN doubt_high ELSE ${value} END, doubt_until = ${
+        now + wholeMillis(options.lateWrites)
+      },`
+      : observed === "absent"
+      ? sql`doubt_low = NULL, doubt_high = NULL, doubt_until = NULL,`
+      : sql``
+    const confirmed = observed === "absent"
+      ? sql`confirmed = NULL, confirmed_at = NULL,`
+      : observed === undefined
+      ? sql``
+      : sql`confirmed = ${confirmedStock(observed)}, confirmed_at = ${now},`
+    const otherwise = sql.literal(state === "doubtful" ? "'doubtful'" : observed === "absent" ? "'pending'" : unconfirmedState)
+    // A refusal holds for the stock that was refused, and another one may be wanted by now.
+    const outcome = state === "quarantined"
+      ? sql`state = CASE WHEN wanted = ${value} THEN 'quarantined' ELSE ${otherwise} END, due_at = CASE WHEN wanted = ${value} THEN CAST(${retryAt} AS BIGINT) END,`
+      : sql`state = ${otherwise}, due_at = ${retryAt > now ? retryAt : null},`
+    return sql.withTransaction(Effect.zipRight(
+      recordHistory(sql, options, send, state, refusal, now),
+      sql`UPDATE product SET ${outcome} ${doubt} ${confirmed} refusal_tag = ${refusal.tag}, refusal_code = ${refusal.code ?? null},
+          refusal_message = ${refusal.message}, refused = ${value}, updated_at = ${now}
+        WHERE id = ${productId}`
+    ))
+  })
+
+/** Confirmed, and sent again once no earlier request can take effect any longer. */
+export const awaitsLateWrites = "(confirmed = wanted AND due_at = doubt_until)"
+
+/**
+ * Marks the requests of an earlier process as doubtful. They may still take effect for `lateWrites` from now on, as may earlier
+ * doubtful requests: the time since then is unknown, because the wall clock may have been set.
+ */
+export const markInterrupted = (sql: SqlClient.SqlClient, { lateWrites }: LedgerOptions): Effect.Effect<unknown, SqlError> =>
+  sql.withTransaction(Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const until = now + wholeMillis(lateWrites)
+    yield* sql`INSERT INTO request (at) SELECT ${integer(sql, now)} FROM product WHERE ${
+      sql.literal(Tables.exceptional)
+    } AND state = 'sending'`
+    yield* sql`INSERT INTO history (product_id, value, priority, sent_at, ended_at, outcome, code, message)
+      SELECT id, sent, ${integer(sql, Tables.priorityIndex("rest"))}, sent_at, ${
+      integer(sql, now)
+    }, 'doubtful', 'Interrupted', 'the process ended before the response came'
+      FROM product WHERE ${sql.literal(Tables.exceptional)} AND state = 'sending' AND sent_at IS NOT NULL`
+    yield* sql`UPDATE product SET doubt_until = ${until},
+        due_at = CASE WHEN ${sql.literal(awaitsLateWrites)} THEN CAST(${until} AS BIGINT) ELSE due_at END,
+        updated_at = CASE WHEN ${sql.literal(awaitsLateWrites)} THEN CAST(${now} AS BIGINT) ELSE updated_at END
+      WHERE doubt_until IS NOT NULL`
+    yield* sql`UPDATE product SET state = 'doubtful', due_at = NULL, doubt_until = ${until},
+        doubt_low = CASE WHEN doubt_low < sent THEN doubt_low ELSE sent END, doubt_high = CASE WHEN doubt_high > sent THEN doubt_high ELSE sent END
+      WHERE ${sql.literal(Tables.exceptional)} AND state = 'sending'`
+  }))

@@ -1,0 +1,132 @@
+/** Reads products, issues, held changes and the history, page by page, and counts them. */
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { EntryState } from "./Entry.js"
+import type { Ledger } from "./Ledger.js"
+import type { LedgerConnection } from "./LedgerConnection.js"
+import type { LedgerFault } from "./LedgerError.js"
+import * as LedgerRows from "./LedgerRows.js"
+import type { HeldChange, RowIssue } from "./Snapshot.js"
+import * as Tables from "./Tables.js"
+
+const pageSize = 1_000
+
+/** Reads a table page by page, each after the last key of the page before. */
+const paginate = <A, K>(first: K, read: (after: K) => Effect.Effect<ReadonlyArray<A>, LedgerFault>, keyOf: (row: A) => K) =>
+  Stream.paginateChunkEffect(first, (after) =>
+    Effect.map(read(after), (rows) => {
+      const last = rows.at(-1)
+      return [
+        Chunk.unsafeFromArray(rows),
+        last === undefined || rows.length < pageSize ? Option.none<K>() : Option.some(keyOf(last))
+      ]
+    }))
+
+const IssueKind = Schema.Literal("rejected", "negative")
+
+const products = LedgerRows.all(LedgerRows.Product)
+const historyRows = LedgerRows.all(LedgerRows.HistoryRow)
+const heldRows = LedgerRows.all(Schema.Struct({ id: Schema.String, kind: LedgerRows.Kind, was: Schema.Int, wanted: Schema.Int }))
+const issueRows = LedgerRows.all(Schema.Struct({
+  place: Schema.Int,
+  line: Schema.Int,
+  product_id: Schema.NullOr(Schema.String),
+  kind: IssueKind,
+  reason: Schema.String
+}))
+const stateCounts = LedgerRows.all(Schema.Struct({ state: LedgerRows.EntryState, n: Schema.Int }))
+const issueCounts = LedgerRows.all(Schema.Struct({ kind: IssueKind, n: Schema.Int }))
+
+export const make = (
+  { run, sql }: LedgerConnection
+): Pick<Ledger["Type"], "all" | "counts" | "heldChanges" | "history" | "quarantined" | "queue" | "rowIssues" | "unsettled"> => {
+  const productsWhere = (condition: string) =>
+    Stream.map(
+      paginate(
+        "",
+        (after) =>
+          run(products(sql`SELECT * FROM product WHERE id > ${after} AND ${sql.literal(condition)} ORDER BY id LIMIT ${pageSize}`)),
+        (row): string => row.id
+      ),
+      LedgerRows.toEntry
+    )
+
+  const isWaiting = sql.literal(`priority < ${Tables.priorityIndex("assertion")} AND state <> 'quarantined'`)
+  const due = paginate(
+    { priority: -1, since: 0, id: "" },
+    ({ id, priority, since }) =>
+      run(products(sql`SELECT * FROM product WHERE ${sql.literal(Tables.due)} AND ${isWaiting}
+        AND (priority, since, id) > (${priority}, ${since}, ${id}) ORDER BY priority, since, id LIMIT ${pageSize}`)),
+    (row) => ({ priority: row.priority === null ? -1 : Tables.priorityIndex(row.priority), since: row.since, id: row.id })
+  )
+  const delayed = paginate(
+    { dueAt: Number.MIN_SAFE_INTEGER, id: "" },
+    ({ dueAt, id }) =>
+      run(products(sql`SELECT * FROM product WHERE ${sql.literal(Tables.delayed)} AND ${isWaiting}
+        AND (due_at, id) > (${dueAt}, ${id}) ORDER BY due_at, id LIMIT ${pageSize}`)),
+    (row) => ({ dueAt: row.due_at ?? 0, id: row.id })
+  )
+
+  return {
+    unsettled: productsWhere("state <> 'settled'"),
+    quarantined: productsWhere(`${Tables.exceptional} AND state = 'quarantined'`),
+    all: productsWhere("1 = 1"),
+    queue: Stream.mapConcat(Stream.concat(due, delayed),
+      (row) => LedgerRows.isWaiting(row.priority) ? [{ ...LedgerRows.toEntry(row), priority: row.priority }] : []),
+    heldChanges: Stream.map(
+      paginate(
+        "",
+        (after) => run(heldRows(sql`SELECT id, kind, was, wanted FROM held_change WHERE id > ${after} ORDER BY id LIMIT ${pageSize}`)),
+        (row) => row.id
+      ),
+      (row): HeldChange => ({ productId: row.id, kind: row.kind, from: row.was, to: row.wanted })
+    ),
+    rowIssues: Stream.map(
+      paginate(
+        0,
+        (after) =>
+          run(issueRows(
+            sql`SELECT place, line, product_id, kind, reason FROM row_issue WHERE place > ${after} ORDER BY place LIMIT ${pageSize}`
+          )),
+        (row) => row.place
+      ),
+      (row): RowIssue => ({ line: row.line, productId: row.product_id ?? undefined, kind: row.kind, reason: row.reason })
+    ),
+    history: (product) =>
+      Stream.map(
+        paginate(
+          Number.MAX_SAFE_INTEGER,
+          (before) => {
+            const condition = Option.match(product, { onNone: () => sql`1 = 1`, onSome: (id) => sql`product_id = ${id}` })
+            return run(historyRows(sql`SELECT * FROM history WHERE n < ${before} AND ${condition} ORDER BY n DESC LIMIT ${pageSize}`))
+          },
+          (row) => row.n
+        ),
+        LedgerRows.toHistoryEntry
+      ),
+    // A million products are counted without reading each: as a whole, and by an index for the states that few products have.
+    counts: run(Effect.all({
+      all: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product`),
+      unsettled: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product WHERE state <> 'settled'`),
+      exceptional: stateCounts(sql`SELECT state, count(*) AS n FROM product WHERE ${sql.literal(Tables.exceptional)} GROUP BY state`),
+      missing: LedgerRows.countOf(sql`SELECT count(*) AS n FROM product WHERE left_at IS NOT NULL`),
+      issues: issueCounts(sql`SELECT kind, count(*) AS n FROM row_issue GROUP BY kind`)
+    })).pipe(Effect.map(({ all, exceptional, issues, missing, unsettled }) => {
+      const inState = (state: EntryState) => exceptional.find((row) => row.state === state)?.n ?? 0
+      const ofKind = (kind: RowIssue["kind"]) => issues.find((row) => row.kind === kind)?.n ?? 0
+      return {
+        settled: all - unsettled,
+        pending: exceptional.reduce((rest, { n }) => rest - n, unsettled),
+        sending: inState("sending"),
+        doubtful: inState("doubtful"),
+        quarantined: inState("quarantined"),
+        missing,
+        rejectedRows: ofKind("rejected"),
+        negativeRows: ofKind("negative")
+      }
+    }))
+  }
+}

@@ -1,0 +1,144 @@
+/** Selects the next product to send, and what waits to be sent. */
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { ProductId } from "@plaza/domain/Ids"
+import * as Clock from "effect/Clock"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { Waiting } from "./Entry.js"
+import type { Backlog, Selection, Send } from "./Ledger.js"
+import { idRows } from "./LedgerConnection.js"
+import * as LedgerRows from "./LedgerRows.js"
+import * as Tables from "./Tables.js"
+
+const candidate = LedgerRows.first(Schema.Struct({
+  ...LedgerRows.RefusalColumns.fields,
+  id: ProductId,
+  state: LedgerRows.EntryState,
+  wanted: Schema.Int,
+  priority: LedgerRows.Priority,
+  since: LedgerRows.Instant
+}))
+const columns = "id, state, wanted, priority, since, refusal_tag, refusal_code, refusal_message, refused"
+const assertion = String(Tables.priorityIndex("assertion"))
+
+/** Makes delayed products due whose time has come. */
+const endDelays = (sql: SqlClient.SqlClient, now: number) => sql`UPDATE product SET due_at = NULL WHERE due_at <= ${now}`
+
+/** Both queries read the first row of an index, whatever the size of the backlog. */
+const nextDueProduct = (sql: SqlClient.SqlClient, confirmedBefore: Option.Option<DateTime.Utc>) =>
+  Effect.gen(function*() {
+    const waiting = yield* candidate(sql`
+      SELECT ${sql.literal(columns)} FROM product WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)}
+      ORDER BY priority, since, id LIMIT 1`)
+    return Option.isSome(waiting) || Option.isNone(confirmedBefore) ? waiting : yield* candidate(sql`
+      SELECT ${sql.literal(columns)} FROM product
+      WHERE ${sql.literal(Tables.due)} AND priority = ${
+      sql.literal(assertion)
+    } AND since < ${confirmedBefore.value.epochMillis} ORDER BY since, id LIMIT 1`)
+  })
+
+/** A product that may close the half-open circuit breaker: due and not refused yet, due, or delayed. */
+const halfOpenProduct = (sql: SqlClient.SqlClient, { except, from }: Extract<Selection, { readonly _tag: "HalfOpen" }>) =>
+  Effect.gen(function*() {
+    const excluded = idRows(sql, except)
+    const order = sql.literal(from === "last" ? "priority DESC, since DESC, id DESC" : "priority, since, id")
+    const dueWhere = (condition: string) =>
+      candidate(sql`
+      SELECT ${sql.literal(columns)} FROM product
+      WHERE ${sql.literal(Tables.due)} AND priority < ${sql.literal(assertion)} AND state <> 'quarantined' AND ${
+        sql.literal(condition)
+      } AND id NOT IN (${excluded})
+      ORDER BY ${order} LIMIT 1`)
+    const unrefused = yield* dueWhere("(refused IS NULL OR refused <> wanted)")
+    const waiting = Option.isSome(unrefused) ? unrefused : yield* dueWhere("refused = wanted")
+    return Option.isSome(waiting) ? waiting : yield* candidate(sql`
+      SELECT ${sql.literal(columns)} FROM product
+      WHERE ${sql.literal(Tables.delayed)} AND priority < ${sql.literal(assertion)} AND id NOT IN (${excluded})
+      ORDER BY priority, due_at, id LIMIT 1`)
+  })
+
+const marked = LedgerRows.first(Schema.Struct({ attempts: Schema.Int }))
+
+export const take = (sql: SqlClient.SqlClient, selection: Selection): Effect.Effect<Option.Option<Send>, SqlError | ParseError> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    yield* endDelays(sql, now)
+    const selected = yield* selection._tag === "Due"
+      ? nextDueProduct(sql, selection.confirmedBefore)
+      : halfOpenProduct(sql, selection)
+    if (Option.isNone(selected)) return Option.none()
+    const row = selected.value
+    const attempts = yield* marked(sql`
+      UPDATE product SET state = 'sending', sent = wanted, sent_at = ${now}, due_at = NULL, updated_at = ${now},
+        attempts = CASE WHEN state = 'settled' THEN 1 ELSE attempts + 1 END, since = CASE WHEN state = 'settled' THEN ${now} ELSE since END,
+        doubt_low = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_low END,
+        doubt_high = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_high END,
+        doubt_until = CASE WHEN state = 'settled' AND doubt_until <= ${now} THEN NULL ELSE doubt_until END
+      WHERE id = ${row.id} RETURNING attempts`)
+    return Option.some({
+      productId: row.id,
+      value: row.wanted,
+      priority: row.priority,
+      since: row.since,
+      attempts: Option.match(attempts, { onNone: () => 1, onSome: ({ attempts }) => attempts }),
+      wasQuarantined: row.state === "quarantined",
+      refusal: row.refused === row.wanted ? LedgerRows.toRefusal(row) : undefined
+    })
+  })
+
+const due = LedgerRows.first(Schema.Struct({ at: LedgerRows.Instant }))
+
+export const nextDue = (
+  sql: SqlClient.SqlClient,
+  maxAttempts: Option.Option<number>
+): Effect.Effect<Option.Option<DateTime.Utc>, SqlError | ParseError> =>
+  Effect.map(
+    due(sql`
+      SELECT due_at AS at FROM product WHERE ${sql.literal(Tables.delayed)} AND part <> 'excluded'
+        AND attempts < ${Option.getOrElse(maxAttempts, () => Number.MAX_SAFE_INTEGER)} ORDER BY due_at LIMIT 1`),
+    Option.map(({ at }) => at)
+  )
+
+const waitingByPriority = LedgerRows.all(Schema.Struct({ priority: LedgerRows.Priority, n: Schema.Int, since: LedgerRows.Instant }))
+const oldestProduct = LedgerRows.first(Schema.Struct({ id: ProductId, since: LedgerRows.Instant }))
+const oldestConfirmation = LedgerRows.first(Schema.Struct({ since: LedgerRows.Instant }))
+
+export const backlog = (sql: SqlClient.SqlClient): Effect.Effect<Backlog, SqlError | ParseError> =>
+  Effect.gen(function*() {
+    const priorities = yield* waitingByPriority(sql`
+      SELECT priority, CAST(sum(n) AS BIGINT) AS n, min(since) AS since FROM (
+        SELECT priority, count(*) AS n, min(since) AS since FROM product WHERE ${sql.literal(Tables.due)} AND priority < ${
+      sql.literal(assertion)
+    } GROUP BY priority
+        UNION ALL
+        SELECT priority, count(*) AS n, min(since) AS since FROM product
+          WHERE ${sql.literal(Tables.delayed)} AND priority < ${sql.literal(assertion)} GROUP BY priority
+      ) AS part GROUP BY priority ORDER BY min(since)`)
+    const [longest] = priorities
+    const oldestWhere = (condition: string) =>
+      longest === undefined ? Effect.succeedNone : oldestProduct(sql`
+        SELECT id, since FROM product WHERE ${sql.literal(condition)}
+          AND priority = ${Tables.priorityIndex(longest.priority)} AND since = ${longest.since.epochMillis} ORDER BY id LIMIT 1`)
+    const oldestDue = yield* oldestWhere(Tables.due)
+    const oldest = Option.isSome(oldestDue) ? oldestDue : yield* oldestWhere(Tables.delayed)
+    const sending = yield* LedgerRows.countOf(
+      sql`SELECT count(*) AS n FROM product WHERE ${sql.literal(Tables.exceptional)} AND state = 'sending'`
+    )
+    const confirmed = yield* oldestConfirmation(sql`
+      SELECT since FROM product WHERE ${sql.literal(Tables.due)} AND priority = ${sql.literal(assertion)} ORDER BY since, id LIMIT 1`)
+    const each = <A>(read: (row: (typeof priorities)[number] | undefined) => A) => {
+      const of = (waiting: Waiting) => read(priorities.find(({ priority }) => priority === waiting))
+      return { soldOut: of("soldOut"), falling: of("falling"), backInStock: of("backInStock"), rest: of("rest"), doubtful: of("doubtful") }
+    }
+    return {
+      waiting: each((row) => row?.n ?? 0),
+      longest: each((row) => row?.since),
+      sending,
+      oldest: Option.map(oldest, ({ id, since }) => ({ productId: id, since })),
+      oldestConfirmation: Option.map(confirmed, ({ since }) => since)
+    }
+  })

@@ -1,0 +1,236 @@
+/** The sections of the status page. Elements with `data-live` are replaced when the page updates itself. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Format from "../commands/Format.js"
+import type { Waiting } from "../ledger/Entry.js"
+import { outcomes } from "../sync/SyncStatus.js"
+import * as Chart from "./Chart.js"
+import * as History from "./History.js"
+import { type Html, html, type Piece } from "./Html.js"
+import { type LedgerSample, maxHeldChanges, maxListed, type StatusSnapshot } from "./StatusSampler.js"
+import * as StatusText from "./StatusText.js"
+
+export const time = (at: DateTime.Utc): Html => html`<time datetime="${StatusText.iso(at)}">${StatusText.moment(at)}</time>`
+
+const none = "–"
+
+interface Column {
+  readonly head: string
+  readonly kind?: "number" | "long"
+}
+
+/** A table that scrolls horizontally, also by keyboard. The first cell of each row is its header. */
+const table = (id: string, name: string, columns: ReadonlyArray<Column>, rows: ReadonlyArray<ReadonlyArray<Piece>>, empty: string): Html =>
+  html`<div class="scroll" role="region" tabindex="0" aria-label="${name}, table"><table>
+<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" && html` class="number"`}>${head}</th>`)}</tr></thead>
+<tbody id="${id}" data-live>${
+    rows.length === 0 ?
+      html`<tr><td colspan="${columns.length}" class="soft">${empty}</td></tr>` :
+      rows.map((row) =>
+        html`<tr>${
+          row.map((cell, index) => {
+            const kind = columns[index]?.kind
+            const classes = kind !== undefined && html` class="${kind}"`
+            return index === 0 ? html`<th scope="row"${classes}>${cell}</th>` : html`<td${classes}>${cell}</td>`
+          })
+        }</tr>`
+      )
+  }</tbody>
+</table></div>`
+
+const state = (subject: string, { action, description, label, tone }: StatusText.StateText): Html =>
+  html`<div class="state ${tone}"><h3>${subject} <span class="badge ${tone}">${label}</span></h3>
+<p>${description}</p>${action !== "" && html`<p class="action">${action}</p>`}</div>`
+
+export const status = ({ reasons, state: current }: StatusSnapshot): Html =>
+  html`<section aria-labelledby="status"><h2 id="status">Status</h2>
+<div role="status" id="readiness" data-live>${
+    reasons.length === 0
+      ? html`<p><span class="badge good">Ready</span> The worker reads the source and sends changes.</p>`
+      : html`<p><span class="badge bad">Not ready</span></p><ul>${reasons.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+  }</div>
+<div class="states" id="states" data-live>${state("Account", StatusText.account(current.account))}${
+    state("Source", StatusText.source(current))
+  }${state("Ledger", StatusText.ledger(current))}</div></section>`
+
+const priorities: ReadonlyArray<readonly [priority: Waiting, name: string]> = [
+  ["soldOut", "Sold out"],
+  ["falling", "Falling"],
+  ["backInStock", "Back in stock"],
+  ["rest", "Rising or new"],
+  ["doubtful", "Doubtful"]
+]
+
+export const waiting = ({ ledger, now }: StatusSnapshot): Html =>
+  html`<section aria-labelledby="waiting"><h2 id="waiting">Waiting to be sent</h2>
+${
+    table(
+      "waiting-rows",
+      "Waiting to be sent",
+      [{ head: "Priority" }, { head: "Products", kind: "number" }, { head: "Longest wait", kind: "number" }],
+      ledger === undefined ? [] : priorities.map(([priority, name]) => {
+        const since = ledger.backlog.longest[priority]
+        return [name, ledger.backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
+      }),
+      "No data from the ledger yet."
+    )
+  }
+<p id="oldest" data-live>${
+    ledger === undefined ? "" : Option.match(ledger.backlog.oldest, {
+      onNone: () => "No product waits.",
+      onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest, since ${time(since)}.`
+    })
+  }</p></section>`
+
+export interface RateOptions {
+  readonly rateLimit: number
+  readonly rateWindow: Duration.Duration
+}
+
+export const overview = (
+  { ledger, now, rateInUse, state: { sends, source } }: StatusSnapshot,
+  { rateLimit, rateWindow }: RateOptions
+): Html => {
+  const counts = ledger?.counts
+  const oldestConfirmation = ledger === undefined ? Option.none<DateTime.Utc>() : ledger.backlog.oldestConfirmation
+  const entries: ReadonlyArray<readonly [string, Piece]> = [
+    ["Settled", counts?.settled ?? none],
+    ["Pending", counts?.pending ?? none],
+    ["Sending", counts?.sending ?? none],
+    ["Doubtful", counts?.doubtful ?? none],
+    ["Quarantined", counts?.quarantined ?? none],
+    ["Missing in the source", counts?.missing ?? none],
+    ["Rows of the source", source.rows ?? none],
+    ["Rejected rows", counts?.rejectedRows ?? none],
+    ["Negative rows, accepted as 0", counts?.negativeRows ?? none],
+    ["Rate limit", `${rateInUse} of ${rateLimit} requests in ${StatusText.duration(Duration.toMillis(rateWindow))}`],
+    ["Requests since the start", html`${outcomes.map((outcome, index) => html`${index > 0 && ", "}${sends[outcome].count} ${outcome}`)}`],
+    [
+      "Oldest confirmation",
+      Option.match(oldestConfirmation, { onNone: () => none, onSome: (at) => `${StatusText.duration(DateTime.distance(at, now))} ago` })
+    ]
+  ]
+  return html`<section aria-labelledby="overview"><h2 id="overview">Overview</h2>
+<dl id="overview-list" data-live>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></section>`
+}
+
+const chart = (chart: Omit<Chart.Chart, "from" | "to">, now: DateTime.Utc): Html =>
+  html`<figure><figcaption>${chart.title}</figcaption>${
+    Chart.svg({ ...chart, from: DateTime.toEpochMillis(now) - Duration.toMillis(History.span), to: DateTime.toEpochMillis(now) })
+  }</figure>`
+
+const noData = "No data yet."
+
+export const lastHour = ({ history, now }: StatusSnapshot): Html => {
+  const rates = History.rates(history)
+  const steps = History.steps(history)
+  const last = history.at(-1)
+  return html`<section aria-labelledby="hour"><h2 id="hour">Last hour</h2>
+<div id="charts" class="columns" data-live>${
+    chart({
+      id: "backlog",
+      title: "Products waiting",
+      description: last === undefined ? noData : `${last.backlog} now. The table below has the numbers.`,
+      points: history.map(({ at, backlog }) => ({ at, value: backlog })),
+      least: 10
+    }, now)
+  }${
+    chart({
+      id: "sends",
+      title: "Stock requests per minute",
+      description: rates.length === 0 ? noData : `${Math.round(rates.at(-1)?.perMinute ?? 0)} now. The table below has the numbers.`,
+      points: rates.map(({ at, perMinute }) => ({ at, value: perMinute })),
+      least: 10
+    }, now)
+  }</div>
+<details><summary>Show as a table</summary>${
+    table(
+      "hour-rows",
+      "Last hour",
+      [{ head: "Five minutes until" }, { head: "Products waiting", kind: "number" }, { head: "Stock requests", kind: "number" }],
+      steps.map(({ at, backlog, sends }) => [time(DateTime.unsafeMake(at)), backlog, sends]),
+      noData
+    )
+  }</details></section>`
+}
+
+const more = (shown: number, all: number): Html | false =>
+  all > shown && html`<p class="soft">${shown} of ${all} shown. <code>plaza-stock-sync status --json</code> lists all of them.</p>`
+
+export const quarantined = ({ ledger }: StatusSnapshot): Html =>
+  html`<section aria-labelledby="quarantined"><h2 id="quarantined">Quarantined products</h2>
+<p class="soft">The service refuses their stock. The worker retries each at growing intervals, when the source has another stock for it, or after <code>plaza-stock-sync retry</code>.</p>
+${
+    table(
+      "quarantined-rows",
+      "Quarantined products",
+      [{ head: "Product" }, { head: "Wanted", kind: "number" }, { head: "Attempts", kind: "number" }, { head: "Next retry" }, {
+        head: "Response",
+        kind: "long"
+      }],
+      (ledger?.quarantined ?? []).map((
+        entry
+      ) => [
+        entry.productId,
+        entry.wanted,
+        entry.attempts,
+        entry.dueAt === undefined ? "now" : time(entry.dueAt),
+        Format.refusalText(entry.refusal)
+      ]),
+      "None"
+    )
+  }<div id="quarantined-more" data-live>${more(maxListed, ledger?.counts.quarantined ?? 0)}</div></section>`
+
+const issueCount = (ledger: LedgerSample | undefined): number =>
+  ledger === undefined ? 0 : ledger.counts.rejectedRows + ledger.counts.negativeRows
+
+export const rowIssues = ({ ledger }: StatusSnapshot): Html =>
+  html`<section aria-labelledby="rows"><h2 id="rows">Rejected and changed rows</h2>
+<p class="soft">Rows of the last snapshot. The product of a rejected row keeps its stock until the source is corrected.</p>
+${
+    table(
+      "issue-rows",
+      "Rejected and changed rows",
+      [{ head: "Position" }, { head: "Product" }, { head: "Reason", kind: "long" }],
+      (ledger?.rowIssues ?? []).map(({ line, productId, reason }) => [`${ledger?.unit ?? "line"} ${line}`, productId ?? none, reason]),
+      "None"
+    )
+  }<div id="issue-more" data-live>${more(maxListed, issueCount(ledger))}</div></section>`
+
+/** The implausible changes of a held snapshot; empty if none is held. */
+export const held = ({ ledger, state: { source } }: StatusSnapshot): Html =>
+  html`<div id="held" data-live>${
+    source.held !== undefined && html`<section aria-labelledby="held-title"><h2 id="held-title">Held snapshot ${source.held.number}</h2>
+<p class="soft">Its implausible changes. If they are right, run <code>plaza-stock-sync confirm ${source.held.number}</code>.</p>
+${
+      table(
+        "held-rows",
+        "Held snapshot",
+        [{ head: "Product" }, { head: "From", kind: "number" }, { head: "To", kind: "number" }, { head: "Reason" }],
+        (ledger?.heldChanges ?? []).map(({ from, kind, productId, to }) => [productId, from, to, Format.changeTexts[kind]]),
+        "Not read yet"
+      )
+    }${
+      (ledger?.heldChanges.length ?? 0) >= maxHeldChanges &&
+      html`<p class="soft">The first ${maxHeldChanges} are shown. <code>plaza-stock-sync status --json</code> lists all of them.</p>`
+    }</section>`
+  }</div>`
+
+const maxErrors = 20
+
+export const errors = ({ state }: StatusSnapshot): Html =>
+  html`<section aria-labelledby="errors"><h2 id="errors">Recent errors</h2>
+${
+    table(
+      "error-rows",
+      "Recent errors",
+      [{ head: "Time" }, { head: "Subject" }, { head: "Error", kind: "long" }],
+      state.errors.slice(0, maxErrors).map((failure) => [
+        time(failure.at),
+        failure.productId ?? failure.about,
+        StatusText.failure(failure)
+      ]),
+      "None since the start"
+    )
+  }</section>`

@@ -1,0 +1,107 @@
+/** Identifies the account of the key and binds each opened ledger to it, before anything is sent. */
+import { FailureScope, RateLimit } from "@plaza/client"
+import type { Profiles } from "@plaza/client"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import { type Account, Ledger } from "../ledger/Ledger.js"
+import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
+import { AccountBreaker } from "./AccountBreaker.js"
+import * as AccountIdentity from "./AccountIdentity.js"
+import { SyncStatus } from "./SyncStatus.js"
+
+/** There is no `GET /me` at the base URL, so the base URL is wrong. */
+export class WrongAddress extends Data.TaggedError("WrongAddress")<{
+  readonly message: string
+}> {}
+
+const wrongAddress = "there is no GET /me at PLAZA_BASE_URL, so it is not the address of the service: it ends with the version, such as " +
+  "https://host/open/v1. Correct PLAZA_BASE_URL; nothing was sent"
+
+export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountBinding")<AccountBinding, {
+  /**
+   * Binds the ledger to the account. The first time it also identifies the account, makes the rate limit count the requests of earlier
+   * processes, and makes delayed products due. Identifying waits for the service, but stops when `mayContinue` is false: then the
+   * ledger is not bound.
+   */
+  readonly bind: (mayContinue: Effect.Effect<boolean>) => Effect.Effect<void, LedgerFault | OtherAccount | WrongAddress, Ledger>
+}>() {}
+
+/** The account by its base URL and key. The service may show its id. */
+export const layer = (
+  key: Omit<Account, "id">
+): Layer.Layer<AccountBinding, never, AccountBreaker | Profiles | RateLimit.RateLimit | SyncStatus> =>
+  Layer.effect(
+    AccountBinding,
+    Effect.gen(function*() {
+      const breaker = yield* AccountBreaker
+      const rateLimit = yield* RateLimit.RateLimit
+      const status = yield* SyncStatus
+      const profiles = yield* Effect.context<Profiles>()
+      const isFirst = yield* Ref.make(true)
+      const identified = yield* Ref.make(Option.none<Account>())
+
+      /** Requests the id until the service responds, or once if the account is known without it. The breaker spaces the requests. */
+      const requestId = (
+        isKnown: boolean,
+        mayContinue: Effect.Effect<boolean>
+      ): Effect.Effect<string | undefined, WrongAddress> =>
+        Effect.matchEffect(Effect.provide(AccountIdentity.ask, profiles), {
+          onSuccess: Effect.succeed<string | undefined>,
+          onFailure: (failure) =>
+            Effect.gen(function*() {
+              const scope = FailureScope.of(failure)._tag
+              // Every service has GET /me: another program is at this address, or the service is being replaced.
+              if (!isKnown && failure._tag === "UnrecognizedError" && failure.category === "NotFound")
+                return yield* new WrongAddress({ message: wrongAddress })
+              // A key without the scope of GET /me never shows the id.
+              if (scope !== "Service" && scope !== "RateLimit" && !FailureScope.isAccountRefusal(failure)) return undefined
+              if (isKnown && scope === "Service") return undefined
+              yield* breaker.recordProbe(failure)
+              if (!(yield* mayContinue)) return undefined
+              yield* breaker.acquire
+              return yield* requestId(isKnown, mayContinue)
+            })
+        })
+
+      /** None if `mayContinue` became false. */
+      const identify = (mayContinue: Effect.Effect<boolean>) =>
+        Effect.gen(function*() {
+          const ledger = yield* Ledger
+          const before = yield* Ref.get(identified)
+          if (Option.isSome(before)) return before
+          const known = Option.filter(
+            yield* ledger.account,
+            ({ baseUrl, keyFingerprint }) => baseUrl === key.baseUrl && keyFingerprint === key.keyFingerprint
+          )
+          const id = yield* requestId(Option.isSome(known), mayContinue)
+          yield* ledger.recordRequest
+          if (!(yield* mayContinue)) return Option.none()
+          const account: Account = { ...key, id: id ?? Option.getOrUndefined(known)?.id }
+          yield* Ref.set(identified, Option.some(account))
+          yield* status.publish({ _tag: "AccountChanged", account: { _tag: "Running", since: yield* DateTime.now } })
+          return Option.some(account)
+        })
+
+      return {
+        bind: (mayContinue) =>
+          Effect.gen(function*() {
+            const ledger = yield* Ledger
+            if (yield* Ref.get(isFirst)) {
+              yield* rateLimit.occupy(yield* ledger.requests)
+              // A restart is a reason to retry what an earlier process gave up.
+              yield* ledger.retryNow
+              yield* Ref.set(isFirst, false)
+            }
+            const account = yield* identify(mayContinue)
+            if (Option.isNone(account)) return
+            yield* ledger.bind(account.value)
+            yield* status.publish({ _tag: "AccountBound", owner: account.value })
+          })
+      }
+    })
+  )

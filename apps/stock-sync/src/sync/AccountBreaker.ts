@@ -1,0 +1,39 @@
+/** The circuit breaker of the account's requests. It probes the account by `GET /me`, and publishes its state as that of the account. */
+import { CircuitBreaker } from "@plaza/client"
+import type { Profiles } from "@plaza/client"
+import type { ProductId } from "@plaza/domain/Ids"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as AccountIdentity from "./AccountIdentity.js"
+import * as FailureEvent from "./FailureEvent.js"
+import { type AccountState, SyncStatus } from "./SyncStatus.js"
+
+export class AccountBreaker extends Context.Tag("@plaza/stock-sync/sync/AccountBreaker")<
+  AccountBreaker,
+  CircuitBreaker.CircuitBreaker<ProductId>
+>() {}
+
+const accountState = (state: CircuitBreaker.State): Effect.Effect<AccountState> =>
+  Effect.gen(function*() {
+    if (state._tag === "Closed") return { _tag: "Running", since: state.since }
+    const { reason, retryAt, since } = state
+    const failure = yield* FailureEvent.make(reason === "ServiceFault" ? "service" : "account", state.failure)
+    switch (reason) {
+      case "Refused":
+        return { _tag: "Paused", since, failure, nextProbe: retryAt }
+      case "RateLimited":
+        return { _tag: "Quota", since, failure, until: retryAt }
+      case "ServiceFault":
+        return { _tag: "Trouble", since, failure, nextTry: retryAt }
+    }
+  })
+
+export const layer: Layer.Layer<AccountBreaker, never, Profiles | SyncStatus> = Layer.effect(
+  AccountBreaker,
+  Effect.flatMap(SyncStatus, (status) =>
+    CircuitBreaker.make<ProductId, Profiles>({
+      probe: AccountIdentity.probe,
+      onState: (state) => Effect.flatMap(accountState(state), (account) => status.publish({ _tag: "AccountChanged", account }))
+    }))
+)

@@ -1,0 +1,131 @@
+/** Records the outcome of each request in the ledger, the circuit breaker and the status. */
+import { FailureScope } from "@plaza/client"
+import type { CircuitBreaker } from "@plaza/client"
+import type { ProductId } from "@plaza/domain/Ids"
+import type { Product } from "@plaza/domain/Resources"
+import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type { Refusal } from "../ledger/Entry.js"
+import { type FailedSend, Ledger, type Send } from "../ledger/Ledger.js"
+import type { LedgerFault } from "../ledger/LedgerError.js"
+import { AccountBreaker } from "./AccountBreaker.js"
+import * as FailureEvent from "./FailureEvent.js"
+import * as FailurePolicy from "./FailurePolicy.js"
+import * as MonotonicClock from "./MonotonicClock.js"
+import { type Outcome, SyncStatus } from "./SyncStatus.js"
+
+type SendExit = Exit.Exit<Product | undefined, FailurePolicy.SendFailure>
+
+export interface SendRecorder {
+  readonly record: (send: Send, exit: SendExit, permit: CircuitBreaker.Permit<ProductId>) => Effect.Effect<void, LedgerFault>
+}
+
+/** What this process knows of a product whose wanted stock the service has not accepted. */
+interface Unaccepted {
+  /** When the wanted stock failed for the first time. */
+  readonly since: MonotonicClock.MonotonicMillis
+  readonly refusals: number
+}
+
+const isSameFailure = (before: Refusal | undefined, after: Refusal): boolean =>
+  before !== undefined && before.tag === after.tag && before.code === after.code
+
+export const make = (
+  { retryRefusedAfter }: { readonly retryRefusedAfter: Duration.Duration }
+): Effect.Effect<SendRecorder, never, AccountBreaker | Ledger | SyncStatus> =>
+  Effect.gen(function*() {
+    const breaker = yield* AccountBreaker
+    const ledger = yield* Ledger
+    const status = yield* SyncStatus
+
+    const unaccepted = new Map<ProductId, Unaccepted>()
+    // Products quarantined while no other product was accepted, with the code of the refusal: the account may be the reason.
+    const unprovenQuarantines = new Map<ProductId, string>()
+    let lastAcceptedAt: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
+
+    const publish = (send: Send, outcome: Outcome, failed: FailedSend | undefined) =>
+      Effect.gen(function*() {
+        const { priority, productId, since, value, wasQuarantined } = send
+        yield* Effect.annotateCurrentSpan({
+          "stock_sync.outcome": outcome,
+          ...(failed === undefined ? {} : { "error.type": failed.refusal.code ?? failed.refusal.tag })
+        })
+        const failure = failed === undefined
+          ? undefined
+          : yield* FailureEvent.make("product", { _tag: failed.refusal.tag, code: failed.refusal.code, message: failed.refusal.message },
+            productId)
+        yield* status.publish({ _tag: "Sent", productId, priority, since, value, outcome, wasQuarantined, failure })
+      })
+
+    const fail = (send: Send, failed: FailedSend) => Effect.zipRight(ledger.fail(send, failed), publish(send, failed.state, failed))
+
+    /** Several products are refused with one code, so the products are not the reason. */
+    const releaseUnproven = (code: string) =>
+      Effect.suspend(() => {
+        const ids = Array.from(unprovenQuarantines).flatMap(([id, reason]) => reason === code ? [id] : [])
+        ids.forEach((id) => unprovenQuarantines.delete(id))
+        return ids.length === 0 ? Effect.void : ledger.release(Option.some(ids))
+      })
+
+    const recordSuccess = (send: Send, shown: number | undefined) =>
+      Effect.gen(function*() {
+        lastAcceptedAt = yield* MonotonicClock.now
+        unaccepted.delete(send.productId)
+        unprovenQuarantines.clear()
+        if (shown === undefined || shown === send.value) {
+          yield* ledger.confirm(send)
+          yield* publish(send, "confirmed", undefined)
+        } else {
+          yield* fail(send, yield* FailurePolicy.ofMismatch(send, shown, retryRefusedAfter))
+        }
+      })
+
+    /** Returns whether the failure shows anything about other products. */
+    const recordFailure = (send: Send, failure: FailurePolicy.SendFailure, breakerIsOpen: boolean, halfOpen: boolean) =>
+      Effect.gen(function*() {
+        const { productId } = send
+        const scope = FailureScope.of(failure)
+        const now = yield* MonotonicClock.now
+        const earlier = unaccepted.get(productId)
+        const since = send.refusal === undefined ? now : earlier?.since ?? now
+        // After a restart the earlier attempts of a quarantined product are known to be refusals, those of others are not.
+        const earlierRefusals = send.attempts === 1 ? 0 : earlier?.refusals ?? (send.wasQuarantined ? send.attempts - 1 : 0)
+        const refusals = earlierRefusals + (scope._tag === "Item" || scope._tag === "Refusal" ? 1 : 0)
+        unaccepted.set(productId, { since, refusals })
+        const othersAccepted = lastAcceptedAt >= since
+        const failed = yield* FailurePolicy.of(send, failure, { breakerIsOpen, refusals, othersAccepted, retryRefusedAfter })
+        yield* fail(send, failed)
+        if (failed.state === "quarantined" && scope._tag === "Refusal" && !othersAccepted) unprovenQuarantines.set(productId, scope.code)
+        // A product that keeps failing while others are accepted shows nothing about the others.
+        return halfOpen || !othersAccepted || !isSameFailure(send.refusal, failed.refusal)
+      })
+
+    return {
+      record: (send, exit, permit) =>
+        Effect.gen(function*() {
+          const before = yield* breaker.state
+          // After a service fault its products are due when the breaker closes. Refused products keep their delay, or they would open
+          // the breaker again and again. The breaker may probe the account, which a shutdown does not wait for.
+          const recordInBreaker = (failure: FailurePolicy.SendFailure | undefined) =>
+            Effect.flatMap(Effect.interruptible(breaker.record(permit, send.productId, failure)),
+              (closed) => closed && before._tag === "Open" && before.reason === "ServiceFault" ? ledger.retryNow : Effect.void)
+          if (Exit.isSuccess(exit)) {
+            yield* recordSuccess(send, exit.value?.stock)
+            return yield* recordInBreaker(undefined)
+          }
+          const failure = Cause.failureOption(exit.cause)
+          if (Option.isNone(failure)) {
+            yield* fail(send, FailurePolicy.interrupted(send))
+            return Cause.isInterruptedOnly(exit.cause) ? undefined : yield* Effect.die(Cause.squash(exit.cause))
+          }
+          if (!(yield* recordFailure(send, failure.value, before._tag === "Open", permit.halfOpen))) return
+          yield* recordInBreaker(failure.value)
+          const scope = FailureScope.of(failure.value)
+          const after = yield* breaker.state
+          if (scope._tag === "Refusal" && after._tag === "Open" && after.reason === "Refused") yield* releaseUnproven(scope.code)
+        })
+    }
+  })

@@ -1,0 +1,30 @@
+import { CliError, ExitCode } from "@plaza/cli-kit"
+import { SourceError } from "@plaza/tabular/SourceError"
+import { describe, expect, it } from "vitest"
+import { Incomplete, ServiceUnavailable } from "../src/commands/OnceReport.js"
+import { NotQuarantined } from "../src/commands/Retry.js"
+import { exitCodes } from "../src/ExitCodes.js"
+import { LedgerFault, LedgerInUse, NotHeld, OtherAccount } from "../src/ledger/LedgerError.js"
+import { SourceUnreachable } from "../src/source/Source.js"
+import { WrongAddress } from "../src/sync/AccountBinding.js"
+
+const message = "a sentence"
+
+describe("the exit code", () => {
+  it.each([
+    [new CliError.UsageError({ message }), 2],
+    [new SourceError({ source: "a.csv", line: 1, message }), 2],
+    [new SourceUnreachable({ source: "a.csv", message }), 7],
+    [new LedgerFault({ path: "a.sqlite", message }), 2],
+    [new LedgerInUse({ path: "a.sqlite", message }), 2],
+    [new OtherAccount({ path: "a.sqlite", message }), 2],
+    [new WrongAddress({ message }), 2],
+    [new NotHeld({ message }), 1],
+    [new NotQuarantined({ products: ["A"], message }), 1],
+    [new ServiceUnavailable({ message }), 7],
+    [new Incomplete({ message, retryable: true }), 7],
+    [new Incomplete({ message, retryable: false }), 1]
+  ] as const)("of %s is %i", (error, code) => {
+    expect(ExitCode.of(error, exitCodes)).toBe(code)
+  })
+})

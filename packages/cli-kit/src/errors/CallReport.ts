@@ -1,0 +1,143 @@
+/** The report of a failed call: an error response, or an error of the client. */
+import type { ServiceError } from "@plaza/domain/Errors"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import { type ClientFailure, isServiceError } from "./ExitCode.js"
+import * as Remediation from "./Remediation.js"
+import { detailsOf, type Report, report } from "./ReportModel.js"
+
+export interface ReportOptions {
+  /** The current time in milliseconds since the epoch, for the time of day of a wait. */
+  readonly now?: number
+  /** The program's own instructions. */
+  readonly remediation?: Remediation.Overrides
+}
+
+// A proxy may send a whole page.
+const maxLength = 200
+
+const shortened = (text: string): string => text.length > maxLength ? `${text.slice(0, maxLength)}...` : text
+
+/** The title of an HTML page. */
+const titleOf = (details: Readonly<Record<string, unknown>>): string | undefined =>
+  Predicate.isString(details["body"]) ? /<title[^>]*>([^<]+)</i.exec(details["body"])?.[1]?.trim() : undefined
+
+// The last instant of a JavaScript Date, in milliseconds since the epoch.
+const maxInstant = 8.64e15
+
+/** When to run the command again; with the time of day if the current time is known. */
+const waitOf = (wait: Duration.Duration, now: number | undefined): string => {
+  const seconds = `${Math.ceil(Duration.toSeconds(wait))} seconds`
+  return now === undefined
+    ? `Run the command again in ${seconds}.`
+    : `Run the command again in ${seconds}, at ${
+      DateTime.formatIso(DateTime.unsafeMake(Math.min(now + Duration.toMillis(wait), maxInstant)))
+    }.`
+}
+
+const remediationOf = (error: ServiceError): Remediation.Remediation => {
+  if (error._tag !== "UnrecognizedError") return Remediation.byCode[error.code]
+  return error.code === undefined ? Remediation.foreign(error.category) : Remediation.byCategory[error.category]
+}
+
+const statusOf = ({ code, status }: ServiceError): string => code === undefined ? String(status) : `${status} ${code}`
+
+/** The report of an error response. */
+export const ofService = (error: ServiceError, { now, remediation: { key } = {} }: ReportOptions): Report => {
+  const { action, summary } = remediationOf(error)
+  const details = { ...error.details, ...detailsOf(error, ["status", "code", "category", "details"]) }
+  const title = titleOf(details)
+  const shown = [
+    ...(title === undefined ? [] : [`page title: "${shortened(title)}"`]),
+    ...Object.entries(details).flatMap(([name, value]) =>
+      name !== "body" && (Predicate.isString(value) || Predicate.isNumber(value)) ? [`${name}: ${shortened(String(value))}`] : []
+    )
+  ]
+  const isTemporary = error.category === "RateLimited" || error.category === "ServiceFault"
+  const isScope = error._tag === "InsufficientScope"
+  return {
+    tag: error._tag,
+    code: error.code ?? null,
+    status: error.status,
+    message: error.message,
+    details,
+    summary,
+    reason: `${statusOf(error)}: ${error.message}${shown.length === 0 ? "" : ` (${shown.join(", ")})`}`,
+    remediation: [
+      ...(key !== undefined && (isScope || (error.category === "Unauthenticated" && error.code !== undefined)) ? [key] : []),
+      isScope
+        ? Remediation.forScope([...Object.values(error.details).filter(Predicate.isString), error.message])
+        : isTemporary && error.retryAfter !== undefined
+        ? waitOf(error.retryAfter, now)
+        : action
+    ]
+  }
+}
+
+/** Summary and remediation. Undefined if the message says it all. */
+const clientRemediation = (failure: ClientFailure, overrides: Remediation.Overrides): Remediation.Remediation | undefined => {
+  switch (failure._tag) {
+    case "InvalidInput":
+    case "InvalidSettings":
+      return undefined
+    case "ConnectionFailed":
+      return { summary: "can't connect to the service; nothing was changed", action: Remediation.forReason(failure.reason) }
+    case "ConnectionLost":
+      return { summary: "the connection to the service was lost", action: "Run the command again: repeating it is safe." }
+    case "AttemptTimeout":
+      return {
+        summary: "the service did not respond in time",
+        action: "Run the command again: repeating it is safe. Set PLAZA_TIMEOUT to wait longer."
+      }
+    case "OutcomeUnknown":
+      return {
+        summary: "the outcome is unknown: the change may have been made",
+        action: Remediation.forOutcome(failure.operation, overrides)
+      }
+    case "UnreadableSuccess":
+      return {
+        summary: "the service reported success, but its response can't be read",
+        action: Remediation.forUnreadable(failure.operation)
+      }
+    case "RateLimitWaitExceeded":
+      return {
+        summary: Remediation.byCode.RATE_LIMITED.summary,
+        action: `Run the command again at ${DateTime.formatIso(failure.retryAt)}.`
+      }
+    case "ClientClosed":
+      return { summary: "the client was closed before the request was sent", action: "Run the command again: the request was not sent." }
+    case "CursorRepeated":
+      return {
+        summary: "the list repeats a cursor and never ends",
+        action: "Use the items so far, and report the repeated cursor to the service's support."
+      }
+    case "CursorRejected":
+      return { summary: "the list can't be continued", action: "Start the list from its first page." }
+    case "UnreadableItem":
+      return {
+        summary: "an item of the list can't be read",
+        action: failure.nextCursor === null
+          ? "Report the item to the service's support."
+          : `Continue with the next page: cursor ${failure.nextCursor}.`
+      }
+  }
+}
+
+/** The response behind an unknown outcome, by which the service's support can find the request. */
+const causeOf = (failure: ClientFailure): string => {
+  const cause = failure._tag === "OutcomeUnknown" ? failure.cause : undefined
+  if (!isServiceError(cause)) return ""
+  return ` (${statusOf(cause)}${cause.requestId === undefined ? "" : `, requestId: ${cause.requestId}`})`
+}
+
+/** The report of an error of the client. */
+export const ofClient = (failure: ClientFailure, { remediation = {} }: ReportOptions): Report => {
+  const found = clientRemediation(failure, remediation)
+  return report(failure._tag, failure.message, {
+    details: detailsOf(failure, []),
+    ...(found === undefined
+      ? {}
+      : { summary: found.summary, reason: `${failure.message}${causeOf(failure)}`, remediation: [found.action] })
+  })
+}

@@ -1,0 +1,238 @@
+/**
+ * The interface: its operations on the platform's router, wrapped by the steps that every response passes through. From the
+ * inside out: the envelope of failures, the record of commits, the latitude, faults, and the request log.
+ *
+ * @since 0.1.0
+ */
+import type { RequestError } from "@effect/platform/HttpServerError"
+import type { HttpServerResponse } from "@effect/platform/HttpServerResponse"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type { Caller } from "../access/Callers.js"
+import { CurrentAssumptions } from "../Assumptions.js"
+import type { Latitude } from "../Latitude.js"
+import { CurrentLatitude } from "../latitude/CurrentLatitude.js"
+import * as Responses from "../latitude/Responses.js"
+import { Admission } from "./Admission.js"
+import { Commits, type Write } from "./Commits.js"
+import * as Envelope from "./Envelope.js"
+import { Exchange, type NotHandled } from "./Exchange.js"
+import * as Failures from "./Failures.js"
+import type { ResponseFault } from "./Fault.js"
+import { Faults, type Hit, isUnaffected, noFault } from "./Faults.js"
+import { pause } from "./FaultyAdmission.js"
+import type { ConnectionReset } from "./FaultyResponse.js"
+import * as FaultyResponse from "./FaultyResponse.js"
+import type { Operation } from "./Operation.js"
+import type { Entry } from "./RequestLog.js"
+import { RequestLog } from "./RequestLog.js"
+import * as Router from "./Router.js"
+import * as Rule from "./Rule.js"
+import { basePath } from "./ServedApi.js"
+import type { Handlers, ServerRequest } from "./ServerRequest.js"
+
+/** @since 0.1.0 @category services */
+export class InterfaceApp extends Context.Tag("@plaza/sandbox/InterfaceApp")<InterfaceApp, {
+  /** Fails if the caller closed the connection, or a fault closes it. */
+  readonly respond: (
+    request: ServerRequest,
+    path: string,
+    query: string
+  ) => Effect.Effect<HttpServerResponse, RequestError | ConnectionReset>
+}>() {}
+
+/** The response of a gateway in front of the service; see `gatewayStatus` of the latitude. */
+const gatewayFault = ({ gatewayStatus, gatewayStatusWhen }: Latitude): ResponseFault => ({
+  kind: "status",
+  when: gatewayStatusWhen,
+  status: gatewayStatus ?? 307,
+  body: "",
+  ...(gatewayStatus === 408 ? {} : { location: "/elsewhere" })
+})
+
+const idOf = (response: HttpServerResponse): string | null => {
+  const body = Envelope.jsonOf(response)
+  const id = Predicate.isReadonlyRecord(body) ? body["id"] ?? body["mediaId"] : undefined
+  return typeof id === "string" ? id : null
+}
+
+/** The body of a request as it is recorded; of an upload its description without the bytes. */
+const payloadOf = ({ file, received }: Exchange): unknown =>
+  file === undefined
+    ? Option.getOrNull(received)
+    : { name: file.name, contentType: file.contentType, size: file.size, sha256: file.sha256 }
+
+const writeOf = (exchange: Exchange, { action, name }: Operation, { accountId }: Caller, response: HttpServerResponse): Write => ({
+  requestId: exchange.entry.id,
+  operation: name,
+  accountId,
+  params: exchange.entry.params,
+  payload: payloadOf(exchange),
+  createdId: action === "create" || action === "upload" ? idOf(response) : null,
+  isLate: exchange.isLate
+})
+
+/**
+ * The interface with the endpoints of a sandbox.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (app: () => Router.App, handlers: Handlers) =>
+  Effect.gen(function*() {
+    // Without undocumented fields, errors have only a code and a message.
+    const { undocumented } = yield* CurrentAssumptions
+    const admission = yield* Admission
+    const commits = yield* Commits
+    const faults = yield* Faults
+    const latitude = yield* CurrentLatitude
+    const log = yield* RequestLog
+
+    const route = (exchange: Exchange): Effect.Effect<HttpServerResponse, unknown> =>
+      Effect.catchIf(
+        Router.run(app(), exchange, exchange.path),
+        (error) => error instanceof Router.Unroutable,
+        ({ error }) => admission.refuse(exchange, error)
+      )
+
+    /** The response in the form of the latitude; without undocumented fields if these are off. */
+    const shapeSuccess = (operation: Operation, response: HttpServerResponse): HttpServerResponse => {
+      if (latitude.isDefault && undocumented) {
+        return response
+      }
+      const value = Envelope.jsonOf(response)
+      return Responses.success(latitude.value, operation, undocumented || value === undefined ? value : operation.documented(value))
+    }
+
+    const succeed = (exchange: Exchange, response: HttpServerResponse): Effect.Effect<HttpServerResponse> => {
+      const { caller, entry, operation } = exchange
+      if (caller === undefined || operation === undefined) {
+        return Effect.dieMessage("every operation requires admission")
+      }
+      const shaped = shapeSuccess(operation, response)
+      log.noteDecision(entry, Rule.done(operation))
+      entry.status = shaped.status
+      return operation.method === "GET"
+        ? Effect.succeed(shaped)
+        : Effect.as(commits.add(writeOf(exchange, operation, caller, response)), shaped)
+    }
+
+    const fail = (exchange: Exchange, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse, RequestError | NotHandled> => {
+      const { caller, entry, operation } = exchange
+      return Effect.flatMap(
+        Failures.fromCause(cause, entry.operation ?? "none"),
+        ({ by, error }) => {
+          log.noteDecision(
+            entry,
+            by === "defect"
+              ? Rule.defect
+              : by === "refusal" && caller !== undefined && operation !== undefined
+              ? Rule.ofOperation(operation, error)
+              : Rule.ofAdmission(error)
+          )
+          entry.status = error.status
+          const response = Envelope.failure(error, undocumented)
+          return latitude.isDefault
+            ? Effect.succeed(response)
+            : Effect.map(Clock.currentTimeMillis, (now) => Responses.failure(latitude.value, response, { now, hasOwnBody: false }))
+        }
+      )
+    }
+
+    /** The service's own response. */
+    const decide = (exchange: Exchange): Effect.Effect<HttpServerResponse, RequestError | NotHandled> =>
+      Effect.catchAllCause(
+        Effect.flatMap(route(exchange), (response) => succeed(exchange, response)),
+        (cause) => fail(exchange, cause)
+      )
+
+    const commitLate = (exchange: Exchange) => {
+      exchange.isLate = true
+      return decide(exchange)
+    }
+
+    const perform = (exchange: Exchange): Effect.Effect<FaultyResponse.FaultResult, RequestError> => {
+      const original = Effect.catchTag(decide(exchange), "NotHandled", () => Effect.succeed(undefined))
+      const { entry, hit } = exchange
+      return isUnaffected(hit) ? Effect.map(original, (response) => FaultyResponse.apply(undefined, response)) : Effect.gen(function*() {
+        entry.faults = hit.ids
+        const response = yield* original
+        yield* pause(hit.delay, "after")
+        const now = yield* Clock.currentTimeMillis
+        return FaultyResponse.apply(hit.outcome, response,
+          (response, hasOwnBody) => latitude.isDefault ? response : Responses.failure(latitude.value, response, { now, hasOwnBody }))
+      })
+    }
+
+    const hitOf = (method: string, path: string): Effect.Effect<Hit> => {
+      const isGateway = latitude.isGatewayRequest()
+      return Effect.map(faults.take(method, path), (hit) =>
+        // An added fault takes precedence.
+        isGateway && hit.outcome === undefined ? { ...hit, outcome: gatewayFault(latitude.value) } : hit)
+    }
+
+    /** Handles a request. A path that does not start with the base path is unknown. */
+    const exchange = (
+      request: ServerRequest,
+      entry: Entry,
+      path: string,
+      query: string
+    ): Effect.Effect<FaultyResponse.FaultResult, RequestError> =>
+      path.startsWith(`${basePath}/`)
+        ? Effect.flatMap(hitOf(request.method, path.slice(basePath.length)), (hit) =>
+          perform(new Exchange(request.source, {
+            url: Router.urlOf(path, query),
+            path: path.slice(basePath.length),
+            entry,
+            hit,
+            handlers,
+            admit: admission.admit,
+            commit: commitLate
+          })))
+        // No route has an empty URL.
+        : Effect.flatMap(noFault,
+          (hit) =>
+            perform(new Exchange(request.source, { url: "", path, entry, hit, handlers, admit: admission.admit, commit: commitLate })))
+
+    /** The response to a defect outside of `decide`. The request log keeps an earlier decision. */
+    const recover = (entry: Entry, cause: Cause.Cause<unknown>): Effect.Effect<HttpServerResponse> =>
+      Effect.map(Failures.fromDefect(cause, entry.operation ?? "none"), (error) => {
+        if (entry.status === null) {
+          log.noteDecision(entry, Rule.defect)
+          entry.status = error.status
+          entry.delivered = "complete"
+        } else {
+          entry.delivered = "replaced"
+        }
+        entry.deliveredStatus = error.status
+        // Without the latitude, because its headers may have caused the failure.
+        return Envelope.withHeader(Envelope.failure(error, undocumented), "x-request-id", entry.id)
+      })
+
+    return {
+      respond: (request: ServerRequest, path: string, query: string) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const entry = log.open(request.method, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path, query, now)
+          return exchange(request, entry, path, query).pipe(
+            Effect.onError(() =>
+              Effect.sync(() => {
+                entry.delivered = "abandoned"
+              })
+            ),
+            Effect.flatMap(({ delivered, response }) => {
+              entry.delivered = delivered
+              return response
+            }),
+            Effect.flatMap((response) => {
+              entry.deliveredStatus = response.status
+              return Effect.map(Clock.currentTimeMillis, (now) => Responses.withHeaders(latitude.value, response, { now, id: entry.id }))
+            }),
+            Effect.catchAllCause((cause) => Cause.isDie(cause) ? recover(entry, cause) : Effect.failCause(cause))
+          )
+        })
+    }
+  })

@@ -1,0 +1,171 @@
+/**
+ * Rules for imports between folders: `apps -> cli-kit -> client -> domain`, `apps -> sandbox -> domain` and `apps -> tabular -> domain`.
+ * They hold for every form of import: `import type`, `export from`, `import()`, `import("x").T` and `require`.
+ * Why this is not a linter rule: docs/decisions/010-own-import-rules.md.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { isBuiltin } from "node:module"
+import * as Path from "node:path"
+import { parseSync } from "rolldown/utils"
+
+/** One forbidden import: the file, the imported module and the broken rule. */
+export interface Violation {
+  readonly file: string
+  readonly specifier: string
+  readonly rule: string
+}
+
+interface Rule {
+  /** Matches the files that the rule applies to: paths from the root with forward slashes. */
+  readonly files: RegExp
+  readonly except?: RegExp
+  readonly forbids: (specifier: string) => boolean
+  readonly rule: string
+}
+
+const within = (...names: ReadonlyArray<string>) => (specifier: string) =>
+  names.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+const isRelative = (specifier: string) => /^\.{0,2}\//.test(specifier) || specifier === "." || specifier === ".."
+const isAllowedInDomain = within("effect", "@effect/platform")
+
+const nodeModules = /^packages\/client\/src\/(?:node\.ts$|internal\/transport\/node\/)/
+
+const rules: ReadonlyArray<Rule> = [
+  {
+    files: /^packages\/domain\/src\//,
+    forbids: (specifier) => !isRelative(specifier) && !isAllowedInDomain(specifier),
+    rule: "domain imports only effect and @effect/platform"
+  },
+  { files: /^packages\/client\/src\//, forbids: within("@plaza/sandbox"), rule: "client does not import sandbox" },
+  {
+    files: /^packages\/client\/src\//,
+    except: nodeModules,
+    forbids: (specifier) => isBuiltin(specifier) || within("@effect/platform-node", "@effect/platform-node-shared")(specifier),
+    rule: "client imports Node only in src/node.ts and src/internal/transport/node"
+  },
+  {
+    files: /^packages\/client\/src\//,
+    except: nodeModules,
+    forbids: (specifier) => isRelative(specifier) && /\/node(?:\.[jt]s$|\/)/.test(specifier),
+    rule: "no other client module imports src/node.ts or src/internal/transport/node"
+  },
+  { files: /^packages\/sandbox\/src\//, forbids: within("@plaza/client"), rule: "sandbox does not import client" },
+  {
+    files: /^packages\/(?:domain|client|sandbox)\//,
+    forbids: within("@plaza/cli-kit"),
+    rule: "domain, client and sandbox do not import cli-kit"
+  },
+  { files: /^packages\/cli-kit\/src\//, forbids: within("@plaza/sandbox"), rule: "cli-kit does not import sandbox" },
+  {
+    files: /^packages\/(?:domain|client|sandbox|cli-kit)\//,
+    forbids: within("@plaza/tabular"),
+    rule: "domain, client, sandbox and cli-kit do not import tabular"
+  },
+  {
+    files: /^packages\/tabular\//,
+    forbids: within("@plaza/client", "@plaza/sandbox", "@plaza/cli-kit"),
+    rule: "tabular does not import client, sandbox or cli-kit"
+  },
+  {
+    files: /^packages\//,
+    forbids: within("@plaza/cli", "@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
+    rule: "packages do not import apps, examples or benchmarks"
+  },
+  {
+    files: /^apps\/cli\//,
+    forbids: within("@plaza/stock-sync", "@plaza/examples", "@plaza/benchmarks"),
+    rule: "apps do not import each other, examples or benchmarks"
+  },
+  {
+    files: /^apps\/stock-sync\//,
+    forbids: within("@plaza/cli", "@plaza/examples", "@plaza/benchmarks"),
+    rule: "apps do not import each other, examples or benchmarks"
+  }
+]
+
+/** A node of the syntax tree, of which only the fields that can contain a module name are read. */
+type Node = Readonly<Record<string, unknown>>
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
+
+const sourceOf = (node: Node): unknown => {
+  switch (node["type"]) {
+    case "ImportDeclaration":
+    case "ExportNamedDeclaration":
+    case "ExportAllDeclaration":
+    case "ImportExpression":
+    case "TSImportType":
+      return node["source"] ?? node["argument"]
+    case "TSExternalModuleReference":
+      return node["expression"]
+    case "CallExpression": {
+      const callee = node["callee"]
+      const first: unknown = Array.isArray(node["arguments"]) ? node["arguments"][0] : undefined
+      return isNode(callee) && callee["name"] === "require" ? first : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Every module that a source text imports, in order. */
+export const specifiersOf = (file: string, text: string): ReadonlyArray<string> => {
+  const parsed = parseSync(file, text)
+  if (parsed.errors.length > 0) throw new Error(`${file} can't be parsed: ${parsed.errors[0]?.message ?? "unknown reason"}`)
+  const found: Array<string> = []
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(walk)
+    if (!isNode(value)) return
+    const source = sourceOf(value)
+    if (isNode(source) && typeof source["value"] === "string") found.push(source["value"])
+    Object.values(value).forEach(walk)
+  }
+  walk(parsed.program)
+  return found
+}
+
+/** The run-time dependencies of a file's package. Undefined when the folder has no package.json. */
+const runtimeDependencies = (root: string, home: string): ReadonlySet<string> | undefined => {
+  const path = Path.join(root, home, "package.json")
+  if (!existsSync(path)) return undefined
+  const manifest: unknown = JSON.parse(readFileSync(path, "utf8"))
+  const names = ["dependencies", "peerDependencies"].flatMap((field) => {
+    const section: unknown = isNode(manifest) ? manifest[field] : undefined
+    return isNode(section) ? Object.keys(section) : []
+  })
+  return new Set(names)
+}
+
+const packageOf = (specifier: string) => specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")
+
+/** Checks one file, given by its path from the root. */
+export const violationsOf = (root: string, file: string, text: string): ReadonlyArray<Violation> => {
+  const home = /^(?:(?:packages|apps)\/[^/]+|examples|benchmarks)/.exec(file)?.[0]
+  const allowed = home !== undefined && file.startsWith(`${home}/src/`) ? runtimeDependencies(root, home) : undefined
+  return specifiersOf(file, text).flatMap((specifier) => {
+    const broken = rules
+      .filter((rule) => rule.files.test(file) && rule.except?.test(file) !== true && rule.forbids(specifier))
+      .map((rule) => rule.rule)
+    if (isRelative(specifier)) {
+      const target = Path.posix.join(Path.posix.dirname(file), specifier)
+      if (home !== undefined && !target.startsWith(`${home}/`)) broken.push("a relative import stays inside its package")
+      if (file.includes("/src/") && home !== undefined && target.startsWith(`${home}/test/`)) broken.push("sources do not import tests")
+    } else if (allowed !== undefined && !isBuiltin(specifier) && !allowed.has(packageOf(specifier))) {
+      broken.push("sources import only packages listed under dependencies or peerDependencies")
+    }
+    return broken.map((rule) => ({ file, specifier, rule }))
+  })
+}
+
+const skipped = new Set(["node_modules", "dist", "build"])
+const sourceFiles = (root: string, folder: string): ReadonlyArray<string> =>
+  !existsSync(Path.join(root, folder)) ? [] : readdirSync(Path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return skipped.has(entry.name) ? [] : sourceFiles(root, path)
+    return /\.[cm]?tsx?$/.test(entry.name) ? [path] : []
+  })
+
+/** Checks every source and test file under a root. */
+export const check = (root: string): { readonly files: number; readonly violations: ReadonlyArray<Violation> } => {
+  const files = ["packages", "apps", "examples", "benchmarks"].flatMap((folder) => sourceFiles(root, folder))
+  return { files: files.length, violations: files.flatMap((file) => violationsOf(root, file, readFileSync(Path.join(root, file), "utf8"))) }
+}

@@ -1,0 +1,95 @@
+/**
+ * Writes the files that make a bundled program start fast: a launcher for help and version, the manual as JSON, and the program's code
+ * as compiled by V8. Why: docs/decisions/015-launcher.md.
+ */
+import { spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import * as Path from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { rolldown } from "rolldown"
+
+const cliKit = fileURLToPath(new URL("../packages/cli-kit/src", import.meta.url))
+
+/**
+ * @param {Partial<import("rolldown").InputOptions>} input
+ * @param {import("rolldown").OutputOptions} output
+ */
+const write = async (input, output) => {
+  const bundle = await rolldown(input)
+  await bundle.write({ minify: true, ...output })
+  await bundle.close()
+}
+
+/**
+ * Writes `manual.json` for the launcher and the manual page, from the exports of `src/manual.ts` of the app.
+ * @param {{ readonly app: string, readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
+ */
+export const writeManual = async ({ app, dist, input, name }) => {
+  const file = Path.join(dist, "manual.mjs")
+  await write({ ...input, input: Path.join(app, "src/manual.ts") }, { file, format: "esm", codeSplitting: false })
+  // The cast is true: this file is the bundle of `src/manual.ts`, which exports these.
+  const { manPage, manual } = /** @type {{ readonly manPage: string, readonly manual: unknown }} */ (await import(pathToFileURL(file).href))
+  rmSync(file)
+  writeFileSync(Path.join(dist, "manual.json"), JSON.stringify(manual))
+  writeFileSync(Path.join(dist, `${name}.1`), manPage)
+}
+
+/**
+ * Writes the launcher and the executable file that starts it.
+ * @param {{ readonly dist: string, readonly name: string, readonly input: Partial<import("rolldown").InputOptions> }} program
+ */
+export const writeLauncher = async ({ dist, input, name }) => {
+  await write({ ...input, input: Path.join(cliKit, "bootstrap/Launch.ts") }, { file: Path.join(dist, "launch.cjs"), format: "cjs" })
+  writeFileSync(
+    Path.join(dist, `${name}.mjs`),
+    `#!/usr/bin/env node\nimport { createRequire } from "node:module"\ncreateRequire(import.meta.url)("./launch.cjs").launch(import.meta.dirname, ${
+      JSON.stringify(name)
+    })\n`,
+    { mode: 0o755 }
+  )
+}
+
+/** A script that runs the program and, at its exit, writes the code that V8 has compiled. */
+const recorder = `
+const { mkdirSync, writeFileSync } = require("node:fs")
+const { dirname } = require("node:path")
+const { cacheOf, load } = require("./loader.cjs")
+const [, , dist, ...words] = process.argv
+process.argv.splice(2, 1)
+const scripts = []
+process.on("exit", () => {
+  for (const [file, script] of scripts) {
+    mkdirSync(dirname(cacheOf(dist, file)), { recursive: true })
+    writeFileSync(cacheOf(dist, file), script.createCachedData())
+  }
+})
+load(dist, "program.cjs", (file, script) => scripts.push([file, script]))
+`
+
+/**
+ * Runs the program once and writes the code that V8 has compiled by its end. Before a run, V8 would compile the outermost code only.
+ * @param {{ readonly dist: string, readonly words: ReadonlyArray<string>, readonly stdin?: string | undefined,
+ *   readonly input: Partial<import("rolldown").InputOptions> }} program
+ */
+export const writeCompiled = async ({ dist, input, stdin = "", words }) => {
+  const folder = mkdtempSync(Path.join(tmpdir(), "plaza-bundle-"))
+  try {
+    await write({ ...input, input: Path.join(cliKit, "bootstrap/Loader.ts") }, { file: Path.join(folder, "loader.cjs"), format: "cjs" })
+    writeFileSync(Path.join(folder, "record.cjs"), recorder)
+    mkdirSync(Path.join(folder, "home"))
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const { signal, status, stderr } = spawnSync(process.execPath, [Path.join(folder, "record.cjs"), dist, ...words], {
+      cwd: folder,
+      env: { ...env, HOME: Path.join(folder, "home") },
+      input: stdin,
+      encoding: "utf8",
+      timeout: 60_000
+    })
+    // Not an error: the code that ran until then is compiled. A test requires a complete run.
+    if (status !== 0)
+      process.stderr.write(`"${words.join(" ")}" exited with ${status ?? signal}, so the program will start slower:\n${stderr}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
