@@ -123,7 +123,8 @@ const eventCapacity = 4096
 
 const none: OutcomeCount = { count: 0, at: undefined }
 
-const initial = (now: DateTime.Utc): State => ({
+/** The state of a worker that starts now. */
+export const initial = (now: DateTime.Utc): State => ({
   startedAt: now,
   owner: undefined,
   account: { _tag: "Starting", since: now },
@@ -193,10 +194,14 @@ export const reduce = (state: State, event: StampedEvent): State => ({
   errors: addError(state.errors, failureOf(event))
 })
 
-export const layer: Layer.Layer<SyncStatus> = Layer.effect(
-  SyncStatus,
+/** Continues an earlier state. */
+export const layerFrom = (earlier: State): Layer.Layer<SyncStatus> => Layer.effect(SyncStatus, make(earlier))
+
+export const layer: Layer.Layer<SyncStatus> = Layer.unwrapEffect(Effect.map(DateTime.now, (now) => layerFrom(initial(now))))
+
+const make = (earlier: State): Effect.Effect<SyncStatus["Type"]> =>
   Effect.gen(function*() {
-    const state = yield* Ref.make(initial(yield* DateTime.now))
+    const state = yield* Ref.make(earlier)
     const events = yield* PubSub.sliding<StampedEvent>(eventCapacity)
     return {
       state: Ref.get(state),
@@ -208,4 +213,3 @@ export const layer: Layer.Layer<SyncStatus> = Layer.effect(
       subscribe: PubSub.subscribe(events)
     }
   })
-)
