@@ -9,13 +9,14 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
-import { ConfigFile, type Entry, type Names, read } from "./ConfigFile.js"
+import { type Entry, type Names, read } from "./ConfigFile.js"
 import * as LedgerSettings from "./LedgerSettings.js"
 import * as ObservabilitySettings from "./ObservabilitySettings.js"
 import * as Setting from "./Setting.js"
 import * as SnapshotSettings from "./SnapshotSettings.js"
 import * as SourceSettings from "./SourceSettings.js"
 import * as SyncSettings from "./SyncSettings.js"
+import { variableOf, Wording } from "./Wording.js"
 
 /** An option of every command. */
 export const config = Setting.optional("config", Setting.file, {
@@ -142,9 +143,16 @@ export const configured =
           ConfigProvider.fromMap(new Map(Array.from(entries, ([variable, { text }]) => [variable, text])), { pathDelim: "_" }),
           () => environment
         )
+        const wording = yield* Wording
         const provider = entries.has(clientVariables["api-key-file"] ?? "") ? yield* SecretFile.withKeyFile(merged) : merged
         return yield* command.pipe(
-          Effect.provideService(ConfigFile, { path, entries }),
+          Effect.provideService(Wording, {
+            ...wording,
+            place: (name, text) => {
+              const entry = entries.get(variableOf(name))
+              return entry !== undefined && entry.text === text ? `${entry.name} in the config file ${path}` : wording.place(name, text)
+            }
+          }),
           Effect.withConfigProvider(provider),
           Effect.mapError(located(path, entries))
         )

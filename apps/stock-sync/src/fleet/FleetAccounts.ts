@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { FleetDatabase } from "./FleetDatabase.js"
 import { AccountNotFound, type FleetDatabaseError } from "./FleetError.js"
 import * as KeyReference from "./KeyReference.js"
+import * as SourceReference from "./SourceReference.js"
 
 /** What an operator sets. */
 const Settings = Schema.Struct({
@@ -19,8 +20,11 @@ const Settings = Schema.Struct({
   id: Schema.String.pipe(Schema.pattern(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u)),
   baseUrl: Schema.propertySignature(Schema.String).pipe(Schema.fromKey("base_url")),
   key: KeyReference.FromText,
-  source: Schema.String,
-  /** Options of the single-store worker by their names without dashes, such as `stock-column`. */
+  source: SourceReference.FromText,
+  /**
+   * Options of the single-store worker by their names without dashes, such as `stock-column`. Those that are secrets are references, as
+   * `KeyReference` encodes them.
+   */
   options: Schema.Record({ key: Schema.String, value: Schema.String })
 })
 export type AccountSettings = typeof Settings.Type
