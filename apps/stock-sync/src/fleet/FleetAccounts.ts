@@ -29,7 +29,8 @@ const Settings = Schema.Struct({
 })
 export type AccountSettings = typeof Settings.Type
 
-const Row = Schema.Struct({
+/** An account as the database stores it. */
+export const Row = Schema.Struct({
   ...Settings.fields,
   paused: Schema.Boolean,
   revision: Schema.Number,
@@ -41,7 +42,7 @@ const Row = Schema.Struct({
 })
 export type FleetAccount = typeof Row.Type
 
-const columns = "id, base_url, key, source, options, paused, revision, shard, epoch, runner, problem"
+export const columns = "id, base_url, key, source, options, paused, revision, shard, epoch, runner, problem"
 
 // Accounts a page: a page is in memory at a time, whatever the size of the fleet.
 const page = 1_000

@@ -194,15 +194,16 @@ export const reduce = (state: State, event: StampedEvent): State => ({
   errors: addError(state.errors, failureOf(event))
 })
 
-/** Continues an earlier state. */
-export const layerFrom = (earlier: State): Layer.Layer<SyncStatus> => Layer.effect(SyncStatus, make(earlier))
+export const layer: Layer.Layer<SyncStatus> = Layer.effect(
+  SyncStatus,
+  Effect.flatMap(DateTime.now, (now) => make(initial(now), eventCapacity))
+)
 
-export const layer: Layer.Layer<SyncStatus> = Layer.unwrapEffect(Effect.map(DateTime.now, (now) => layerFrom(initial(now))))
-
-const make = (earlier: State): Effect.Effect<SyncStatus["Type"]> =>
+/** Continues an earlier state. A subscriber loses events that are older than the last so many. */
+export const make = (earlier: State, capacity: number): Effect.Effect<SyncStatus["Type"]> =>
   Effect.gen(function*() {
     const state = yield* Ref.make(earlier)
-    const events = yield* PubSub.sliding<StampedEvent>(eventCapacity)
+    const events = yield* PubSub.sliding<StampedEvent>(capacity)
     return {
       state: Ref.get(state),
       publish: (event) =>
