@@ -14,10 +14,14 @@ import { AccountNotFound, type FleetDatabaseError } from "./FleetError.js"
 import * as KeyReference from "./KeyReference.js"
 import * as SourceReference from "./SourceReference.js"
 
+const Id = Schema.String.pipe(Schema.pattern(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u))
+
+export const isId = Schema.is(Id)
+
 /** What an operator sets. */
 const Settings = Schema.Struct({
   /** At most 200 characters, none of them a control character. */
-  id: Schema.String.pipe(Schema.pattern(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u)),
+  id: Id,
   baseUrl: Schema.propertySignature(Schema.String).pipe(Schema.fromKey("base_url")),
   key: KeyReference.FromText,
   source: SourceReference.FromText,
