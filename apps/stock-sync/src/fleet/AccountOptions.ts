@@ -3,10 +3,9 @@
  * variable and no config file of the process applies to an account.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
-import { nearest } from "@plaza/cli-kit/ArgvLexer"
 import type { UsageError } from "@plaza/cli-kit/CliError"
 import { Settings as ClientSettings } from "@plaza/client"
-import * as Config from "effect/Config"
+import * as ApiKey from "@plaza/domain/ApiKey"
 import * as ConfigError from "effect/ConfigError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -17,7 +16,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as LedgerSettings from "../config/LedgerSettings.js"
-import * as ObservabilitySettings from "../config/ObservabilitySettings.js"
 import * as Setting from "../config/Setting.js"
 import * as SnapshotSettings from "../config/SnapshotSettings.js"
 import * as SourceSettings from "../config/SourceSettings.js"
@@ -28,7 +26,8 @@ import type { SnapshotPolicy } from "../ledger/Snapshot.js"
 import type { SourceOptions } from "../source/Open.js"
 import * as SourceUri from "../source/SourceUri.js"
 import { name as program, version } from "../version.js"
-import type { AccountSettings } from "./FleetAccounts.js"
+import { complaint, groups, isSecret, secretNames, sourceName } from "./AccountOptionNames.js"
+import { type AccountSettings, isId } from "./FleetAccounts.js"
 import { InvalidAccount } from "./FleetError.js"
 import * as FleetSecret from "./FleetSecret.js"
 import * as KeyReference from "./KeyReference.js"
@@ -82,3 +81,201 @@ export class AccountOptions extends Context.Tag("@plaza/stock-sync/fleet/Account
    */
   readonly accept: (written: WrittenAccount, before?: AccountSettings) => Effect.Effect<AccountSettings, InvalidAccount>
 }>() {}
+
+type Secret = Option.Option<FleetSecret.FleetSecret["Type"]>
+
+const invalid = (id: string, message: string) => new InvalidAccount({ id, message: `account ${id}: ${message}` })
+
+/** Fails with the first complaint. */
+const refuse = (id: string, complaint: Option.Option<string>): Effect.Effect<void, InvalidAccount> =>
+  Option.match(complaint, { onNone: () => Effect.void, onSome: (message) => invalid(id, message) })
+
+const nameInMessages = (name: string, value?: string): string =>
+  name === sourceName ? "the source of the account" : `the option ${name}${value === undefined ? "" : ` ${value}`}`
+
+/** Names the options of an account in messages of settings and sources. For all effects that open or read the source of an account. */
+export const worded = Effect.provideService(Wording, { place: (name) => nameInMessages(name), named: nameInMessages })
+
+const messageOf = (error: UsageError | ConfigError.ConfigError): string => {
+  if (!ConfigError.isConfigError(error) || error._op !== "InvalidData") return error.message
+  const variable = error.path.join("_")
+  const name = secretNames.find((secret) => variableOf(secret) === variable) ?? variable
+  return `${nameInMessages(name)} is invalid: ${error.message}`
+}
+
+// The settings of a single store, which here are read from the options alone.
+const read = Effect.gen(function*() {
+  const { maxBadRows, ...source } = yield* SourceSettings.resolve(Setting.fromConfig(groups.source))
+  const { negative, ...policy } = yield* SnapshotSettings.resolve(Setting.fromConfig(groups.snapshot))
+  const sync = yield* SyncSettings.resolve(Setting.fromConfig(groups.sync))
+  return {
+    source: { ...source, negative, poll: sync.poll },
+    policy: { ...policy, maxBadRows },
+    ledger: yield* LedgerSettings.resolve(Setting.fromConfig(groups.ledger)),
+    send: yield* SyncSettings.resolveSend(Setting.fromConfig(groups.send)),
+    sync
+  }
+}).pipe(worded)
+
+/** Why a runner can't read a source, if its address shows that. */
+const sourceComplaint = ({ query, source }: SourceOptions): Option.Option<string> => {
+  const isDatabase = ["postgres", "mysql", "sqlite"].includes(SourceUri.kindOf(source))
+  if (isDatabase && query === undefined) return Option.some("its source is a database: set the option query to one SELECT")
+  switch (SourceUri.kindOf(source)) {
+    case "stdin":
+      return Option.some("its source is standard input, which a runner can't read: name a file or an address")
+    case "file":
+      return /^([a-z][a-z0-9+.-]*:\/\/|file:)/i.test(source)
+        ? Option.some("its source has an unknown scheme: name a file without a scheme, or use http:, https:, postgres:, mysql: or sqlite:")
+        : Option.none()
+    case "http": {
+      if (!URL.canParse(source)) return Option.some("its source is not a valid address: correct it")
+      const { password, username } = new URL(source)
+      return username === "" && password === ""
+        ? Option.none()
+        : Option.some("the address of its source has a user or a password: move them to the option source-authorization")
+    }
+    default:
+      return Option.none()
+  }
+}
+
+/** Reads options whose secrets are in the clear. */
+const settingsOf = (id: string, source: string, options: ReadonlyArray<readonly [name: string, text: string]>) => {
+  const texts = [...options, [sourceName, source] as const].map(([name, text]) => [variableOf(name), text] as const)
+  return read.pipe(
+    Effect.withConfigProvider(ConfigProvider.fromMap(new Map(texts), { pathDelim: "_" })),
+    Effect.mapError((error) => invalid(id, messageOf(error))),
+    Effect.tap((found) => refuse(id, sourceComplaint(found.source)))
+  )
+}
+
+const checkNames = (id: string, names: ReadonlyArray<string>) => refuse(id, Option.firstSomeOf(names.map(complaint)))
+
+const checkedBaseUrl = (id: string, baseUrl: string, { allowInsecureHttp }: ClientDefaults) =>
+  Either.mapLeft(ClientSettings.checkBaseUrl(baseUrl, { allowInsecureHttp }), (why) => invalid(id, `its base URL ${why}`))
+
+const checkedKey = (id: string, text: string) =>
+  Either.mapLeft(ApiKey.parse(text), ({ message }) => invalid(id, `its key is invalid: ${message}`))
+
+/** The source of an account in the clear. */
+const sourceOf = (id: string, source: SourceReference, secret: Secret): Effect.Effect<string, InvalidAccount> => {
+  switch (source._tag) {
+    case "Plain":
+      return Effect.succeed(source.text)
+    case "Env":
+      return Effect.map(KeyReference.fromVariable(id, source.name, sourceName), Redacted.value)
+    case "Sealed":
+      return Effect.map(KeyReference.open(id, source.text, secret, sourceName), Redacted.value)
+  }
+}
+
+const headerOf = (id: string, name: string, text: string, secret: Secret) =>
+  Option.match(KeyReference.decode(text), {
+    onNone: () => invalid(id, `the option ${name} is damaged: set it again with fleet accounts update`),
+    onSome: (reference) => Effect.map(KeyReference.resolve(id, reference, secret, name), Redacted.value)
+  })
+
+const resolve = (account: AccountSettings, secret: Secret, client: ClientDefaults) =>
+  Effect.gen(function*() {
+    const { id } = account
+    const entries = Object.entries(account.options)
+    yield* checkNames(id, Object.keys(account.options))
+    const options = yield* Effect.forEach(entries, ([name, text]) =>
+      Effect.map(isSecret(name) ? headerOf(id, name, text, secret) : Effect.succeed(text), (value) => [name, value] as const))
+    const { ledger, ...settings } = yield* settingsOf(id, yield* sourceOf(id, account.source, secret), options)
+    const apiKey = yield* checkedKey(id, Redacted.value(yield* KeyReference.resolve(id, account.key, secret)))
+    const baseUrl = yield* checkedBaseUrl(id, account.baseUrl, client)
+    return {
+      ...settings,
+      id,
+      client: { ...client, baseUrl, apiKey, application: `${program}/${version}` },
+      ledger: LedgerSettings.forClient(ledger, client)
+    } satisfies ResolvedAccount
+  })
+
+const variablePrefix = "env:"
+
+const acceptSource = (
+  id: string,
+  source: string,
+  secret: Secret,
+  before: SourceReference | undefined
+): Effect.Effect<SourceReference, InvalidAccount> => {
+  if (source.startsWith(variablePrefix)) {
+    const name = source.slice(variablePrefix.length)
+    return Effect.map(KeyReference.checkVariable(id, name), () => ({ _tag: "Env", name }))
+  }
+  if (!SourceUri.mayHoldSecret(source)) return Effect.succeed({ _tag: "Plain", text: source })
+  return Option.match(secret, {
+    onNone: () =>
+      invalid(
+        id,
+        `the address of its source has a password or parameters, which may be secret: set ${FleetSecret.variable} to seal it, or write env:NAME`
+      ),
+    onSome: (service) =>
+      Effect.map(
+        KeyReference.seal(id, source, service, before?._tag === "Sealed" ? before.text : undefined),
+        (text): SourceReference => ({ _tag: "Sealed", text, shown: SourceUri.shown(source) })
+      )
+  })
+}
+
+const acceptOption = (id: string, name: string, text: string, secret: Secret, before: string | undefined) =>
+  !isSecret(name) ? Effect.succeed(text) : KeyReference.parse(id, text, secret, {
+    what: name,
+    before: before === undefined ? undefined : Option.getOrUndefined(KeyReference.decode(before))
+  }).pipe(Effect.map(KeyReference.encode))
+
+const isReference = (text: string) => Option.isSome(KeyReference.decode(text.trim()))
+
+const accept = (written: WrittenAccount, secret: Secret, client: ClientDefaults, before: AccountSettings | undefined) =>
+  Effect.gen(function*() {
+    const id = written.id.trim()
+    if (!isId(id)) return yield* new InvalidAccount({ id, message: "the id of an account must have 1 to 200 characters on one line" })
+    const options = Object.entries(written.options).filter(([, text]) => text.trim() !== "")
+    const source = written.source.trim()
+    const key = written.key.trim()
+    if ([source, key, ...options.map(([, text]) => text)].some((text) => text.includes("\0"))) {
+      return yield* invalid(id, "a setting contains the character NUL: remove it")
+    }
+    yield* checkNames(id, options.map(([name]) => name))
+    const baseUrl = yield* checkedBaseUrl(id, written.baseUrl.trim(), client)
+    if (source === "") return yield* invalid(id, "the source is missing: name a file or an address")
+    if (source.startsWith("sealed:")) {
+      return yield* invalid(id, "the source begins with sealed:, which only the database uses: name a file or an address")
+    }
+    // What a reference stands for is known to the runners only. Such a source is checked as a file, of which everything is valid.
+    const known = options.filter(([name, text]) => !isSecret(name) || !isReference(text))
+    yield* settingsOf(id, source.startsWith(variablePrefix) ? "file" : source, known)
+    const reference = yield* KeyReference.parse(id, key, secret, { before: before?.key })
+    if (reference._tag === "Sealed") yield* checkedKey(id, key)
+    return {
+      id,
+      baseUrl,
+      key: reference,
+      source: yield* acceptSource(id, source, secret, before?.source),
+      options: Object.fromEntries(
+        yield* Effect.forEach(options, ([name, text]) =>
+          Effect.map(acceptOption(id, name, text, secret, before?.options[name]), (value) => [name, value] as const))
+      )
+    } satisfies AccountSettings
+  })
+
+const make = (secret: Secret, client: ClientDefaults) =>
+  Effect.map(FileSystem.FileSystem, (files): AccountOptions["Type"] => ({
+    resolve: (account) => Effect.provideService(resolve(account, secret, client), FileSystem.FileSystem, files),
+    accept: (written, before) => accept(written, secret, client, before)
+  }))
+
+/** For tests and programs that have the secret and the client settings already. */
+export const layer = (secret: Secret, client: ClientDefaults): Layer.Layer<AccountOptions, never, FileSystem.FileSystem> =>
+  Layer.effect(AccountOptions, make(secret, client))
+
+/** With `STOCK_SYNC_FLEET_SECRET`, `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`, `PLAZA_RATE_WINDOW` and `PLAZA_ALLOW_INSECURE_HTTP`. */
+export const layerConfig: Layer.Layer<AccountOptions, UsageError | ConfigError.ConfigError, FileSystem.FileSystem> = Layer.unwrapEffect(
+  Effect.gen(function*() {
+    const client = yield* ClientSettings.sharedConfig
+    return layer(yield* FleetSecret.fromConfig, { ...client, allowInsecureHttp: yield* ClientSettings.allowInsecureHttp })
+  })
+)

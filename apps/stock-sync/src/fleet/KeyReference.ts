@@ -73,7 +73,7 @@ export const seal = (
   before: string | undefined
 ): Effect.Effect<string> => {
   const isSame = before !== undefined && secret.isCurrent(before) &&
-    Either.exists(secret.open(account, before), (opened) => Redacted.value(opened) === text)
+    Option.exists(Either.getRight(secret.open(account, before)), (opened) => Redacted.value(opened) === text)
   return isSame ? Effect.succeed(before) : secret.seal(account, Redacted.make(text))
 }
 
@@ -104,10 +104,7 @@ export const parse = (
   if (written.startsWith("sealed:"))
     return invalid(`the ${what} begins with sealed:, which only the database uses: write env:NAME, file:PATH or the ${what} itself`)
   return Option.match(decode(written), {
-    onSome: (reference) =>
-      reference._tag === "Env" && !isVariable(reference.name)
-        ? invalid("the name behind env: is not a variable name: use letters, digits and underscores")
-        : Effect.succeed(reference),
+    onSome: (reference) => Effect.as(reference._tag === "Env" ? checkVariable(account, reference.name) : Effect.void, reference),
     onNone: () => {
       const meant = misspelt(written)
       if (meant !== undefined) return invalid(`the ${what} has an unknown prefix: did you mean ${meant}:?`)
@@ -123,8 +120,11 @@ export const parse = (
   })
 }
 
-/** Whether a text is the name of an environment variable. */
-export const isVariable = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
+/** Fails unless a text is the name of an environment variable. */
+export const checkVariable = (account: string, name: string): Effect.Effect<void, InvalidAccount> =>
+  /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+    ? Effect.void
+    : invalidity(account)("the name behind env: is not a variable name: use letters, digits and underscores")
 
 const problems: Readonly<Record<FleetSecret.SealProblem, (what: string) => string>> = {
   malformed: (what) => `its sealed ${what} is damaged: set it again with fleet accounts update`,

@@ -30,10 +30,12 @@ const account = (id: string, more: Partial<AccountSettings> = {}): AccountSettin
   id,
   baseUrl: "https://api.example/open/v1",
   key: { _tag: "Env", name: "KEY" },
-  source: "stock.csv",
+  source: { _tag: "Plain", text: "stock.csv" },
   options: { "stock-column": "qty" },
   ...more
 })
+
+const other = { _tag: "Plain", text: "other.csv" } as const
 
 const ids = (accounts: FleetAccounts["Type"]) =>
   Effect.map(Stream.runCollect(accounts.all), (all) => Chunk.toReadonlyArray(all).map(({ id }) => id))
@@ -71,9 +73,9 @@ describe("accounts", () => {
       expect(yield* accounts.put([account("b"), account("a")])).toEqual({ added: 2 })
       yield* accounts.setPaused("a", true)
       const before = yield* accounts.get("a")
-      expect(yield* accounts.put([account("a", { source: "other.csv" }), account("c")])).toEqual({ added: 1 })
+      expect(yield* accounts.put([account("a", { source: other }), account("c")])).toEqual({ added: 1 })
       const after = yield* accounts.get("a")
-      expect(after).toMatchObject({ ...account("a", { source: "other.csv" }), paused: true, shard: null, epoch: 0 })
+      expect(after).toMatchObject({ ...account("a", { source: other }), paused: true, shard: null, epoch: 0 })
       expect(after.revision).toBeGreaterThan(before.revision)
       expect(yield* ids(accounts)).toEqual(["a", "b", "c"])
     })))
