@@ -86,14 +86,20 @@ const leased = (client: HttpClient.HttpClient, { mayRequest, onStaleLease }: Act
   HttpClient.transform(client, (request) =>
     Effect.flatMap(mayRequest, (fresh) => fresh ? request : Effect.zipRight(onStaleLease, Effect.never)))
 
+/** The source is to be read now, and next at the regular time. */
+const askForPoll = (record: AccountRecord): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    record.pollAskedAt = yield* MonotonicClock.now
+    record.nextPoll = yield* PollPhase.next(record.settings.id, record.interval)
+  })
+
 /** Reads in its turn, and when the runner's timer for the account says so. */
 const scheduled = (source: Source["Type"], { reads, record }: Activation): Source["Type"] => ({
   name: source.name,
   open: (accepted) => Effect.zipRight(reads.acquire, source.open(accepted)),
   changes: Stream.repeatEffect(Effect.gen(function*() {
     yield* MonotonicClock.sleepUntil(record.nextPoll)
-    record.pollAskedAt = yield* MonotonicClock.now
-    record.nextPoll = yield* PollPhase.next(record.settings.id, record.interval)
+    yield* askForPoll(record)
   }))
 })
 
@@ -133,7 +139,7 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
     const untilQuiet = Effect.gen(function*() {
       const http = yield* HttpClient.HttpClient
       const read = yield* isPollDue
-      if (read) record.pollAskedAt = yield* MonotonicClock.now
+      if (read) yield* askForPoll(record)
       const { rateLimit, rateWindow } = client
       const nextDue = yield* SyncWorker.untilQuiet({
         ...send,
@@ -157,8 +163,7 @@ export const run = (activation: Activation): Effect.Effect<void, Failure, Requir
       const isIdentified = Option.isSome((yield* Ref.get(carried)).identity)
       const isDue = record.nextDue <= (yield* MonotonicClock.now)
       if (isIdentified && !isDue && (yield* isPollDue)) {
-        record.pollAskedAt = yield* MonotonicClock.now
-        record.nextPoll = yield* PollPhase.next(settings.id, record.interval)
+        yield* askForPoll(record)
         if (!(yield* polled)) return
       }
       yield* untilQuiet

@@ -1,8 +1,10 @@
 /** The times at which dormant accounts wake up: one sorted set instead of a timer for each account. */
+import * as Data from "effect/Data"
 import * as Order from "effect/Order"
 import * as SortedSet from "effect/SortedSet"
 import type { MonotonicMillis } from "../sync/MonotonicClock.js"
 
+// Found by value, so the tuples are those of `Data`.
 type Wake = readonly [at: MonotonicMillis, account: string]
 
 const order: Order.Order<Wake> = Order.tuple(Order.number, Order.string)
@@ -16,14 +18,14 @@ export class WakeQueue {
     this.delete(account)
     if (!Number.isFinite(at)) return
     this.times.set(account, at)
-    this.wakes = SortedSet.add(this.wakes, [at, account])
+    this.wakes = SortedSet.add(this.wakes, Data.tuple(at, account))
   }
 
   delete(account: string): void {
     const at = this.times.get(account)
     if (at === undefined) return
     this.times.delete(account)
-    this.wakes = SortedSet.remove(this.wakes, [at, account])
+    this.wakes = SortedSet.remove(this.wakes, Data.tuple(at, account))
   }
 
   /** The first time; infinite without one. */
