@@ -15,12 +15,12 @@ import type { LedgerFault } from "../src/ledger/LedgerError.js"
 import * as LedgerSql from "../src/ledger/LedgerSql.js"
 import * as LedgerSqlite from "../src/ledger/Sqlite.js"
 import { faultOf } from "../src/ledger/SqliteErrors.js"
-import { guard } from "./support/ledger/guard.js"
+import { guard, previews } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
 import { model } from "./support/ledger/model.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { users } from "./support/ledger/users.js"
+import { accounts, users } from "./support/ledger/users.js"
 import {
   bad,
   collect,
@@ -42,6 +42,8 @@ import { utc } from "./support/utc.js"
 snapshots(freshFile, 20)
 sends(freshFile, 20)
 guard(freshFile)
+previews(freshFile)
+accounts(freshFile)
 users(freshFile)
 migrations(freshFile, [1, 2, 3])
 model(freshFile, 200)

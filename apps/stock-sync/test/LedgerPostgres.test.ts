@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import * as Postgres from "@plaza/testing/Postgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { guard } from "./support/ledger/guard.js"
+import { guard, previews } from "./support/ledger/guard.js"
 import { migrations } from "./support/ledger/migrations.js"
 import { model } from "./support/ledger/model.js"
 import { sends } from "./support/ledger/sends.js"
 import { snapshots } from "./support/ledger/snapshots.js"
-import { users } from "./support/ledger/users.js"
+import { accounts, users } from "./support/ledger/users.js"
 import { queueOf, receive, row, stateOf, take, using } from "./support/ledger/using.js"
 
 const scope = Effect.runSync(Scope.make())
@@ -25,6 +25,8 @@ const fresh = Effect.sync(() => `${server}?schema=l_${randomUUID().replaceAll("-
 snapshots(fresh, 5)
 sends(fresh, 5)
 guard(fresh)
+previews(fresh)
+accounts(fresh)
 users(fresh)
 migrations(fresh, [2, 3])
 model(fresh, 40)

@@ -10,7 +10,7 @@ import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { FleetDatabase } from "./FleetDatabase.js"
-import { AccountNotFound, type FleetDatabaseError } from "./FleetError.js"
+import { type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.js"
 import * as KeyReference from "./KeyReference.js"
 import * as SourceReference from "./SourceReference.js"
 
@@ -77,10 +77,8 @@ const make = Effect.gen(function*() {
     Result: Row,
     execute: (id) => sql`SELECT ${sql.literal(columns)} FROM fleet_account WHERE id = ${id}`
   })
-  const notFound = (id: string) =>
-    new AccountNotFound({ id, message: `there is no account ${id}: plaza-stock-sync fleet accounts list shows the accounts` })
   const changed = (id: string, statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
-    Effect.flatMap(run(statement), (rows) => rows.length === 0 ? notFound(id) : Effect.void)
+    Effect.flatMap(run(statement), (rows) => rows.length === 0 ? accountNotFound(id) : Effect.void)
   const encode = Schema.encodeSync(Schema.Array(Settings))
 
   return {
@@ -89,7 +87,7 @@ const make = Effect.gen(function*() {
         Chunk.unsafeFromArray(rows),
         Option.map(Option.filter(Option.fromNullable(rows.at(-1)), () => rows.length === page), ({ id }) => id)
       ])),
-    get: (id) => Effect.flatMap(run(decoded(one(id))), Option.match({ onNone: () => notFound(id), onSome: Effect.succeed })),
+    get: (id) => Effect.flatMap(run(decoded(one(id))), Option.match({ onNone: () => accountNotFound(id), onSome: Effect.succeed })),
     put: (accounts) =>
       Effect.map(
         run(sql<{ isNew: boolean }>`INSERT INTO fleet_account (id, base_url, key, source, options)

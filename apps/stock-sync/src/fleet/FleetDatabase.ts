@@ -4,8 +4,8 @@
  */
 import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { SqlError } from "@effect/sql/SqlError"
+import type * as SqlClient from "@effect/sql/SqlClient"
+import { SqlError } from "@effect/sql/SqlError"
 import { UsageError } from "@plaza/cli-kit/CliError"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
@@ -13,6 +13,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import Pg from "pg"
 import { faultOf } from "../ledger/PostgresErrors.js"
 import { FleetDatabaseError } from "./FleetError.js"
 
@@ -23,6 +24,8 @@ export const ownershipConnections = 3
 
 export class FleetDatabase extends Context.Tag("@plaza/stock-sync/fleet/FleetDatabase")<FleetDatabase, {
   readonly sql: SqlClient.SqlClient
+  /** The connections of `sql`, for a session that has to be closed instead of reused. */
+  readonly pool: Pg.Pool
   /** The address without user and password, for messages. */
   readonly name: string
   /** The address for further pools of the same database. */
@@ -67,25 +70,43 @@ export const address: Effect.Effect<Redacted.Redacted, UsageError | ConfigError>
   return Redacted.make(Redacted.value(given).trim())
 })
 
+/** Connections that notice a lost server, which would otherwise be waited for without end. */
+const openPool = (url: Redacted.Redacted) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const pool = new Pg.Pool({
+        connectionString: Redacted.value(withOptions(url, { search_path: schema })),
+        max: ledgerConnections,
+        application_name: "plaza-stock-sync fleet",
+        connectionTimeoutMillis: 10_000,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
+        types
+      })
+      // An idle connection that is lost is replaced. Without a listener its event would end the process.
+      return pool.on("error", () => {})
+    }),
+    (pool) => Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption("1 second"))
+  ).pipe(
+    Effect.tap((pool) =>
+      Effect.tryPromise({
+        try: () => pool.query("SELECT 1"),
+        catch: (cause) => new SqlError({ cause, message: "no connection" })
+      })
+    )
+  )
+
 const make = (url: Redacted.Redacted) =>
   Effect.gen(function*() {
     const { host, pathname, protocol } = yield* addressOf(Redacted.value(url))
     const name = `${protocol}//${host}${pathname}`
     const fault = (error: SqlError) => {
-      const { message } = faultOf(name)(error)
+      const { message } = faultOf(name, variable)(error)
       return new FleetDatabaseError({ database: name, message: message.replace("the ledger", "the fleet's database") })
     }
-    const sql = yield* Effect.mapError(
-      PgClient.make({
-        url: withOptions(url, { search_path: schema }),
-        maxConnections: ledgerConnections,
-        applicationName: "plaza-stock-sync fleet",
-        spanAttributes: {},
-        types
-      }),
-      fault
-    )
-    return { sql, name, url, run: Effect.mapError(fault) } satisfies FleetDatabase["Type"]
+    const pool = yield* Effect.mapError(openPool(url), fault)
+    const sql = yield* Effect.mapError(PgClient.fromPool({ acquire: Effect.succeed(pool), spanAttributes: {} }), fault)
+    return { sql, pool, name, url, run: Effect.mapError(fault) } satisfies FleetDatabase["Type"]
   })
 
 export const layer = (url: Redacted.Redacted): Layer.Layer<FleetDatabase, UsageError | FleetDatabaseError> =>

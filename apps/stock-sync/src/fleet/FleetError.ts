@@ -14,6 +14,9 @@ export class AccountNotFound extends Data.TaggedError("AccountNotFound")<{
   readonly message: string
 }> {}
 
+export const accountNotFound = (id: string): AccountNotFound =>
+  new AccountNotFound({ id, message: `there is no account ${id}: plaza-stock-sync fleet accounts list shows the accounts` })
+
 /** An account can't be used as it is: its key, its source or a setting is invalid. Other accounts are not affected. */
 export class InvalidAccount extends Data.TaggedError("InvalidAccount")<{
   readonly id: string

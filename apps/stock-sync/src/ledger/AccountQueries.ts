@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Account, Ledger } from "./Ledger.js"
-import type { LedgerConnection } from "./LedgerConnection.js"
+import { keyColumns, type LedgerConnection } from "./LedgerConnection.js"
 import { OtherAccount } from "./LedgerError.js"
 import * as LedgerRows from "./LedgerRows.js"
 
@@ -34,7 +34,7 @@ const mismatch = (found: Account, wanted: Account): string | undefined => {
     : `was used with another key, and GET /me does not show whether it belongs to the same account. ${adopt}`
 }
 
-export const make = ({ path, run, sql }: LedgerConnection): Pick<Ledger["Type"], "account" | "adopt" | "bind"> => {
+export const make = ({ isShared, path, run, sql }: LedgerConnection): Pick<Ledger["Type"], "account" | "adopt" | "bind"> => {
   const account = Effect.map(
     run(accountRow(sql`SELECT base_url, account_id, key_fingerprint FROM account`)),
     Option.map((row): Account => ({ baseUrl: row.base_url, id: row.account_id ?? undefined, keyFingerprint: row.key_fingerprint }))
@@ -43,7 +43,9 @@ export const make = ({ path, run, sql }: LedgerConnection): Pick<Ledger["Type"],
   const write = ({ baseUrl, id, keyFingerprint }: Account) =>
     Effect.asVoid(
       run(sql`INSERT INTO account (one, base_url, account_id, key_fingerprint) VALUES (1, ${baseUrl}, ${id ?? null}, ${keyFingerprint})
-      ON CONFLICT (one) DO UPDATE SET base_url = excluded.base_url, account_id = coalesce(excluded.account_id, account.account_id),
+      ON CONFLICT (${
+        sql.literal(keyColumns(isShared, "one"))
+      }) DO UPDATE SET base_url = excluded.base_url, account_id = coalesce(excluded.account_id, account.account_id),
         key_fingerprint = excluded.key_fingerprint`)
     )
 

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import * as RejectedRowLimit from "../sync/RejectedRowLimit.js"
 import * as HeldSnapshots from "./HeldSnapshots.js"
 import type { Ledger } from "./Ledger.js"
-import type { LedgerConnection } from "./LedgerConnection.js"
+import * as LedgerConnection from "./LedgerConnection.js"
 import type { LedgerFault, SnapshotHeld } from "./LedgerError.js"
 import type { SnapshotInput, SnapshotPolicy, SnapshotPreview, SnapshotResult } from "./Snapshot.js"
 import * as SnapshotDiff from "./SnapshotDiff.js"
@@ -45,12 +45,12 @@ const stillRefused = "(product.state = 'quarantined' AND product.refused = exclu
 
 // A doubt outlives a new wanted stock. A refusal holds for the stock that was refused.
 // Inserted in the order of ids, so that the indexes grow at their ends only.
-const writeChanges = (sql: SqlClient.SqlClient, { now, start }: GuardWindow) =>
+const writeChanges = ({ isShared, sql }: LedgerConnection.LedgerConnection, { now, start }: GuardWindow) =>
   sql.unsafe(`INSERT INTO product (id, wanted, attempts, state, part, left_at, since, line, updated_at)
     SELECT id, stock, 0, 'pending', part, CASE WHEN part = 'zeroed' THEN ${now} END, ${now}, line, ${now} FROM changed WHERE true ORDER BY ${
     sql.onDialectOrElse({ pg: () => `id COLLATE "C"`, orElse: () => "id" })
   }
-    ON CONFLICT (id) DO UPDATE SET
+    ON CONFLICT (${LedgerConnection.keyColumns(isShared, "id")}) DO UPDATE SET
       wanted = excluded.wanted,
       part = excluded.part,
       left_at = CASE WHEN excluded.part = 'named' THEN NULL ELSE coalesce(product.left_at, excluded.left_at) END,
@@ -94,26 +94,28 @@ const resetBaseline = (sql: SqlClient.SqlClient) =>
 
 // Autovacuum runs later than the next statements, and never for temporary tables.
 const manyChanges = 1_000
-const analyze = (sql: SqlClient.SqlClient, { changed }: SnapshotResult) =>
-  sql.onDialectOrElse({ pg: () => changed < manyChanges ? Effect.void : sql`ANALYZE product`, orElse: () => Effect.void })
+const analyze = ({ isShared, sql }: LedgerConnection.LedgerConnection, { changed }: SnapshotResult) =>
+  sql.onDialectOrElse({ pg: () => isShared || changed < manyChanges ? Effect.void : sql`ANALYZE product`, orElse: () => Effect.void })
 
 // The first statement writes: a transaction of SQLite that starts by reading fails for good if another process writes before it does.
 const write = (
-  sql: SqlClient.SqlClient,
+  connection: LedgerConnection.LedgerConnection,
   { result, verdict }: Judged,
   { unit }: Pick<SnapshotInput<never, never>, "unit">,
   { duplicates }: SnapshotPolicy,
   window: GuardWindow
-) =>
-  Effect.all([
+) => {
+  const { sql } = connection
+  return Effect.all([
     sql`UPDATE snapshot SET taken_at = ${window.now}, row_count = ${result.rows}, unit = ${unit}`,
     sql`DELETE FROM row_issue`,
     result.rejected + result.negative > 0 ? Staging.recordIssues(sql, duplicates) : Effect.void,
-    writeChanges(sql, window),
+    writeChanges(connection, window),
     updateParts(sql, window.now),
     verdict._tag === "Confirmed" ? resetBaseline(sql) : Effect.void,
-    analyze(sql, result)
+    analyze(connection, result)
   ], { discard: true })
+}
 
 const guardWindow = ({ guard: { window } }: SnapshotPolicy): Effect.Effect<GuardWindow> =>
   Effect.map(Clock.currentTimeMillis, (now) => ({ now, start: now - Math.ceil(Duration.toMillis(window)) }))
@@ -141,7 +143,7 @@ const compareAndJudge = (
 
 /** Stages and judges a snapshot, uses it, and drops what was staged. */
 const withStaged = <A, E, E2, R>(
-  { run, sql }: LedgerConnection,
+  { run, sql }: LedgerConnection.LedgerConnection,
   { excluded, rows, source, unit }: SnapshotInput<E, R>,
   policy: SnapshotPolicy,
   use: (judged: Judged, window: GuardWindow) => Effect.Effect<A, E2>
@@ -160,7 +162,7 @@ const withStaged = <A, E, E2, R>(
   }).pipe(Effect.ensuring(Effect.ignore(run(Staging.drop(sql)))))
 
 /** Applies a snapshot. If its rows fail or it is held, the wanted stock stays unchanged. */
-export const apply = (connection: LedgerConnection): Ledger["Type"]["applySnapshot"] => (input, policy) => {
+export const apply = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["applySnapshot"] => (input, policy) => {
   const { run, sql } = connection
   return withStaged(connection, input, policy, (judged, window): Effect.Effect<SnapshotResult, LedgerFault | SnapshotHeld> => {
     const { result, verdict } = judged
@@ -168,14 +170,14 @@ export const apply = (connection: LedgerConnection): Ledger["Type"]["applySnapsh
       ? Effect.flatMap(run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)),
         (held) => Effect.fail(HeldSnapshots.failure(policy.guard, held)))
       : Effect.as(
-        run(sql.withTransaction(Effect.zipRight(write(sql, judged, input, policy, window), HeldSnapshots.clear(sql)))),
+        run(sql.withTransaction(Effect.zipRight(write(connection, judged, input, policy, window), HeldSnapshots.clear(sql)))),
         result
       )
   })
 }
 
 /** Applies a snapshot even if it would be held, and records the changes that would hold it. */
-export const preview = (connection: LedgerConnection): Ledger["Type"]["previewSnapshot"] => (input, policy) => {
+export const preview = (connection: LedgerConnection.LedgerConnection): Ledger["Type"]["previewSnapshot"] => (input, policy) => {
   const { run, sql } = connection
   return withStaged(connection, input, policy, (judged, window): Effect.Effect<SnapshotPreview, LedgerFault> =>
     Effect.gen(function*() {
@@ -183,7 +185,7 @@ export const preview = (connection: LedgerConnection): Ledger["Type"]["previewSn
       const held = verdict._tag === "Held"
         ? Option.some(yield* run(HeldSnapshots.hold(sql, verdict, result.figures, window.now)))
         : Option.none()
-      yield* run(sql.withTransaction(write(sql, judged, input, policy, window)))
+      yield* run(sql.withTransaction(write(connection, judged, input, policy, window)))
       return { ...result, held }
     }))
 }

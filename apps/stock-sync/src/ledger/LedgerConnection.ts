@@ -16,18 +16,22 @@ export interface LedgerConnection {
   readonly path: string
   /** Runs statements without others between them. After a failure every later call fails with the same fault. */
   readonly run: <A, R>(statements: Effect.Effect<A, SqlError | ParseError, R>) => Effect.Effect<A, LedgerFault, R>
+  /** Whether the tables hold other ledgers too. Their keys begin with the account, and their statistics are not this ledger's to update. */
+  readonly isShared: boolean
 }
 
 export const make = (
   sql: SqlClient.SqlClient,
   path: string,
-  faultOf: (error: SqlError | ParseError) => LedgerFault
+  faultOf: (error: SqlError | ParseError) => LedgerFault,
+  isShared = false
 ): LedgerConnection => {
   const mutex = Effect.unsafeMakeSemaphore(1)
   let fault: LedgerFault | undefined
   return {
     sql,
     path,
+    isShared,
     run: (statements) =>
       // A locked file blocks each statement until its timeout. Failing at once keeps the waiting fibers from repeating that.
       Effect.suspend(() => fault === undefined ? Effect.void : fault).pipe(
@@ -42,6 +46,9 @@ export const make = (
       )
   }
 }
+
+/** The columns of the unique key that a ledger of its own has on this column, for a conflict target. */
+export const keyColumns = (isShared: boolean, column: string): string => isShared ? `account, ${column}` : column
 
 // No database stores these characters unchanged. A broken file or an unexpected response may contain them.
 const unstorable = /\0|\p{Surrogate}/gu

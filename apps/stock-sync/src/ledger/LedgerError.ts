@@ -7,6 +7,8 @@ import type { HeldSnapshot } from "./Snapshot.js"
 export class LedgerFault extends Data.TaggedError("LedgerFault")<{
   readonly path: string
   readonly message: string
+  /** A fleet's `AccountTakenOver`. Other causes are in the message. */
+  readonly cause?: unknown
 }> {}
 
 /** A row does not have the form that this program writes. */

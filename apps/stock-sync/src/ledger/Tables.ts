@@ -1,6 +1,6 @@
 /** The tables of a ledger, in the dialect of its database. Ids are text: "007" stays "007". */
 import { StockPriority } from "@plaza/client"
-import type { Dialect } from "./Dialect.js"
+import { accountSetting, type Dialect, shared } from "./Dialect.js"
 
 /** The column `priority` holds the position in the order of priorities. */
 export const priorityIndex = (priority: StockPriority.Priority): number => StockPriority.priorities.indexOf(priority)
@@ -21,9 +21,9 @@ const priorityColumn = `CASE
 // `base`: the wanted stock before the first change within the guard's window; that change was at `base_at`.
 // `left_at`: when a snapshot first did not name the product; `beforeEveryWindow` once that is confirmed.
 // `due_at`: not sent before this time; null: due now.
-const product = ({ generated, integer, keyedTable, text }: Dialect) =>
-  `product (
-  id ${text} PRIMARY KEY NOT NULL,
+const product = ({ accountColumn, accountKey, generated, integer, keyedTable, tablePrefix, text }: Dialect) =>
+  `${tablePrefix}product (
+  ${accountColumn}id ${text} NOT NULL,
   wanted ${integer} NOT NULL,
   confirmed ${integer},
   confirmed_at ${integer},
@@ -46,34 +46,40 @@ const product = ({ generated, integer, keyedTable, text }: Dialect) =>
   refused ${integer},
   line ${integer} NOT NULL,
   updated_at ${integer} NOT NULL,
-  priority ${integer} GENERATED ALWAYS AS (${priorityColumn}) ${generated}
+  priority ${integer} GENERATED ALWAYS AS (${priorityColumn}) ${generated},
+  PRIMARY KEY (${accountKey}id)
 )${keyedTable}`
 
 /** The columns of `product` that are not generated. */
 const productColumns = "id, wanted, confirmed, confirmed_at, sent, sent_at, doubt_low, doubt_high, doubt_until, attempts, state, part, " +
   "left_at, base, base_at, since, due_at, refusal_tag, refusal_code, refusal_message, refused, line, updated_at"
 
-const account = ({ integer, plainTable, text }: Dialect) =>
-  `account (one ${integer} PRIMARY KEY CHECK (one = 1), base_url ${text} NOT NULL, account_id ${text}, key_fingerprint ${text} NOT NULL)${plainTable}`
+const account = ({ accountColumn, accountKey, integer, plainTable, tablePrefix, text }: Dialect) =>
+  `${tablePrefix}account (${accountColumn}one ${integer} NOT NULL CHECK (one = 1), base_url ${text} NOT NULL, account_id ${text}, key_fingerprint ${text} NOT NULL,
+  PRIMARY KEY (${accountKey}one))${plainTable}`
 
-const rowIssue = ({ integer, plainTable, text }: Dialect) =>
-  `row_issue (place ${integer} PRIMARY KEY, line ${integer} NOT NULL, product_id ${text}, kind ${text} NOT NULL, reason ${text} NOT NULL)${plainTable}`
+const rowIssue = ({ accountColumn, accountKey, integer, plainTable, tablePrefix, text }: Dialect) =>
+  `${tablePrefix}row_issue (${accountColumn}place ${integer} NOT NULL, line ${integer} NOT NULL, product_id ${text}, kind ${text} NOT NULL,
+  reason ${text} NOT NULL, PRIMARY KEY (${accountKey}place))${plainTable}`
 
 // The last applied snapshot and the held one. `held_number` counts all snapshots that were ever held.
-const snapshot = ({ integer, plainTable, text }: Dialect) =>
-  `snapshot (one ${integer} PRIMARY KEY CHECK (one = 1), taken_at ${integer}, row_count ${integer}, unit ${text}, held_number ${integer} NOT NULL DEFAULT 0,
-  held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, catalogue ${integer}, sold_out ${integer}, fell ${integer},
-  rose ${integer}, missing ${integer}, zeroed ${integer})${plainTable}`
+const snapshot = ({ accountColumn, accountKey, integer, plainTable, tablePrefix, text }: Dialect) =>
+  `${tablePrefix}snapshot (${accountColumn}one ${integer} NOT NULL CHECK (one = 1), taken_at ${integer}, row_count ${integer}, unit ${text},
+  held_number ${integer} NOT NULL DEFAULT 0, held_since ${integer}, held_at ${integer}, confirmed_number ${integer}, catalogue ${integer},
+  sold_out ${integer}, fell ${integer}, rose ${integer}, missing ${integer}, zeroed ${integer}, PRIMARY KEY (${accountKey}one))${plainTable}`
 
-const heldChange = ({ integer, keyedTable, text }: Dialect) =>
-  `held_change (id ${text} PRIMARY KEY NOT NULL, kind ${text} NOT NULL, was ${integer} NOT NULL, wanted ${integer} NOT NULL)${keyedTable}`
+const heldChange = ({ accountColumn, accountKey, integer, keyedTable, tablePrefix, text }: Dialect) =>
+  `${tablePrefix}held_change (${accountColumn}id ${text} NOT NULL, kind ${text} NOT NULL, was ${integer} NOT NULL, wanted ${integer} NOT NULL,
+  PRIMARY KEY (${accountKey}id))${keyedTable}`
 
-const history = ({ integer, plainTable, serial, text }: Dialect) =>
-  `history (n ${serial}, product_id ${text} NOT NULL, value ${integer} NOT NULL, priority ${integer} NOT NULL, sent_at ${integer} NOT NULL,
-  ended_at ${integer} NOT NULL, outcome ${text} NOT NULL, code ${text}, message ${text})${plainTable}`
+const history = ({ accountColumn, accountKey, integer, plainTable, serial, tablePrefix, text }: Dialect) =>
+  `${tablePrefix}history (${accountColumn}n ${serial}, product_id ${text} NOT NULL, value ${integer} NOT NULL, priority ${integer} NOT NULL,
+  sent_at ${integer} NOT NULL, ended_at ${integer} NOT NULL, outcome ${text} NOT NULL, code ${text}, message ${text},
+  PRIMARY KEY (${accountKey}n))${plainTable}`
 
 // When the requests of the key ended, within the rate window.
-const request = ({ integer, plainTable }: Dialect) => `request (at ${integer} NOT NULL)${plainTable}`
+const request = ({ accountColumn, integer, plainTable, tablePrefix }: Dialect) =>
+  `${tablePrefix}request (${accountColumn}at ${integer} NOT NULL)${plainTable}`
 
 // The process that holds the lock. The lock itself belongs to the database, so a row that remains does no harm.
 const lockOwner = ({ integer, plainTable, text }: Dialect) =>
@@ -82,7 +88,8 @@ const lockOwner = ({ integer, plainTable, text }: Dialect) =>
 
 // A temporary copy of the ledger has these tables, because a preview writes to them.
 const copiedTables = { account, product, snapshot, held_change: heldChange, row_issue: rowIssue }
-const otherTables = { history, request, lock_owner: lockOwner }
+const sharedTables = { ...copiedTables, history, request }
+const ownTables = { ...sharedTables, lock_owner: lockOwner }
 
 /** The words of the partial index for the states that few products have. A query repeats them, so that the index is used. */
 export const exceptional = "state IN ('sending', 'doubtful', 'quarantined')"
@@ -92,17 +99,23 @@ export const due = "priority IS NOT NULL AND due_at IS NULL"
 /** Not due before a time. Quarantined products, which have one too, are released apart. */
 export const delayed = "due_at IS NOT NULL AND state <> 'quarantined'"
 
-const dueIndex = (name: string) => `CREATE INDEX ${name} ON product (priority, since, id) WHERE ${due}`
-const indexes: ReadonlyArray<string> = [
-  "CREATE INDEX product_unsettled ON product (id) WHERE state <> 'settled'",
-  `CREATE INDEX product_special ON product (state, id) WHERE ${exceptional}`,
-  dueIndex("product_due"),
-  "CREATE INDEX product_parked ON product (due_at, id) WHERE due_at IS NOT NULL",
-  "CREATE INDEX product_doubt ON product (doubt_until) WHERE doubt_until IS NOT NULL",
-  "CREATE INDEX product_left ON product (left_at) WHERE left_at IS NOT NULL",
-  "CREATE INDEX product_base ON product (base_at) WHERE base_at IS NOT NULL",
-  "CREATE INDEX request_at ON request (at)"
-]
+const dueIndex = (name: string, { accountKey, tablePrefix }: Pick<Dialect, "accountKey" | "tablePrefix">) =>
+  `CREATE INDEX ${name} ON ${tablePrefix}product (${accountKey}priority, since, id) WHERE ${due}`
+const indexes = (dialect: Dialect): ReadonlyArray<string> => {
+  const { accountKey, tablePrefix } = dialect
+  const index = (name: string, columns: string, condition: string) =>
+    `CREATE INDEX ${tablePrefix}product_${name} ON ${tablePrefix}product (${accountKey}${columns}) WHERE ${condition}`
+  return [
+    index("unsettled", "id", "state <> 'settled'"),
+    index("special", "state, id", exceptional),
+    dueIndex(`${tablePrefix}product_due`, dialect),
+    index("parked", "due_at, id", "due_at IS NOT NULL"),
+    index("doubt", "doubt_until", "doubt_until IS NOT NULL"),
+    index("left", "left_at", "left_at IS NOT NULL"),
+    index("base", "base_at", "base_at IS NOT NULL"),
+    `CREATE INDEX ${tablePrefix}request_at ON ${tablePrefix}request (${accountKey}at)`
+  ]
+}
 
 const snapshotRow = "INSERT INTO snapshot (one) VALUES (1)"
 
@@ -111,9 +124,27 @@ export const beforeEveryWindow = Number.MIN_SAFE_INTEGER
 
 /** Statements that create the tables in an empty database. */
 export const create = (dialect: Dialect): ReadonlyArray<string> => [
-  ...[...Object.values(copiedTables), ...Object.values(otherTables)].map((table) => `CREATE TABLE ${table(dialect)}`),
-  ...indexes,
+  ...Object.values(ownTables).map((table) => `CREATE TABLE ${table(dialect)}`),
+  ...indexes(dialect),
   snapshotRow
+]
+
+/** The names of the tables that several ledgers share, and of the views of one ledger. */
+export const sharedNames: ReadonlyArray<{ readonly table: string; readonly view: string }> = Object.keys(sharedTables).map((view) => ({
+  table: `${shared.tablePrefix}${view}`,
+  view
+}))
+
+/**
+ * Statements that create shared tables, and views with the names of a ledger's own tables. A view shows the account of the setting. The
+ * check option keeps a statement from writing to another one.
+ */
+export const createShared: ReadonlyArray<string> = [
+  ...Object.values(sharedTables).map((table) => `CREATE TABLE ${table(shared)}`),
+  ...indexes(shared),
+  ...sharedNames.map(({ table, view }) =>
+    `CREATE VIEW ${view} AS SELECT * FROM ${table} WHERE account = current_setting('${accountSetting}')::bigint WITH CHECK OPTION`
+  )
 ]
 
 /**
@@ -130,7 +161,7 @@ export const createTemporaryCopy = (dialect: Dialect, schema: string | undefined
       return `INSERT INTO ${name}${columns === "*" ? "" : ` (${columns})`} SELECT ${columns} FROM ${schema}.${name}`
     })),
   "CREATE INDEX temp_left ON product (left_at) WHERE left_at IS NOT NULL",
-  dueIndex("temp_due")
+  dueIndex("temp_due", dialect)
 ]
 
 const renamedTables = ["account", "product", "snapshot"]
@@ -142,7 +173,7 @@ export const upgrade = (dialect: Dialect, from: 1 | 2): ReadonlyArray<string> =>
   return [
     ...renamedTables.map((name) => `ALTER TABLE ${name} RENAME TO old_${name}`),
     ...["product_unsettled", "product_special", "product_left", "product_due"].map((index) => `DROP INDEX IF EXISTS ${index}`),
-    ...[...Object.values(copiedTables), ...Object.values(otherTables)].map((table) => `CREATE TABLE ${table(dialect)}`),
+    ...Object.values(ownTables).map((table) => `CREATE TABLE ${table(dialect)}`),
     // No fingerprint: the next key that binds the account becomes its key.
     "INSERT INTO account (one, base_url, account_id, key_fingerprint) SELECT one, base_url, account_id, '' FROM old_account",
     `INSERT INTO product (id, wanted, confirmed, confirmed_at, sent, doubt_low, doubt_high, doubt_until, attempts, state, part, left_at, since,
@@ -162,6 +193,6 @@ export const upgrade = (dialect: Dialect, from: 1 | 2): ReadonlyArray<string> =>
       SELECT row_number() OVER (ORDER BY line, product_id), line, product_id, 'rejected', reason FROM set_aside`,
     "DROP TABLE set_aside",
     "DROP TABLE IF EXISTS holder",
-    ...indexes
+    ...indexes(dialect)
   ]
 }

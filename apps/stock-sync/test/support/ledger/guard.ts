@@ -34,16 +34,18 @@ const zero: Partial<SnapshotPolicy> = { missing: "zero" }
 const heldOf = (ledger: Ledger["Type"]) => Effect.map(ledger.snapshot, ({ held }) => Option.getOrUndefined(held))
 const day = Duration.toMillis("1 day")
 
+/** A ledger that has taken a catalogue of a hundred products with a stock of 50. */
+const onCatalogue = (fresh: Fresh) => (test: (ledger: Ledger["Type"], place: string) => Effect.Effect<void, unknown>) =>
+  at(fresh, (place) =>
+    using(place, (ledger) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(1_000)
+        yield* receive(ledger, ...hundred(() => 50))
+        yield* test(ledger, place)
+      })))
+
 export const guard = (fresh: Fresh): void => {
-  /** A ledger that has taken a catalogue of a hundred products with a stock of 50. */
-  const taken = (test: (ledger: Ledger["Type"], place: string) => Effect.Effect<void, unknown>) =>
-    at(fresh, (place) =>
-      using(place, (ledger) =>
-        Effect.gen(function*() {
-          yield* TestClock.setTime(1_000)
-          yield* receive(ledger, ...hundred(() => 50))
-          yield* test(ledger, place)
-        })))
+  const taken = onCatalogue(fresh)
 
   describe("the drop guard", () => {
     it.effect("holds a snapshot that sells out more than 20% and more than 10 products, and applies nothing of it", () =>
@@ -312,60 +314,6 @@ export const guard = (fresh: Fresh): void => {
       ))
   })
 
-  describe("a preview", () => {
-    it.effect("equals the effect of the snapshot, and leaves the ledger unchanged", () =>
-      taken((ledger, place) =>
-        Effect.gen(function*() {
-          for (let index = 0; index < 30; index++) yield* settle(ledger, `P${index}`)
-          yield* failing(ledger, "P40", "quarantined")
-          const next = [
-            ...hundred((index) => index < 15 ? 0 : index < 90 ? 49 : undefined),
-            bad("P95", "stock is empty"),
-            bad("New", "is odd")
-          ]
-          const all = (of: Ledger["Type"]) =>
-            Effect.all([
-              collect(of.queue),
-              collect(of.all),
-              collect(of.rowIssues),
-              of.counts,
-              of.backlog,
-              of.snapshot,
-              collect(of.heldChanges)
-            ])
-          const before = yield* all(ledger)
-          const previewed = yield* using(place, (copy) =>
-            Effect.gen(function*() {
-              expect(yield* all(copy)).toEqual(before)
-              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), { ...policy, ...zero })
-              return [preview, yield* all(copy)] as const
-            }), "layerTemporaryCopy")
-          expect(yield* all(ledger)).toEqual(before)
-          const received = yield* receiveOn(ledger, zero, ...next)
-          expect(previewed[0]).toEqual({ ...received, held: Option.none() })
-          expect(yield* all(ledger)).toEqual(previewed[1])
-        })
-      ))
-
-    it.effect("shows what would be held and then sent, and holds nothing", () =>
-      taken((ledger, place) =>
-        Effect.gen(function*() {
-          const next = hundred(() => 0)
-          const preview = yield* using(place, (copy) =>
-            Effect.gen(function*() {
-              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), policy)
-              expect((yield* copy.backlog).waiting.soldOut).toBe(100)
-              expect(yield* collect(copy.heldChanges)).toHaveLength(100)
-              return preview
-            }), "layerTemporaryCopy")
-          expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 1, figures: { soldOut: 100 } })
-          expect(yield* heldOf(ledger)).toBeUndefined()
-          const held = yield* Effect.flip(receive(ledger, ...next))
-          expect(Option.getOrUndefined(preview.held)).toMatchObject({ figures: held._tag === "SnapshotHeld" ? held.held.figures : {} })
-        })
-      ))
-  })
-
   describe("products that are missing", () => {
     it.effect("are counted as missing, and in their state", () =>
       at(fresh, (place) =>
@@ -447,5 +395,64 @@ export const guard = (fresh: Fresh): void => {
             yield* receive(ledger, row("A", 1), row("B", 2))
             expect(yield* entryOf(ledger, "A")).toMatchObject({ dueAt: utc(60_000), attempts: 1 })
           }))))
+  })
+}
+
+/** For a ledger that can be copied. */
+export const previews = (fresh: Fresh): void => {
+  const taken = onCatalogue(fresh)
+
+  describe("a preview", () => {
+    it.effect("equals the effect of the snapshot, and leaves the ledger unchanged", () =>
+      taken((ledger, place) =>
+        Effect.gen(function*() {
+          for (let index = 0; index < 30; index++) yield* settle(ledger, `P${index}`)
+          yield* failing(ledger, "P40", "quarantined")
+          const next = [
+            ...hundred((index) => index < 15 ? 0 : index < 90 ? 49 : undefined),
+            bad("P95", "stock is empty"),
+            bad("New", "is odd")
+          ]
+          const all = (of: Ledger["Type"]) =>
+            Effect.all([
+              collect(of.queue),
+              collect(of.all),
+              collect(of.rowIssues),
+              of.counts,
+              of.backlog,
+              of.snapshot,
+              collect(of.heldChanges)
+            ])
+          const before = yield* all(ledger)
+          const previewed = yield* using(place, (copy) =>
+            Effect.gen(function*() {
+              expect(yield* all(copy)).toEqual(before)
+              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), { ...policy, ...zero })
+              return [preview, yield* all(copy)] as const
+            }), "layerTemporaryCopy")
+          expect(yield* all(ledger)).toEqual(before)
+          const received = yield* receiveOn(ledger, zero, ...next)
+          expect(previewed[0]).toEqual({ ...received, held: Option.none() })
+          expect(yield* all(ledger)).toEqual(previewed[1])
+        })
+      ))
+
+    it.effect("shows what would be held and then sent, and holds nothing", () =>
+      taken((ledger, place) =>
+        Effect.gen(function*() {
+          const next = hundred(() => 0)
+          const preview = yield* using(place, (copy) =>
+            Effect.gen(function*() {
+              const preview = yield* copy.previewSnapshot(intake(Stream.fromIterable(next)), policy)
+              expect((yield* copy.backlog).waiting.soldOut).toBe(100)
+              expect(yield* collect(copy.heldChanges)).toHaveLength(100)
+              return preview
+            }), "layerTemporaryCopy")
+          expect(Option.getOrUndefined(preview.held)).toMatchObject({ number: 1, figures: { soldOut: 100 } })
+          expect(yield* heldOf(ledger)).toBeUndefined()
+          const held = yield* Effect.flip(receive(ledger, ...next))
+          expect(Option.getOrUndefined(preview.held)).toMatchObject({ figures: held._tag === "SnapshotHeld" ? held.held.figures : {} })
+        })
+      ))
   })
 }

@@ -2,15 +2,13 @@
  * A model of a shop and of what is wanted in it, against which every ledger is compared after each step: settled products have their stock at
  * the shop for good, and everything that is wanted arrives once the service accepts requests.
  */
-import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import type { Row } from "@plaza/tabular/Stock"
 import { Context, Duration, Effect, Either, Exit, FastCheck, Layer, Option, Scope, Stream, TestClock } from "effect"
 import { Ledger, type Send } from "../../../src/ledger/Ledger.js"
-import { layer } from "../../../src/ledger/Open.js"
 import type { SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
 import { utc } from "../utc.js"
-import { bad, collect, type Fresh, id, intake, negative, options, policy, refusal, row } from "./using.js"
+import { bad, collect, type Fresh, id, intake, negative, opened, options, policy, refusal, row } from "./using.js"
 
 const ids = ["A", "B", "C", "D"] as const
 const late = Duration.toMillis(options.lateWrites)
@@ -161,7 +159,7 @@ const run = (place: string, commands: ReadonlyArray<Command>) =>
 
     let scope = yield* Scope.make()
     const open = Effect.gen(function*() {
-      const context = yield* Layer.buildWithScope(Layer.provide(layer(place, options), NodeContext.layer), scope)
+      const context = yield* Layer.buildWithScope(opened(place), scope)
       const ledger = Context.get(context, Ledger)
       yield* ledger.clockChanged(0)
       return ledger

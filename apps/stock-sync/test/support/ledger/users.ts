@@ -5,7 +5,7 @@ import { hostname } from "node:os"
 import type { Account } from "../../../src/ledger/Ledger.js"
 import { at, bad, collect, type Fresh, inDatabase, queueOf, receive, row, settle, take, using } from "./using.js"
 
-export const users = (fresh: Fresh): void => {
+export const accounts = (fresh: Fresh): void => {
   const account: Account = { baseUrl: "https://one.example/open/v1", id: "1001", keyFingerprint: "k1" }
 
   describe("the account of a ledger", () => {
@@ -83,7 +83,9 @@ export const users = (fresh: Fresh): void => {
             }
           }))))
   })
+}
 
+export const users = (fresh: Fresh): void => {
   describe("who may use it", () => {
     it.effect("a second worker is rejected with the owner while the first works, and accepted afterwards", () =>
       at(fresh, (place) =>

@@ -10,6 +10,7 @@ import type { Row } from "@plaza/tabular/Stock"
 import { Chunk, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import type { Refusal } from "../../../src/ledger/Entry.js"
 import { type FailedSend, Ledger, type LedgerOptions, type Selection, type Send } from "../../../src/ledger/Ledger.js"
+import type { LedgerFault, LedgerInUse } from "../../../src/ledger/LedgerError.js"
 import { layer, layerReadOnly, layerTemporaryCopy, layerWithoutLock } from "../../../src/ledger/Open.js"
 import type { SnapshotInput, SnapshotPolicy } from "../../../src/ledger/Snapshot.js"
 import { utc } from "../utc.js"
@@ -64,13 +65,33 @@ export const intake = <E = never>(rows: Stream.Stream<Row, E>, excluded: Readonl
 
 const openers = { layer, layerWithoutLock, layerTemporaryCopy, layerReadOnly }
 
+/** How a ledger is opened that has no file or address of its own. */
+export interface OtherPlace {
+  readonly layer: (how: keyof typeof openers, options: LedgerOptions) => Layer.Layer<Ledger, LedgerFault>
+  readonly inDatabase: <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) => Effect.Effect<A, unknown>
+}
+const otherPlaces = new Map<string, OtherPlace>()
+
+/** Makes a place that the functions below accept. */
+export const register = (place: string, other: OtherPlace): void => void otherPlaces.set(place, other)
+
+/** The ledger at a place. */
+export const opened = (
+  place: string,
+  how: keyof typeof openers = "layer",
+  with_: Partial<LedgerOptions> = {}
+): Layer.Layer<Ledger, LedgerFault | LedgerInUse> => {
+  const all = { ...options, ...with_ }
+  return otherPlaces.get(place)?.layer(how, all) ?? Layer.provide(openers[how](place, all), NodeContext.layer)
+}
+
 /** Uses the ledger as one process does, from opening to closing. */
 export const using = <A, E>(
   place: string,
   use: (ledger: Ledger["Type"]) => Effect.Effect<A, E>,
   how: keyof typeof openers = "layer",
   with_: Partial<LedgerOptions> = {}
-) => Effect.flatMap(Ledger, use).pipe(Effect.provide(Layer.provide(openers[how](place, { ...options, ...with_ }), NodeContext.layer)))
+) => Effect.flatMap(Ledger, use).pipe(Effect.provide(opened(place, how, with_)))
 
 /** A test with a place of its own. */
 export const at = <A, E>(fresh: Fresh, test: (place: string) => Effect.Effect<A, E>) => Effect.scoped(Effect.flatMap(fresh, test))
@@ -78,6 +99,8 @@ export const at = <A, E>(fresh: Fresh, test: (place: string) => Effect.Effect<A,
 /** Runs statements in the database of a ledger, past the ledger. */
 export const inDatabase = <A, E>(place: string, use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.gen(function*() {
+    const other = otherPlaces.get(place)
+    if (other !== undefined) return yield* Effect.orDie(other.inDatabase(use))
     if (!place.startsWith("postgres:")) return yield* use(yield* SqliteClient.make({ filename: place, disableWAL: true }))
     const url = new URL(place)
     const schema = url.searchParams.get("schema") ?? ""

@@ -1,0 +1,118 @@
+/** The ledger of one account of a fleet: the statements of a ledger of its own, each operation in a transaction that checks the epoch. */
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ParseError } from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as ApplySnapshot from "../../ledger/ApplySnapshot.js"
+import type { Ledger, LedgerOptions } from "../../ledger/Ledger.js"
+import * as LedgerConnection from "../../ledger/LedgerConnection.js"
+import { LedgerFault } from "../../ledger/LedgerError.js"
+import * as LedgerRows from "../../ledger/LedgerRows.js"
+import * as LedgerSql from "../../ledger/LedgerSql.js"
+import * as OutcomeQueries from "../../ledger/OutcomeQueries.js"
+import { codeOf, faultOf as postgresFaultOf } from "../../ledger/PostgresErrors.js"
+import type { SnapshotInput, SnapshotResult } from "../../ledger/Snapshot.js"
+import * as Staging from "../../ledger/Staging.js"
+import { schema, variable } from "../FleetDatabase.js"
+import { AccountTakenOver } from "../FleetError.js"
+import * as LedgerSchema from "./LedgerSchema.js"
+import type { LedgerSessions, SnapshotSession, Target } from "./LedgerSessions.js"
+
+export interface AccountTarget extends Target {
+  readonly id: string
+}
+
+const faultOf = (path: string, { epoch, id }: AccountTarget) => (error: SqlError | ParseError): LedgerFault => {
+  if (error._tag === "ParseError" || codeOf(error.cause) !== LedgerSchema.takenOver) return postgresFaultOf(path, variable)(error)
+  const message = epoch === null
+    ? `the account ${id} was removed`
+    : `another runner has taken over the account ${id}, or it was removed: this runner stops working on it, and wrote nothing`
+  return new LedgerFault({ path, message, cause: new AccountTakenOver({ id, epoch: epoch ?? 0, message }) })
+}
+
+/** Rows that are read before a snapshot needs its connection, so that a slow source of usual size does not keep one. */
+const rowsAhead = 10_000
+
+/** Reads the first rows of a source. The further ones are read while the first are staged. */
+const readAhead = <E, R>(input: SnapshotInput<E, R>) =>
+  Effect.gen(function*() {
+    const pull = yield* Stream.toPull(Stream.rechunk(input.rows, Staging.batchSize))
+    const ahead: Array<Chunk.Chunk<Chunk.Chunk.Infer<Effect.Effect.Success<typeof pull>>>> = []
+    const next = Effect.asSome(pull).pipe(
+      Effect.catchAll(Option.match({ onNone: () => Effect.succeedNone, onSome: (error) => Effect.fail(error) }))
+    )
+    let rows = 0
+    while (rows < rowsAhead) {
+      const chunk = yield* next
+      if (Option.isNone(chunk)) return { ...input, rows: Stream.fromChunks(...ahead) }
+      ahead.push(chunk.value)
+      rows += chunk.value.length
+    }
+    return { ...input, rows: Stream.concat(Stream.fromChunks(...ahead), Stream.repeatEffectChunkOption(pull)) }
+  })
+
+const estimate = LedgerRows.first(Schema.Struct({ rows: Schema.Number }))
+
+/**
+ * Updates the statistics of the shared table after a snapshot that changed a considerable part of it, so that the next statements are
+ * planned well. Autovacuum does it later. A user that does not own the table may not, which the server ignores.
+ */
+const analyze = (session: SnapshotSession, { changed }: SnapshotResult) =>
+  Effect.gen(function*() {
+    if (changed < 1_000) return
+    const known = yield* estimate(
+      session.execute(`SELECT reltuples AS rows FROM pg_class WHERE oid = '${schema}.ledger_product'::regclass`)
+    )
+    if (Option.exists(known, ({ rows }) => changed * 5 > rows)) yield* session.execute(`ANALYZE (SKIP_LOCKED) ${schema}.ledger_product`)
+  })
+
+const connect = (database: string, { operation, sql }: LedgerSessions, target: AccountTarget) => {
+  const path = `of account ${target.id} in ${database}`
+  const toFault = faultOf(path, target)
+  // One operation at a time, also while a snapshot is applied.
+  const inOrder = LedgerConnection.make(sql, path, toFault, true)
+  const connection: LedgerConnection.LedgerConnection = { ...inOrder, run: (statements) => inOrder.run(operation(target, statements)) }
+  return { connection, inOrder, toFault }
+}
+
+/** Opens the ledger. It holds no connection between operations. */
+export const open = (
+  database: string,
+  sessions: LedgerSessions,
+  target: AccountTarget,
+  options: LedgerOptions
+): Ledger["Type"] => {
+  const { connection, inOrder, toFault } = connect(database, sessions, target)
+  const withSnapshot = <A extends SnapshotResult, E, E2, R, R2>(
+    input: SnapshotInput<E, R>,
+    use: (connection: LedgerConnection.LedgerConnection, input: SnapshotInput<E, R>) => Effect.Effect<A, E2, R2>
+  ) =>
+    Effect.scoped(Effect.flatMap(readAhead(input), (ahead) =>
+      sessions.snapshot((session) =>
+        Effect.tap(
+          use({ ...inOrder, run: (statements) => inOrder.run(session.transaction(target, statements)) }, ahead),
+          (result) => Effect.ignore(analyze(session, result))
+        ), toFault)))
+  return {
+    ...LedgerSql.make(connection, options, connection.run(Effect.void)),
+    applySnapshot: (input, policy) => withSnapshot(input, (reserved, ahead) => ApplySnapshot.apply(reserved)(ahead, policy)),
+    previewSnapshot: (input, policy) => withSnapshot(input, (reserved, ahead) => ApplySnapshot.preview(reserved)(ahead, policy))
+  }
+}
+
+/** Makes requests of an earlier opening doubtful, and prepares the ledger of a new account. */
+export const recover = (
+  database: string,
+  sessions: LedgerSessions,
+  target: AccountTarget,
+  options: LedgerOptions
+): Effect.Effect<void, LedgerFault> => {
+  const { connection: { run, sql } } = connect(database, sessions, target)
+  return Effect.asVoid(run(Effect.zipRight(
+    sql`INSERT INTO snapshot (one) VALUES (1) ON CONFLICT DO NOTHING`,
+    OutcomeQueries.markInterrupted(sql, options)
+  )))
+}

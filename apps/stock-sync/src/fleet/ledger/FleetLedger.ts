@@ -1,0 +1,99 @@
+/**
+ * The ledgers of a fleet's accounts, in tables that all accounts share. A runner takes accounts over, which raises their epoch, and opens
+ * their ledgers with that epoch: from then on every operation of an earlier epoch fails and writes nothing.
+ */
+import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
+import type { Ledger, LedgerOptions } from "../../ledger/Ledger.js"
+import type { LedgerFault } from "../../ledger/LedgerError.js"
+import { type AccountNotFound, AccountTakenOver, type FleetDatabaseError } from "../FleetError.js"
+
+/** What a runner needs to open the ledger of an account that it has taken over. */
+export interface OwnedAccount {
+  readonly id: string
+  /** Stands for the account in the tables of the ledger. An account that is removed and added again has another number. */
+  readonly number: number
+  /** The number of times that the account was taken over. */
+  readonly epoch: number
+}
+
+/** An account that was taken over. Its settings are those of this revision; `FleetAccounts` reads them when they are used. */
+export interface Taken extends OwnedAccount {
+  readonly revision: number
+  /** Null until the first runner sees the account. */
+  readonly shard: number | null
+}
+
+export type AccountSelection =
+  | { readonly _tag: "Shards"; readonly shards: Iterable<number> }
+  | { readonly _tag: "Ids"; readonly ids: Iterable<string> }
+
+/** When the next product of an account is due. */
+export interface DueAccount {
+  readonly account: string
+  /** The time of the query if a product is due already. */
+  readonly dueAt: DateTime.Utc
+}
+
+/** The products of an account that are not settled. */
+export interface AccountBacklog {
+  readonly account: string
+  /** Products that wait for a request, due or delayed, without quarantined ones. */
+  readonly waiting: number
+  readonly quarantined: number
+  /** Since when the longest-waiting product waits; undefined: none waits. */
+  readonly since: DateTime.Utc | undefined
+}
+
+/** The backlog of all accounts. */
+export interface FleetBacklog {
+  readonly waiting: number
+  readonly quarantined: number
+  /** Accounts with at least one waiting product. */
+  readonly accounts: number
+  /** The account with the most waiting products. */
+  readonly largest: AccountBacklog | undefined
+  /** The longest-waiting product whose wanted stock is 0. */
+  readonly oldestSoldOut: { readonly account: string; readonly productId: string; readonly since: DateTime.Utc } | undefined
+}
+
+export class FleetLedger extends Context.Tag("@plaza/stock-sync/fleet/ledger/FleetLedger")<FleetLedger, {
+  /**
+   * Makes a runner the owner of these accounts and raises their epochs, in one statement. Leaves out paused accounts: their former
+   * runner can still record the outcomes of its last requests. Take an account over by its id when it is resumed, added or moved.
+   */
+  readonly takeOver: (selection: AccountSelection, runner: string) => Effect.Effect<ReadonlyArray<Taken>, FleetDatabaseError>
+  /**
+   * The ledger of an account that this runner has taken over. It holds no connection between operations, needs no closing, and runs
+   * one operation at a time, so open it once per worker.
+   *
+   * - `afterTakeover`: the first opening after a takeover or after a `LedgerFault`. Requests that have no outcome become doubtful.
+   * - `again`: a later one. Runs no statement.
+   *
+   * After a fault every further operation of this opening fails with it. `isTakenOver` tells whether another runner is the reason.
+   */
+  readonly open: (
+    account: OwnedAccount,
+    options: LedgerOptions,
+    how: "afterTakeover" | "again"
+  ) => Effect.Effect<Ledger["Type"], LedgerFault>
+  /** The ledger of an account beside its runner, for reading, `confirmHeld` and `release`. Other operations disturb the runner. */
+  readonly beside: (
+    id: string,
+    options: LedgerOptions
+  ) => Effect.Effect<Ledger["Type"], AccountNotFound | FleetDatabaseError>
+  /**
+   * The next due product of each account, in one query, without paused accounts and those that have nothing to send. Asks for accounts
+   * without a worker: products that an earlier runner left as `sending` count as due, so that their account is opened. Quarantined
+   * products count when they are retried; the reassertion of confirmed stock does not count.
+   */
+  readonly dueAccounts: (selection: AccountSelection) => Effect.Effect<ReadonlyArray<DueAccount>, FleetDatabaseError>
+  /** The backlogs of these accounts. Accounts without one are left out. */
+  readonly backlogs: (ids: Iterable<string>) => Effect.Effect<ReadonlyArray<AccountBacklog>, FleetDatabaseError>
+  /** Reads all products that are not settled: for a page or a metric, not more often than every few seconds. */
+  readonly backlog: Effect.Effect<FleetBacklog, FleetDatabaseError>
+}>() {}
+
+/** Whether an operation failed because another runner has taken the account over, or because the account was removed. */
+export const isTakenOver = (fault: LedgerFault): boolean => fault.cause instanceof AccountTakenOver
