@@ -23,7 +23,7 @@ import type * as SyncStatus from "../sync/SyncStatus.js"
 import type { AccountOptions } from "./AccountOptions.js"
 import type { AccountSources } from "./AccountSources.js"
 import * as AccountWorker from "./AccountWorker.js"
-import type { AccountSettings, FleetAccount } from "./FleetAccounts.js"
+import { type AccountSettings, type FleetAccount, settingsOf } from "./FleetAccounts.js"
 import { FleetDatabaseError } from "./FleetError.js"
 import { FleetRoster } from "./FleetRoster.js"
 import { FleetRunner } from "./FleetRunner.js"
@@ -83,10 +83,8 @@ const never: MonotonicClock.MonotonicMillis = Number.POSITIVE_INFINITY
 const pollInterval = (options: AccountSettings["options"]): Duration.Duration =>
   Either.getOrElse(Durations.parsePositiveText(options["poll"] ?? ""), () => defaultInterval)
 
-const isSameSettings = (one: FleetAccount, other: Member): boolean => {
-  const { baseUrl, key, options, source } = other.settings
-  return JSON.stringify([one.baseUrl, one.key, one.source, one.options]) === JSON.stringify([baseUrl, key, source, options])
-}
+const isSameSettings = (one: FleetAccount, other: Member): boolean =>
+  JSON.stringify(settingsOf(one)) === JSON.stringify(settingsOf(other.settings))
 
 /** Why the service or the source keeps the account from being up to date. */
 const problemOf = ({ account, source }: SyncStatus.State): string | null => {
@@ -260,7 +258,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
     /** Adds an account with its settings, or replaces them. The worker of the earlier settings stops. */
     const put = (account: FleetAccount, shard: number, term: Term): Effect.Effect<Member> =>
       Effect.gen(function*() {
-        const { id, paused, problem, revision, shard: _shard, epoch: _epoch, runner: _runner, ...settings } = account
+        const { id, options, paused, problem, revision } = account
         const earlier = members.get(id)
         if (earlier !== undefined) yield* drop(earlier)
         const member: Member = {
@@ -269,7 +267,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           term,
           paused,
           revision,
-          settings: { id, ...settings },
+          settings: settingsOf(account),
           owned: undefined,
           predecessor: earlier?.worker,
           opening: "afterTakeover",
@@ -277,7 +275,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           source: undefined,
           status: undefined,
           worker: undefined,
-          interval: pollInterval(settings.options),
+          interval: pollInterval(options),
           nextPoll: never,
           pollAskedAt: none,
           nextDue: never,

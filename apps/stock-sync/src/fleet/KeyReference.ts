@@ -8,7 +8,6 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidAccount } from "./FleetError.js"
@@ -49,15 +48,14 @@ export const decode = (text: string): Option.Option<KeyReference> => {
   }
 }
 
-/** A reference as the database stores it. */
-export const FromText: Schema.Schema<KeyReference, string> = Schema.transformOrFail(Schema.String, Parts, {
+/**
+ * A reference as the database stores it. Any other text, which only somebody else can have written there, counts as sealed: it is never
+ * shown, and can't be opened.
+ */
+export const FromText: Schema.Schema<KeyReference, string> = Schema.transform(Schema.String, Parts, {
   strict: true,
-  decode: (text, _options, ast) =>
-    Option.match(decode(text), {
-      onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "not a reference to a key")),
-      onSome: ParseResult.succeed
-    }),
-  encode: (reference) => ParseResult.succeed(encode(reference))
+  decode: (text) => Option.getOrElse(decode(text), () => ({ _tag: "Sealed" as const, text })),
+  encode
 })
 
 /** For listings: a sealed key shows only that it is sealed. */
@@ -82,10 +80,13 @@ const key = "key"
 
 const kinds = ["env", "file"]
 
+const lettersOf = (word: string): string => [...word].toSorted().join("")
+
 // A key that begins with a misspelt `env:` would be sealed, and only the service would refuse it.
 const misspelt = (text: string): string | undefined => {
   const [, word] = /^([A-Za-z]{2,6}):/.exec(text) ?? []
-  return word === undefined ? undefined : nearest(word.toLowerCase(), kinds)
+  if (word === undefined) return undefined
+  return kinds.find((kind) => lettersOf(kind) === lettersOf(word.toLowerCase())) ?? nearest(word.toLowerCase(), kinds)
 }
 
 /**

@@ -2,7 +2,6 @@
  * The source of an account as the database stores it: as written, in an environment variable of the runner, or sealed, because an address
  * can hold a password. A sealed source keeps the address without secrets beside it, for listings.
  */
-import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as SourceUri from "../source/SourceUri.js"
 
@@ -32,11 +31,7 @@ const decode = (text: string): SourceReference => {
 }
 
 /** A source as the database stores it. */
-export const FromText: Schema.Schema<SourceReference, string> = Schema.transformOrFail(Schema.String, Parts, {
-  strict: true,
-  decode: (text) => ParseResult.succeed(decode(text)),
-  encode: (source) => ParseResult.succeed(encode(source))
-})
+export const FromText: Schema.Schema<SourceReference, string> = Schema.transform(Schema.String, Parts, { strict: true, decode, encode })
 
 /** For listings: without user, password and parameters of an address. */
 export const display = (source: SourceReference): string =>
