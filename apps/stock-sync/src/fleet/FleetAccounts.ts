@@ -43,7 +43,8 @@ export const settingsOf = ({ baseUrl, id, key, options, source }: AccountSetting
   options
 })
 
-const Row = Schema.Struct({
+/** An account as the database stores it. */
+export const Row = Schema.Struct({
   ...Settings.fields,
   paused: Schema.Boolean,
   revision: Schema.Number,
@@ -57,7 +58,7 @@ export type FleetAccount = typeof Row.Type
 
 const isSqlError = (error: unknown): error is SqlError => error instanceof SqlError
 
-const columns = "id, base_url, key, source, options, paused, revision, shard, epoch, runner, problem"
+export const columns = "id, base_url, key, source, options, paused, revision, shard, epoch, runner, problem"
 
 // Accounts a page: a page is in memory at a time, whatever the size of the fleet.
 const page = 1_000

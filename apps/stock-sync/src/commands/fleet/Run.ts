@@ -1,0 +1,37 @@
+/** `fleet run`: runs the accounts of this runner's shards until it is stopped. */
+import * as NodeClient from "@plaza/client/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as AccountOptions from "../../fleet/AccountOptions.js"
+import * as AccountSources from "../../fleet/AccountSources.js"
+import * as FleetAccounts from "../../fleet/FleetAccounts.js"
+import * as FleetDatabase from "../../fleet/FleetDatabase.js"
+import * as FleetMigrations from "../../fleet/FleetMigrations.js"
+import * as FleetRoster from "../../fleet/FleetRoster.js"
+import { FleetRunner } from "../../fleet/FleetRunner.js"
+import * as FleetRunnerLive from "../../fleet/FleetRunnerLive.js"
+import * as FleetLedgerLive from "../../fleet/ledger/FleetLedgerLive.js"
+import * as OwnershipCluster from "../../fleet/OwnershipCluster.js"
+
+export type Options = FleetRunnerLive.Options
+
+/**
+ * The runner and the services of its database. Checks the settings and the database before the runner appears in the fleet. The shards
+ * are released when the layer is, after the requests in flight.
+ */
+export const layer = (options: Options) =>
+  FleetRunnerLive.layer(options).pipe(
+    Layer.provide(AccountSources.layer),
+    Layer.provide(NodeClient.layer),
+    Layer.provide(OwnershipCluster.layer),
+    Layer.provide(FleetRoster.layer),
+    Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedgerLive.layer)),
+    Layer.provide(AccountOptions.layerConfig),
+    Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerConfig))
+  )
+
+export const run: Effect.Effect<never, never, FleetRunner> = Effect.gen(function*() {
+  const { runner } = yield* Effect.flatMap(FleetRunner, ({ state }) => state)
+  yield* Effect.annotateLogs(Effect.logInfo("fleet.started"), { runner })
+  return yield* Effect.never
+})
