@@ -25,12 +25,18 @@ export interface Parts {
   readonly title: string
   /** Below the name of the program. */
   readonly subject: Html
+  /** The time of the data and the address of the page. A page with it updates itself, if scripts run. */
+  readonly toolbar?: { readonly asOf: Html; readonly refresh: string }
   readonly main: Html
   /** Behind the version in the footer. */
   readonly about?: Html
 }
 
-export const render = ({ about, main, subject, title }: Parts): string => {
+// The script shows its button.
+const bar = ({ asOf, refresh }: Required<Parts>["toolbar"]): Html =>
+  html`<div class="toolbar"><span class="soft" id="as-of" data-live>${asOf}</span> <span id="notice" role="status"></span> <a href="${refresh}">Refresh</a> <button type="button" id="live" hidden>Live</button></div>`
+
+export const render = ({ about, main, subject, title, toolbar }: Parts): string => {
   // Interpolated, because the bundler would replace a template that contains the end tag by a helper that is missing at run time.
   const end = "script"
   return html`<!doctype html>
@@ -41,12 +47,13 @@ export const render = ({ about, main, subject, title }: Parts): string => {
 <title>${title}</title>
 <link rel="icon" href="${paths.icon}">
 <link rel="stylesheet" href="${paths.style}">
-<script src="${paths.script}" defer></${end}>
+${toolbar !== undefined && html`<script src="${paths.script}" defer></${end}>`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>${subject}</header>
 <main id="content" tabindex="-1">
+${toolbar !== undefined && bar(toolbar)}
 ${main}
 </main>
 <footer><p>Version ${version}${
@@ -56,7 +63,3 @@ ${main}
 </html>
 `.toString()
 }
-
-/** The bar with the time of the data. The script shows its button. */
-export const toolbar = (asOf: Html, refresh: string): Html =>
-  html`<div class="toolbar"><span class="soft" id="as-of" data-live>${asOf}</span> <span id="notice" role="status"></span> <a href="${refresh}">Refresh</a> <button type="button" id="live" hidden>Live</button></div>`

@@ -18,15 +18,17 @@ export const render = (snapshot: StatusSnapshot, options: Sections.RateOptions):
 <p class="soft" id="owner" data-live>${
       owner === undefined ? "Account not known yet" : html`Account <strong>${owner.id ?? "of this key"}</strong> at ${owner.baseUrl}`
     }</p>`,
-    main: html`${
-      Page.toolbar(
-        html`As of ${Sections.time(now)}${ledger !== undefined && ledger.at !== now && html`, ledger as of ${Sections.time(ledger.at)}`}`,
-        Page.paths.page
-      )
-    }
-${Sections.status(snapshot)}
+    toolbar: {
+      asOf: html`As of ${Sections.time(now)}${
+        ledger !== undefined && ledger.at !== now && html`, ledger as of ${Sections.time(ledger.at)}`
+      }`,
+      refresh: Page.paths.page
+    },
+    main: html`${Sections.status(snapshot)}
 ${Sections.held(held, ledger, commands)}
-<div class="columns">${Sections.waiting(ledger, now)}${Sections.overview(snapshot, options)}</div>
+<div class="columns">${Sections.waiting(ledger?.backlog, ledger && Sections.longestWait(ledger.backlog), now)}${
+      Sections.overview(snapshot, options)
+    }</div>
 ${Sections.lastHour(snapshot)}
 ${Sections.quarantined(ledger, commands)}
 ${Sections.rowIssues(ledger, commands)}

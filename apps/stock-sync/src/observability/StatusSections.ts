@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Format from "../commands/Format.js"
 import type { Waiting } from "../ledger/Entry.js"
-import type { Counts } from "../ledger/Ledger.js"
+import type { Backlog, Counts } from "../ledger/Ledger.js"
 import type { HeldSnapshot } from "../ledger/Snapshot.js"
 import { outcomes } from "../sync/SyncStatus.js"
 import * as Chart from "./Chart.js"
@@ -80,26 +80,29 @@ const priorities: ReadonlyArray<readonly [priority: Waiting, name: string]> = [
   ["doubtful", "Doubtful"]
 ]
 
-export const waiting = (ledger: LedgerSample | undefined, now: DateTime.Utc): Html =>
+/** The product that waits longest, as a sentence. */
+export const longestWait = ({ oldest }: Backlog): Html =>
+  Option.match(oldest, {
+    onNone: () => html`No product waits.`,
+    onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest, since ${time(since)}.`
+  })
+
+/** What waits by priority, with a sentence about the longest wait. */
+export const waiting = (backlog: Pick<Backlog, "longest" | "waiting"> | undefined, sentence: Html | undefined, now: DateTime.Utc): Html =>
   html`<section aria-labelledby="waiting"><h2 id="waiting">Waiting to be sent</h2>
 ${
     table(
       "waiting-rows",
       "Waiting to be sent",
       [{ head: "Priority" }, { head: "Products", kind: "number" }, { head: "Longest wait", kind: "number" }],
-      ledger === undefined ? [] : priorities.map(([priority, name]) => {
-        const since = ledger.backlog.longest[priority]
-        return [name, ledger.backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
+      backlog === undefined ? [] : priorities.map(([priority, name]) => {
+        const since = backlog.longest[priority]
+        return [name, backlog.waiting[priority], since === undefined ? none : StatusText.duration(DateTime.distance(since, now))]
       }),
       "No data from the ledger yet."
     )
   }
-<p id="oldest" data-live>${
-    ledger === undefined ? "" : Option.match(ledger.backlog.oldest, {
-      onNone: () => "No product waits.",
-      onSome: ({ productId, since }) => html`<strong>${productId}</strong> waits longest, since ${time(since)}.`
-    })
-  }</p></section>`
+<p id="oldest" data-live>${sentence ?? ""}</p></section>`
 
 export interface RateOptions {
   readonly rateLimit: number
