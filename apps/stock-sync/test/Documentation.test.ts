@@ -130,7 +130,7 @@ const exported = Effect.gen(function*() {
   const failure = { at: utc(0), about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
   const source = { ...state.source, readAt: utc(0), rows: 0, failing: { since: utc(0), failure } }
   const snapshot = { now: utc(0), state: { ...state, source }, reasons: [], ledger, rateInUse: 0, history: [] }
-  yield* Gauges.initialize
+  yield* Gauges.initializeCounters
   yield* Gauges.update(snapshot, { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) })
   // Set by events alone.
   yield* Metric.set(Metrics.drift, 0)
