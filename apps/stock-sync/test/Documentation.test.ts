@@ -33,7 +33,9 @@ const codes = (text: string): ReadonlyArray<string> => Array.from(text.matchAll(
 
 const plain = (text: string) => text.replaceAll("`", "")
 
-const commands = Help.manual(Cli.root, Cli.options).page.commands
+const everything = Help.manual(Cli.root, Cli.options).page.commands
+const groups = everything.filter(({ commands }) => commands.length > 0)
+const commands = everything.filter(({ commands }) => commands.length === 0)
 
 const helpOf = (said: string) => ({
   variable: /\[(STOCK_SYNC_[A-Z_]+)\]/.exec(said)?.[1],
