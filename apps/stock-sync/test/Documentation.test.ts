@@ -169,8 +169,8 @@ describe("the metrics of docs/stock-sync-watching.md", () => {
     Effect.gen(function*() {
       const metrics = yield* exported
       const queries = [
-        ...expressions(parse(read("apps/stock-sync/ops/alerts.yaml"))),
-        ...expressions(JSON.parse(read("apps/stock-sync/ops/grafana-dashboard.json")))
+        ...expressions(parse(read("deploy/prometheus/alerts.yaml"))),
+        ...expressions(JSON.parse(read("deploy/grafana/dashboard.json")))
       ]
       expect(queries.length).toBeGreaterThan(30)
       for (const query of queries) {
