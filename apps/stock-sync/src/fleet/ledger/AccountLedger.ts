@@ -1,6 +1,6 @@
 /** The ledger of one account of a fleet: the statements of a ledger of its own, each operation in a transaction that checks the epoch. */
 import type { SqlError } from "@effect/sql/SqlError"
-import * as Chunk from "effect/Chunk"
+import type * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ParseError } from "effect/ParseResult"
