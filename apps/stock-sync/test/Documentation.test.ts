@@ -33,7 +33,9 @@ const codes = (text: string): ReadonlyArray<string> => Array.from(text.matchAll(
 
 const plain = (text: string) => text.replaceAll("`", "")
 
-const commands = Help.manual(Cli.root, Cli.options).page.commands
+const everything = Help.manual(Cli.root, Cli.options).page.commands
+const groups = everything.filter(({ commands }) => commands.length > 0)
+const commands = everything.filter(({ commands }) => commands.length === 0)
 
 const helpOf = (said: string) => ({
   variable: /\[(STOCK_SYNC_[A-Z_]+)\]/.exec(said)?.[1],
@@ -130,7 +132,7 @@ const exported = Effect.gen(function*() {
   const failure = { at: utc(0), about: "source", productId: undefined, tag: "SourceUnreachable", code: undefined, message: "" } as const
   const source = { ...state.source, readAt: utc(0), rows: 0, failing: { since: utc(0), failure } }
   const snapshot = { now: utc(0), state: { ...state, source }, reasons: [], ledger, rateInUse: 0, history: [] }
-  yield* Gauges.initialize
+  yield* Gauges.initializeCounters
   yield* Gauges.update(snapshot, { rateLimit: 120, rateWindow: Duration.minutes(1), sourceStaleAfter: Duration.minutes(5) })
   // Set by events alone.
   yield* Metric.set(Metrics.drift, 0)

@@ -134,6 +134,19 @@ const baseUrl = Config.mapOrFail(
 )
 
 /**
+ * The settings from the configuration that are the same for every account: `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT` and `PLAZA_RATE_WINDOW`.
+ * For a program that holds the addresses and keys of several accounts itself.
+ *
+ * @since 0.1.0
+ * @category config
+ */
+export const sharedConfig: Config.Config<Pick<Settings["Type"], "timeout" | "rateLimit" | "rateWindow">> = Config.all({
+  timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
+  rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
+  rateWindow: Config.withDefault(checked(Config.string("PLAZA_RATE_WINDOW"), Durations.parsePositiveText), defaults.rateWindow)
+})
+
+/**
  * {@link config} with the name and version of an application, as in {@link Options.application}.
  *
  * @since 0.1.0
@@ -144,19 +157,17 @@ export const configFor = (application: string | undefined): Config.Config<Settin
     baseUrl,
     // A string, because `Config.redacted` hides the reason of an error. The error of `checkApiKey` doesn't contain the key.
     apiKey: checked(Config.string("PLAZA_API_KEY"), checkApiKey),
-    timeout: Config.withDefault(checked(Config.string("PLAZA_TIMEOUT"), Durations.parsePositiveText), defaults.timeout),
+    shared: sharedConfig,
     retry: Config.succeed(defaultRetry),
     maxWait: Config.succeed(defaults.maxWait),
     settleTime: Config.succeed(defaults.settleTime),
-    rateLimit: Config.withDefault(checked(Config.number("PLAZA_RATE_LIMIT"), parseCount), defaults.rateLimit),
-    rateWindow: Config.withDefault(checked(Config.string("PLAZA_RATE_WINDOW"), Durations.parsePositiveText), defaults.rateWindow),
     propagateTrace: Config.succeed(false),
     maxResponseBytes: Config.succeed(defaults.maxResponseBytes),
     userAgent: Either.match(userAgent(application), {
       onLeft: (message) => Config.fail(`the application's name ${message}`),
       onRight: Config.succeed
     })
-  })
+  }).pipe(Config.map(({ shared, ...settings }) => ({ ...settings, ...shared })))
 
 /**
  * The settings from the configuration: `PLAZA_BASE_URL` and `PLAZA_API_KEY` (both required), `PLAZA_TIMEOUT`, `PLAZA_RATE_LIMIT`,

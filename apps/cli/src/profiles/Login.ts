@@ -1,6 +1,7 @@
 /** Login: reads the base URL and the API key, verifies them with the service and saves them as a profile. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import { Explained, UsageError } from "@plaza/cli-kit/CliError"
+import * as Prompt from "@plaza/cli-kit/Prompt"
 import type { Streams } from "@plaza/cli-kit/Streams"
 import { Profiles as ProfilesService, Settings } from "@plaza/client"
 import * as ApiKey from "@plaza/domain/ApiKey"
@@ -14,7 +15,6 @@ import * as Connection from "./Connection.js"
 import { type ConnectionFlags, empty, namedProfile, variables } from "./ConnectionSettings.js"
 import * as Profiles from "./Profiles.js"
 import * as ProfilesFile from "./ProfilesFile.js"
-import * as Prompt from "./Prompt.js"
 
 export interface LoggedIn {
   readonly name: string

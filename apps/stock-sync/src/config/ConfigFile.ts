@@ -1,11 +1,7 @@
-/**
- * Reads the settings of a TOML or JSON file. `ConfigFile` holds those in effect, so that an error message can name the file as the place to
- * correct.
- */
+/** Reads the settings of a TOML or JSON file. */
 import * as FileSystem from "@effect/platform/FileSystem"
 import { nearest } from "@plaza/cli-kit/ArgvLexer"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -15,11 +11,6 @@ export interface Entry {
   readonly name: string
   readonly text: string
 }
-
-/** The settings of the config file that no variable overrides, by the names of their variables. */
-export class ConfigFile extends Context.Reference<ConfigFile>()("@plaza/stock-sync/config/ConfigFile", {
-  defaultValue: (): { readonly path: string; readonly entries: ReadonlyMap<string, Entry> } => ({ path: "", entries: new Map() })
-}) {}
 
 export interface Names {
   /** The variable of each name that a file may use. */

@@ -10,7 +10,8 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { ConfigFile } from "./ConfigFile.js"
+import * as Record from "effect/Record"
+import { variableOf, Wording } from "./Wording.js"
 
 /** Looks a setting up: the option, else its variable, else the config file, else the default. */
 export type Value<A> = Effect.Effect<A, UsageError | ConfigError>
@@ -21,12 +22,28 @@ export interface Names {
   readonly variable: string
 }
 
-export type Setting<A> = Options.Options<Value<A>> & Names
+/** What the help says about a setting. */
+export interface Documented extends Names {
+  /** The placeholder of the value; undefined for a flag. */
+  readonly placeholder: string | undefined
+  /** The description with its default, without the variable. */
+  readonly about: string
+}
+
+export type Setting<A> = Options.Options<Value<A>> & Documented & {
+  /** Looks the setting up without an option of the command line. */
+  readonly fromConfig: Value<A>
+}
 
 /** What the parser returns for a group of settings. */
 export type Parsed<Group extends Readonly<Record<string, Options.Options<unknown>>>> = {
   readonly [Key in keyof Group]: Group[Key] extends Options.Options<infer A> ? A : never
 }
+
+/** Looks up a group of settings without options of the command line. */
+export const fromConfig = <Group extends Readonly<Record<string, Setting<unknown>>>>(group: Group): Parsed<Group> =>
+  // Each setting of the group yields the value that its option yields.
+  Record.map(group, (setting) => setting.fromConfig) as Parsed<Group>
 
 /** How the text of a setting is read. */
 export interface Type<A> {
@@ -46,10 +63,14 @@ export interface Description {
 
 export const usageError = (message: string): UsageError => new UsageError({ message })
 
-const variableOf = (flag: string): string => `STOCK_SYNC_${flag.toUpperCase().replaceAll("-", "_")}`
+const documented = (flag: string, placeholder: string | undefined, { about, absent }: Description): Documented => ({
+  flag,
+  variable: variableOf(flag),
+  placeholder,
+  about: `${about}${absent === undefined ? "" : ` (default: ${absent})`}.`
+})
 
-const helpOf = (about: string, absent: string | undefined, variable: string): string =>
-  `${about}${absent === undefined ? "" : ` (default: ${absent})`}. [${variable}]`
+const helpOf = ({ about, variable }: Documented): string => `${about} [${variable}]`
 
 /** A blank text counts as not set, because many deployments leave a variable out in this way. */
 const lookUp = (option: Option.Option<string>, variable: string): Effect.Effect<Option.Option<string>, ConfigError> =>
@@ -58,16 +79,9 @@ const lookUp = (option: Option.Option<string>, variable: string): Effect.Effect<
     Option.filter((text) => text.trim() !== "")
   )
 
-/** The place to correct a text: the config file, if the text is from there. */
-const placeOf = ({ flag, variable }: Names, text: string): Effect.Effect<string> =>
-  Effect.map(ConfigFile, ({ entries, path }) => {
-    const entry = entries.get(variable)
-    return entry?.text === text ? `${entry.name} in the config file ${path}` : `--${flag} or ${variable}`
-  })
-
 const parsed = <A>(names: Names, type: Type<A>, text: string): Value<A> =>
   Option.match(type.parse(text), {
-    onNone: () => Effect.flatMap(placeOf(names, text), (place) => usageError(`"${text}" ${type.complaint}: change ${place}`)),
+    onNone: () => Effect.flatMap(Wording, ({ place }) => usageError(`"${text}" ${type.complaint}: change ${place(names.flag, text)}`)),
     onSome: (value) => Effect.succeed(value)
   })
 
@@ -77,16 +91,17 @@ const read = <A, B>(names: Names, type: Type<A>, absent: B) => (option: Option.O
     (text): Value<A | B> => Option.isNone(text) ? Effect.succeed(absent) : parsed(names, type, text.value)
   )
 
-const make = <A, B>(flag: string, type: Type<A>, { about, absent }: Description, value: B): Setting<A | B> => {
-  const names = { flag, variable: variableOf(flag) }
+const make = <A, B>(flag: string, type: Type<A>, description: Description, value: B): Setting<A | B> => {
+  const about = documented(flag, type.placeholder, description)
+  const lookedUp = read(about, type, value)
   return Object.assign(
     Options.text(flag).pipe(
       Options.withPseudoName(type.placeholder),
-      Options.withDescription(helpOf(about, absent, names.variable)),
+      Options.withDescription(helpOf(about)),
       Options.optional,
-      Options.map(read(names, type, value))
+      Options.map(lookedUp)
     ),
-    names
+    { ...about, fromConfig: lookedUp(Option.none()) }
   )
 }
 
@@ -100,14 +115,14 @@ export const withDefault = <A>(flag: string, type: Type<A>, standard: string, ab
 
 /** A flag. Its variable and its name in the config file are `true` or `false`. */
 export const flag = (flag: string, about: string): Setting<boolean> => {
-  const names = { flag, variable: variableOf(flag) }
-  const unset = read(names, boolean, false)(Option.none())
+  const described = documented(flag, undefined, { about, absent: "false" })
+  const fromConfig = read(described, boolean, false)(Option.none())
   return Object.assign(
     Options.boolean(flag).pipe(
-      Options.withDescription(helpOf(about, "false", names.variable)),
-      Options.map((isSet) => isSet ? Effect.succeed(true) : unset)
+      Options.withDescription(helpOf(described)),
+      Options.map((isSet) => isSet ? Effect.succeed(true) : fromConfig)
     ),
-    names
+    { ...described, fromConfig }
   )
 }
 

@@ -10,6 +10,7 @@ import type { RuleOptions } from "../source/ApplyRules.js"
 import * as RequestHeaders from "../source/http/RequestHeaders.js"
 import type { SourceOptions } from "../source/Open.js"
 import * as Setting from "./Setting.js"
+import { Wording } from "./Wording.js"
 
 const delimiter = Setting.trimmed(
   "CHARACTER",
@@ -91,29 +92,26 @@ export interface SourceSettings extends SourceOptions {
 export const resolve = (given: Given): Setting.Value<SourceSettings> =>
   Effect.gen(function*() {
     const { buffer, max, rules, source, unmapped, ...rest } = yield* Effect.all(given)
+    const { named, place } = yield* Wording
     if (source === undefined) {
       return yield* Setting.usageError(
-        "there is no source: name a file, - for standard input, or an address, with --source or STOCK_SYNC_SOURCE"
+        `there is no source: name a file, - for standard input, or an address, with ${place("source")}`
       )
     }
     if (rest.idColumn === rest.stockColumn) {
       return yield* Setting.usageError(
-        `the id and the stock can't both come from the column "${rest.idColumn}": change --id-column (STOCK_SYNC_ID_COLUMN) or ` +
-          "--stock-column (STOCK_SYNC_STOCK_COLUMN)"
+        `the id and the stock can't both come from the column "${rest.idColumn}": change ${named("id-column")} or ${named("stock-column")}`
       )
     }
     if (rules === undefined && unmapped === "reject") {
-      return yield* Setting.usageError(
-        "--unmapped reject (STOCK_SYNC_UNMAPPED) needs a rules file: name one with --rules or STOCK_SYNC_RULES"
-      )
+      return yield* Setting.usageError(`${named("unmapped", "reject")} needs a rules file: name one with ${place("rules")}`)
     }
     // Without a rule, rows go through unchanged.
     const hasRules = buffer !== undefined || max !== undefined || rules !== undefined
     return {
       ...rest,
       source,
-      authorization: yield* authorization,
-      headers: yield* headers,
+      ...yield* secrets,
       rules: hasRules ? { all: { buffer, max }, path: rules, unmapped } satisfies RuleOptions : undefined
     }
   })
@@ -137,3 +135,9 @@ const authorization = secret("STOCK_SYNC_SOURCE_AUTHORIZATION",
 
 const headers = secret("STOCK_SYNC_SOURCE_HEADERS",
   (text) => Either.mapLeft(RequestHeaders.parse(text), (reason) => `${reason}. Write one "Name: value" per line`))
+
+/** The secret request headers. */
+export const secrets: Effect.Effect<Pick<SourceSettings, "authorization" | "headers">, ConfigError.ConfigError> = Effect.all({
+  authorization,
+  headers
+})

@@ -1,6 +1,7 @@
 /** The accounts of a fleet, in a table that commands change while runners work. A runner finds changes by the growing `revision`. */
-import type { SqlError } from "@effect/sql/SqlError"
+import { SqlError } from "@effect/sql/SqlError"
 import * as SqlSchema from "@effect/sql/SqlSchema"
+import type { Fragment } from "@effect/sql/Statement"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -10,22 +11,40 @@ import type { ParseError } from "effect/ParseResult"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { FleetDatabase } from "./FleetDatabase.js"
-import { type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.js"
+import { type AccountExists, accountExists, type AccountNotFound, accountNotFound, type FleetDatabaseError } from "./FleetError.js"
 import * as KeyReference from "./KeyReference.js"
+import * as SourceReference from "./SourceReference.js"
+
+const Id = Schema.String.pipe(Schema.pattern(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u))
+
+export const isId = Schema.is(Id)
 
 /** What an operator sets. */
 const Settings = Schema.Struct({
   /** At most 200 characters, none of them a control character. */
-  id: Schema.String.pipe(Schema.pattern(/^[^\p{Cc}\p{Surrogate}]{1,200}$/u)),
+  id: Id,
   baseUrl: Schema.propertySignature(Schema.String).pipe(Schema.fromKey("base_url")),
   key: KeyReference.FromText,
-  source: Schema.String,
-  /** Options of the single-store worker by their names without dashes, such as `stock-column`. */
+  source: SourceReference.FromText,
+  /**
+   * Options of the single-store worker by their names without dashes, such as `stock-column`. Those that are secrets are references, as
+   * `KeyReference` encodes them.
+   */
   options: Schema.Record({ key: Schema.String, value: Schema.String })
 })
 export type AccountSettings = typeof Settings.Type
 
-const Row = Schema.Struct({
+/** What an operator sets of an account, without what runners record of it. */
+export const settingsOf = ({ baseUrl, id, key, options, source }: AccountSettings): AccountSettings => ({
+  id,
+  baseUrl,
+  key,
+  source,
+  options
+})
+
+/** An account as the database stores it. */
+export const Row = Schema.Struct({
   ...Settings.fields,
   paused: Schema.Boolean,
   revision: Schema.Number,
@@ -37,18 +56,52 @@ const Row = Schema.Struct({
 })
 export type FleetAccount = typeof Row.Type
 
-const columns = "id, base_url, key, source, options, paused, revision, shard, epoch, runner, problem"
+const isSqlError = (error: unknown): error is SqlError => error instanceof SqlError
+
+export const columns = "id, base_url, key, source, options, paused, revision, shard, epoch, runner, problem"
 
 // Accounts a page: a page is in memory at a time, whatever the size of the fleet.
 const page = 1_000
 
+/** How many accounts were new, how many have other settings now, and how many stayed as they were. */
+export interface Stored {
+  readonly added: number
+  readonly updated: number
+  readonly unchanged: number
+}
+
 export class FleetAccounts extends Context.Tag("@plaza/stock-sync/fleet/FleetAccounts")<FleetAccounts, {
   /** Every account, by id. */
   readonly all: Stream.Stream<FleetAccount, FleetDatabaseError>
+  /** The accounts whose ids begin with a text, by id. */
+  readonly withPrefix: (prefix: string) => Stream.Stream<FleetAccount, FleetDatabaseError>
   readonly get: (id: string) => Effect.Effect<FleetAccount, AccountNotFound | FleetDatabaseError>
-  /** Adds accounts, and replaces the settings of those that exist; whether they are paused stays. Returns how many were new. */
-  readonly put: (accounts: ReadonlyArray<AccountSettings>) => Effect.Effect<{ readonly added: number }, FleetDatabaseError>
-  readonly setPaused: (id: string, paused: boolean) => Effect.Effect<void, AccountNotFound | FleetDatabaseError>
+  /** Those of the accounts that exist, by id. */
+  readonly some: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, FleetAccount>, FleetDatabaseError>
+  readonly add: (account: AccountSettings) => Effect.Effect<void, AccountExists | FleetDatabaseError>
+  /**
+   * Adds accounts, and replaces the settings of those that exist; whether they are paused stays. Accounts whose settings do not change
+   * are not touched.
+   */
+  readonly put: (accounts: ReadonlyArray<AccountSettings>) => Effect.Effect<Stored, FleetDatabaseError>
+  /** The same for any number of accounts with different ids: all of them, or none if the stream fails. */
+  readonly putAll: <E, R>(accounts: Stream.Stream<AccountSettings, E, R>) => Effect.Effect<Stored, E | FleetDatabaseError, R>
+  /** Changes one account. Other changes of it wait meanwhile. Returns whether its settings are different now. */
+  readonly update: <E, R>(
+    id: string,
+    change: (account: FleetAccount) => Effect.Effect<AccountSettings, E, R>
+  ) => Effect.Effect<boolean, E | AccountNotFound | FleetDatabaseError, R>
+  /** Changes all of the accounts, or none if one does not exist. Returns the ids of those that were not in this state already. */
+  readonly setPaused: (
+    ids: ReadonlyArray<string>,
+    paused: boolean
+  ) => Effect.Effect<ReadonlyArray<string>, AccountNotFound | FleetDatabaseError>
+  /**
+   * Replaces settings that have not changed meanwhile by others of the same meaning. Runners do not notice. Returns how many it replaced.
+   */
+  readonly swap: (
+    changes: ReadonlyArray<{ readonly before: AccountSettings; readonly after: AccountSettings }>
+  ) => Effect.Effect<number, FleetDatabaseError>
   /** Removes an account and its ledger. */
   readonly remove: (id: string) => Effect.Effect<void, AccountNotFound | FleetDatabaseError>
 }>() {}
@@ -58,41 +111,115 @@ const make = Effect.gen(function*() {
   // The table holds only what these schemas wrote.
   const decoded = <A, R>(statements: Effect.Effect<A, ParseError | SqlError, R>): Effect.Effect<A, SqlError, R> =>
     Effect.catchTag(statements, "ParseError", Effect.die)
+  const selected = sql.literal(`SELECT ${columns} FROM fleet_account`)
 
   const pageAfter = SqlSchema.findAll({
+    Request: Schema.Struct({ prefix: Schema.String, after: Schema.String }),
+    Result: Row,
+    execute: ({ after, prefix }) =>
+      sql`${selected} WHERE id > ${after} AND id >= ${prefix} AND starts_with(id, ${prefix}) ORDER BY id LIMIT ${page}`
+  })
+  const one = SqlSchema.findOne({ Request: Schema.String, Result: Row, execute: (id) => sql`${selected} WHERE id = ${id}` })
+  const locked = SqlSchema.findOne({
     Request: Schema.String,
     Result: Row,
-    execute: (after) => sql`SELECT ${sql.literal(columns)} FROM fleet_account WHERE id > ${after} ORDER BY id LIMIT ${page}`
+    execute: (id) => sql`${selected} WHERE id = ${id} FOR NO KEY UPDATE`
   })
-  const one = SqlSchema.findOne({
-    Request: Schema.String,
+  const several = SqlSchema.findAll({
+    Request: Schema.Array(Schema.String),
     Result: Row,
-    execute: (id) => sql`SELECT ${sql.literal(columns)} FROM fleet_account WHERE id = ${id}`
+    execute: (ids) => sql`${selected} WHERE id IN ${sql.in(ids)}`
   })
-  const changed = (id: string, statement: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
-    Effect.flatMap(run(statement), (rows) => rows.length === 0 ? accountNotFound(id) : Effect.void)
   const encode = Schema.encodeSync(Schema.Array(Settings))
+  const orNotFound = (id: string) => Option.match({ onNone: () => accountNotFound(id), onSome: Effect.succeed<FleetAccount> })
 
-  return {
-    all: Stream.paginateChunkEffect("", (after) =>
-      Effect.map(run(decoded(pageAfter(after))), (rows) => [
+  const inTransaction = <A, E, R>(statements: Effect.Effect<A, E, R>): Effect.Effect<A, E | FleetDatabaseError, R> =>
+    Effect.catchIf(sql.withTransaction(statements), isSqlError, (error) => run(Effect.fail(error)))
+
+  const withPrefix = (prefix: string) =>
+    Stream.paginateChunkEffect("", (after) =>
+      Effect.map(run(decoded(pageAfter({ after, prefix }))), (rows) => [
         Chunk.unsafeFromArray(rows),
         Option.map(Option.filter(Option.fromNullable(rows.at(-1)), () => rows.length === page), ({ id }) => id)
-      ])),
-    get: (id) => Effect.flatMap(run(decoded(one(id))), Option.match({ onNone: () => accountNotFound(id), onSome: Effect.succeed })),
-    put: (accounts) =>
-      Effect.map(
-        run(sql<{ isNew: boolean }>`INSERT INTO fleet_account (id, base_url, key, source, options)
-          SELECT value ->> 'id', value ->> 'base_url', value ->> 'key', value ->> 'source', value -> 'options'
-          FROM jsonb_array_elements(${JSON.stringify(encode(accounts))}::jsonb) AS one (value)
-          ON CONFLICT (id) DO UPDATE SET base_url = excluded.base_url, key = excluded.key, source = excluded.source, options = excluded.options,
-            revision = nextval('fleet_revision'), problem = NULL, problem_at = NULL
-          RETURNING (xmax = 0) AS "isNew"`),
-        (rows) => ({ added: rows.filter(({ isNew }) => isNew).length })
+      ]))
+
+  const rowsOf = (accounts: ReadonlyArray<AccountSettings>) =>
+    sql`SELECT value ->> 'id' AS id, value ->> 'base_url' AS base_url, value ->> 'key' AS key, value ->> 'source' AS source,
+      value -> 'options' AS options FROM jsonb_array_elements(${JSON.stringify(encode(accounts))}::jsonb) AS one (value)`
+
+  // In the order of the ids, so that two imports at the same time can't lock each other out.
+  const store = (rows: Fragment) =>
+    Effect.map(
+      sql<{ added: number; updated: number }>`WITH stored AS (
+        INSERT INTO fleet_account (id, base_url, key, source, options) SELECT id, base_url, key, source, options FROM (${rows}) AS row ORDER BY id
+        ON CONFLICT (id) DO UPDATE SET base_url = excluded.base_url, key = excluded.key, source = excluded.source, options = excluded.options,
+          revision = nextval('fleet_revision'), problem = NULL, problem_at = NULL
+        WHERE (fleet_account.base_url, fleet_account.key, fleet_account.source, fleet_account.options)
+          IS DISTINCT FROM (excluded.base_url, excluded.key, excluded.source, excluded.options)
+        RETURNING xmax = 0 AS is_new)
+      SELECT count(*) FILTER (WHERE is_new) AS added, count(*) FILTER (WHERE NOT is_new) AS updated FROM stored`,
+      ([counts = { added: 0, updated: 0 }]) => counts
+    )
+  const stored = (all: number) => ({ added, updated }: { readonly added: number; readonly updated: number }): Stored => ({
+    added,
+    updated,
+    unchanged: all - added - updated
+  })
+
+  return {
+    all: withPrefix(""),
+    withPrefix,
+    get: (id) => Effect.flatMap(run(decoded(one(id))), orNotFound(id)),
+    some: (ids) => Effect.map(run(decoded(several(ids))), (rows) => new Map(rows.map((row) => [row.id, row]))),
+    add: (account) =>
+      Effect.flatMap(
+        run(sql`INSERT INTO fleet_account (id, base_url, key, source, options) ${rowsOf([account])} ON CONFLICT DO NOTHING RETURNING id`),
+        (rows) => rows.length === 0 ? accountExists(account.id) : Effect.void
       ),
-    setPaused: (id, paused) =>
-      changed(id, sql`UPDATE fleet_account SET paused = ${paused}, revision = nextval('fleet_revision') WHERE id = ${id} RETURNING id`),
-    remove: (id) => changed(id, sql`DELETE FROM fleet_account WHERE id = ${id} RETURNING id`)
+    put: (accounts) => Effect.map(run(store(rowsOf(accounts))), stored(accounts.length)),
+    // Collected in a table of the transaction first, so that the locks of runners wait for the last statement only.
+    putAll: (accounts) =>
+      inTransaction(Effect.gen(function*() {
+        yield* run(sql`CREATE TEMPORARY TABLE imported (id TEXT, base_url TEXT, key TEXT, source TEXT, options JSONB) ON COMMIT DROP`)
+        let all = 0
+        yield* Stream.runForEachChunk(Stream.rechunk(accounts, page), (chunk) => {
+          all += chunk.length
+          return run(sql`INSERT INTO imported (id, base_url, key, source, options) ${rowsOf(Chunk.toReadonlyArray(chunk))}`)
+        })
+        return stored(all)(yield* run(store(sql`SELECT * FROM imported`)))
+      })),
+    update: (id, change) =>
+      inTransaction(Effect.gen(function*() {
+        const before = yield* Effect.flatMap(run(decoded(locked(id))), orNotFound(id))
+        const { updated } = yield* run(store(rowsOf([yield* change(before)])))
+        return updated > 0
+      })),
+    setPaused: (ids, paused) =>
+      inTransaction(Effect.gen(function*() {
+        const known = yield* run(sql<{ id: string; paused: boolean }>`SELECT id, paused FROM fleet_account
+          WHERE id IN ${sql.in(ids)} ORDER BY id FOR NO KEY UPDATE`)
+        const missing = ids.find((id) => known.every((row) => row.id !== id))
+        if (missing !== undefined) return yield* accountNotFound(missing)
+        const changed = known.filter((row) => row.paused !== paused).map(({ id }) => id)
+        if (changed.length > 0) {
+          yield* run(sql`UPDATE fleet_account SET paused = ${paused}, revision = nextval('fleet_revision') WHERE id IN ${sql.in(changed)}`)
+        }
+        return changed
+      })),
+    swap: (changes) =>
+      changes.length === 0 ? Effect.succeed(0) : Effect.map(
+        run(sql`UPDATE fleet_account SET key = after.key, source = after.source, options = after.options
+          FROM (${rowsOf(changes.map(({ before }) => before))}) AS before JOIN (${
+          rowsOf(changes.map(({ after }) => after))
+        }) AS after USING (id)
+          WHERE fleet_account.id = before.id
+            AND (fleet_account.key, fleet_account.source, fleet_account.options) = (before.key, before.source, before.options)
+          RETURNING fleet_account.id`),
+        (rows) => rows.length
+      ),
+    remove: (id) =>
+      Effect.flatMap(run(sql`DELETE FROM fleet_account WHERE id = ${id} RETURNING id`), (rows) =>
+        rows.length === 0 ? accountNotFound(id) : Effect.void)
   } satisfies FleetAccounts["Type"]
 })
 

@@ -17,6 +17,15 @@ export class AccountNotFound extends Data.TaggedError("AccountNotFound")<{
 export const accountNotFound = (id: string): AccountNotFound =>
   new AccountNotFound({ id, message: `there is no account ${id}: plaza-stock-sync fleet accounts list shows the accounts` })
 
+/** An account with this id exists already. */
+export class AccountExists extends Data.TaggedError("AccountExists")<{
+  readonly id: string
+  readonly message: string
+}> {}
+
+export const accountExists = (id: string): AccountExists =>
+  new AccountExists({ id, message: `account ${id} exists already: change it with plaza-stock-sync fleet accounts update` })
+
 /** An account can't be used as it is: its key, its source or a setting is invalid. Other accounts are not affected. */
 export class InvalidAccount extends Data.TaggedError("InvalidAccount")<{
   readonly id: string

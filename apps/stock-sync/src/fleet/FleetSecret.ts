@@ -2,8 +2,9 @@
  * Seals the API keys of accounts with AES-256-GCM. The key of the cipher derives from `STOCK_SYNC_FLEET_SECRET`. A second secret in that
  * variable, after a comma, opens what an earlier secret sealed, until `fleet migrate` has sealed it anew.
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import { UsageError } from "@plaza/cli-kit/CliError"
-import * as Config from "effect/Config"
+import * as SecretFile from "@plaza/cli-kit/SecretFile"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,6 +23,8 @@ export class FleetSecret extends Context.Tag("@plaza/stock-sync/fleet/FleetSecre
   readonly open: (account: string, sealed: string) => Either.Either<Redacted.Redacted, SealProblem>
   /** Whether a text is sealed under the first secret. */
   readonly isCurrent: (sealed: string) => boolean
+  /** Names the secrets without revealing them. A sealed text `v1:NAME:...` has the name of its secret. */
+  readonly names: ReadonlySet<string>
 }>() {}
 
 const algorithm = "aes-256-gcm"
@@ -74,7 +77,8 @@ const make = (secrets: readonly [string, ...ReadonlyArray<string>]): FleetSecret
         catch: () => "damaged" as const
       })
     },
-    isCurrent: (text) => sealed.exec(text)?.[1] === current.id
+    isCurrent: (text) => sealed.exec(text)?.[1] === current.id,
+    names: new Set(keys.keys())
   }
 }
 
@@ -90,14 +94,12 @@ const read = (text: string): Effect.Effect<FleetSecret["Type"], UsageError> => {
   return Effect.sync(() => make([first, ...others]))
 }
 
-/** None if the variable is not set: accounts then use keys from the environment and from files only. */
-export const fromConfig: Effect.Effect<Option.Option<FleetSecret["Type"]>, UsageError | ConfigError> = Effect.flatMap(
-  Config.option(Config.redacted(variable)),
-  (given) =>
-    Effect.transposeOption(
-      Option.map(Option.filter(given, (secret) => Redacted.value(secret).trim() !== ""), (secret) => read(Redacted.value(secret)))
-    )
-)
+/**
+ * The secret from `STOCK_SYNC_FLEET_SECRET`, or from the file that `STOCK_SYNC_FLEET_SECRET_FILE` names. None if neither is set: accounts
+ * then use keys from the environment and from files only.
+ */
+export const fromConfig: Effect.Effect<Option.Option<FleetSecret["Type"]>, UsageError | ConfigError, FileSystem.FileSystem> = Effect
+  .flatMap(SecretFile.secret(variable), (given) => Effect.transposeOption(Option.map(given, (secret) => read(Redacted.value(secret)))))
 
 /** For tests and programs that hold the secrets already. */
 export const layer = (...secrets: readonly [string, ...ReadonlyArray<string>]): Layer.Layer<FleetSecret> =>

@@ -1,13 +1,13 @@
 /**
- * Where the API key of an account is: in an environment variable, in a file, or sealed in the database. A reference never holds a key in
- * the clear, so it may be printed, except for the content of a sealed one.
+ * Where a secret of an account is, such as its API key: in an environment variable, in a file, or sealed in the database. A reference
+ * never holds a key in the clear, so it may be printed, except for the content of a sealed one.
  */
 import * as FileSystem from "@effect/platform/FileSystem"
+import { nearest } from "@plaza/cli-kit/ArgvLexer"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidAccount } from "./FleetError.js"
@@ -48,78 +48,139 @@ export const decode = (text: string): Option.Option<KeyReference> => {
   }
 }
 
+/**
+ * The reference of a text in the database. Any other text, which only somebody else can have written there, counts as sealed: it is never
+ * shown, and can't be opened.
+ */
+export const stored = (text: string): KeyReference => Option.getOrElse(decode(text), () => ({ _tag: "Sealed" as const, text }))
+
 /** A reference as the database stores it. */
-export const FromText: Schema.Schema<KeyReference, string> = Schema.transformOrFail(Schema.String, Parts, {
+export const FromText: Schema.Schema<KeyReference, string> = Schema.transform(Schema.String, Parts, {
   strict: true,
-  decode: (text, _options, ast) =>
-    Option.match(decode(text), {
-      onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "not a reference to a key")),
-      onSome: ParseResult.succeed
-    }),
-  encode: (reference) => ParseResult.succeed(encode(reference))
+  decode: stored,
+  encode
 })
 
 /** For listings: a sealed key shows only that it is sealed. */
 export const display = (reference: KeyReference): string => reference._tag === "Sealed" ? "sealed" : encode(reference)
 
-/** The reference for a `key` as it was written: `env:NAME`, `file:PATH`, or a key in the clear, which is sealed. */
+const invalidity = (account: string) => (message: string) => new InvalidAccount({ id: account, message: `account ${account}: ${message}` })
+
+/** Seals a text. A text that `before` holds already stays as it is there, so that importing again changes nothing. */
+export const seal = (
+  account: string,
+  text: string,
+  secret: FleetSecret.FleetSecret["Type"],
+  before: string | undefined
+): Effect.Effect<string> => {
+  const isSame = before !== undefined && secret.isCurrent(before) &&
+    Option.exists(Either.getRight(secret.open(account, before)), (opened) => Redacted.value(opened) === text)
+  return isSame ? Effect.succeed(before) : secret.seal(account, Redacted.make(text))
+}
+
+/** What a reference stands for, in messages. */
+const key = "key"
+
+const kinds = ["env", "file"]
+
+const lettersOf = (word: string): string => [...word].toSorted().join("")
+
+// A key that begins with a misspelt `env:` would be sealed, and only the service would refuse it.
+const misspelt = (text: string): string | undefined => {
+  const [, word] = /^([A-Za-z]{2,6}):/.exec(text) ?? []
+  if (word === undefined) return undefined
+  return kinds.find((kind) => lettersOf(kind) === lettersOf(word.toLowerCase())) ?? nearest(word.toLowerCase(), kinds)
+}
+
+/**
+ * The reference for a secret as it was written: `env:NAME`, `file:PATH`, or the secret in the clear, which is sealed. `what` names the
+ * secret in messages. A secret that `before` holds already keeps its sealed text.
+ */
 export const parse = (
   account: string,
   text: string,
-  secret: Option.Option<FleetSecret.FleetSecret["Type"]>
+  secret: Option.Option<FleetSecret.FleetSecret["Type"]>,
+  { before, what = key }: { readonly what?: string; readonly before?: KeyReference | undefined } = {}
 ): Effect.Effect<KeyReference, InvalidAccount> => {
-  const invalid = (message: string) => new InvalidAccount({ id: account, message: `account ${account}: ${message}` })
+  const invalid = invalidity(account)
   const written = text.trim()
-  if (written === "") return invalid("the key is missing: write env:NAME, file:PATH or the key itself")
+  if (written === "") return invalid(`the ${what} is missing: write env:NAME, file:PATH or the ${what} itself`)
   if (written.startsWith("sealed:"))
-    return invalid("the key begins with sealed:, which only the database uses: write env:NAME, file:PATH or the key itself")
+    return invalid(`the ${what} begins with sealed:, which only the database uses: write env:NAME, file:PATH or the ${what} itself`)
   return Option.match(decode(written), {
-    onSome: (reference) =>
-      reference._tag === "Env" && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(reference.name)
-        ? invalid("the name behind env: is not a variable name: use letters, digits and underscores")
-        : Effect.succeed(reference),
-    onNone: () =>
-      Option.match(secret, {
-        onNone: () => invalid(`a key in the clear requires ${FleetSecret.variable}: set it, or write env:NAME or file:PATH`),
+    onSome: (reference) => Effect.as(reference._tag === "Env" ? checkVariable(account, reference.name) : Effect.void, reference),
+    onNone: () => {
+      const meant = misspelt(written)
+      if (meant !== undefined) return invalid(`the ${what} has an unknown prefix: did you mean ${meant}:?`)
+      return Option.match(secret, {
+        onNone: () => invalid(`a ${what} in the clear requires ${FleetSecret.variable}: set it, or write env:NAME or file:PATH`),
         onSome: (service) =>
-          Effect.map(service.seal(account, Redacted.make(written)), (sealed): KeyReference => ({ _tag: "Sealed", text: sealed }))
+          Effect.map(seal(account, written, service, before?._tag === "Sealed" ? before.text : undefined), (text): KeyReference => ({
+            _tag: "Sealed",
+            text
+          }))
       })
+    }
   })
 }
 
-const problems: Readonly<Record<FleetSecret.SealProblem, string>> = {
-  malformed: "its sealed key is damaged: set the key again with fleet accounts update",
-  otherSecret: `its key is sealed with another secret: set ${FleetSecret.variable} to that secret`,
-  damaged: "its sealed key is damaged or belongs to another account: set the key again with fleet accounts update"
+/** Fails unless a text is the name of an environment variable. */
+export const checkVariable = (account: string, name: string): Effect.Effect<void, InvalidAccount> =>
+  /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+    ? Effect.void
+    : invalidity(account)("the name behind env: is not a variable name: use letters, digits and underscores")
+
+const problems: Readonly<Record<FleetSecret.SealProblem, (what: string) => string>> = {
+  malformed: (what) => `its sealed ${what} is damaged: set it again with fleet accounts update`,
+  otherSecret: (what) => `its ${what} is sealed with another secret: set ${FleetSecret.variable} to that secret`,
+  damaged: (what) => `its sealed ${what} is damaged or belongs to another account: set it again with fleet accounts update`
 }
 
-/** Reads the key that a reference names. */
+/** Opens a sealed text. */
+export const open = (
+  account: string,
+  text: string,
+  secret: Option.Option<FleetSecret.FleetSecret["Type"]>,
+  what: string
+): Effect.Effect<Redacted.Redacted, InvalidAccount> => {
+  const invalid = invalidity(account)
+  return Option.match(secret, {
+    onNone: () => invalid(`its ${what} is sealed: set ${FleetSecret.variable} for this runner`),
+    onSome: (service) => Either.mapLeft(service.open(account, text), (problem) => invalid(problems[problem](what)))
+  })
+}
+
+/** Reads a variable of the runner. */
+export const fromVariable = (account: string, name: string, what: string): Effect.Effect<Redacted.Redacted, InvalidAccount> => {
+  const invalid = invalidity(account)
+  return Config.string(name).pipe(
+    Effect.mapError(() => invalid(`the variable ${name} with its ${what} is not set: set it for this runner`)),
+    Effect.filterOrFail((text) => text.trim() !== "", () => invalid(`the variable ${name} is empty: write the ${what} there`)),
+    Effect.map((text) => Redacted.make(text.trim()))
+  )
+}
+
+/** Reads the secret that a reference names. */
 export const resolve = (
   account: string,
   reference: KeyReference,
-  secret: Option.Option<FleetSecret.FleetSecret["Type"]>
+  secret: Option.Option<FleetSecret.FleetSecret["Type"]>,
+  what = key
 ): Effect.Effect<Redacted.Redacted, InvalidAccount, FileSystem.FileSystem> => {
-  const invalid = (message: string) => new InvalidAccount({ id: account, message: `account ${account}: ${message}` })
-  const present = (text: string, where: string) =>
-    text.trim() === "" ? invalid(`${where} is empty: write the key there`) : Effect.succeed(Redacted.make(text.trim()))
+  const invalid = invalidity(account)
   switch (reference._tag) {
     case "Env":
-      return Config.string(reference.name).pipe(
-        Effect.mapError(() => invalid(`the variable ${reference.name} with its key is not set: set it for this runner`)),
-        Effect.flatMap((text) => present(text, `the variable ${reference.name}`))
-      )
+      return fromVariable(account, reference.name, what)
     case "File":
       return FileSystem.FileSystem.pipe(
         Effect.flatMap((files) => files.readFileString(reference.path)),
         Effect.mapError(() =>
-          invalid(`the file ${reference.path} with its key can't be read: create it on this runner and let its user read it`)
+          invalid(`the file ${reference.path} with its ${what} can't be read: create it on this runner and let its user read it`)
         ),
-        Effect.flatMap((text) => present(text, `the file ${reference.path}`))
+        Effect.filterOrFail((text) => text.trim() !== "", () => invalid(`the file ${reference.path} is empty: write the ${what} there`)),
+        Effect.map((text) => Redacted.make(text.trim()))
       )
     case "Sealed":
-      return Option.match(secret, {
-        onNone: () => invalid(`its key is sealed: set ${FleetSecret.variable} for this runner`),
-        onSome: (service) => Either.mapLeft(service.open(account, reference.text), (problem) => invalid(problems[problem]))
-      })
+      return open(account, reference.text, secret, what)
   }
 }

@@ -10,6 +10,7 @@ import * as MessageStorage from "@effect/cluster/MessageStorage"
 import * as RunnerAddress from "@effect/cluster/RunnerAddress"
 import * as RunnerHealth from "@effect/cluster/RunnerHealth"
 import * as Runners from "@effect/cluster/Runners"
+import * as RunnerStorage from "@effect/cluster/RunnerStorage"
 import * as ShardId from "@effect/cluster/ShardId"
 import * as Sharding from "@effect/cluster/Sharding"
 import * as ShardingConfig from "@effect/cluster/ShardingConfig"
@@ -18,6 +19,7 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,13 +28,17 @@ import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
 import * as FleetDatabase from "./FleetDatabase.js"
 import type { FleetDatabaseError } from "./FleetError.js"
-import { Ownership } from "./Ownership.js"
+import * as Leases from "./Leases.js"
+import { Ownership, type Term } from "./Ownership.js"
 
 /** Every runner of a fleet must use the same number: it decides the shard of an account. */
 export const shards = 300
 
 /** How long the locks of a runner hold that is out of touch with the database. Its accounts are served again 1 to 3 seconds later. */
 export const lockExpiration: Duration.Duration = Duration.seconds(6)
+
+/** How long after its start a renewal is trusted. The rest of the lock's time is for a request that has left by then. */
+const freshFor = Duration.seconds(4)
 
 const group = "default"
 
@@ -49,11 +55,21 @@ const config = (runner: RunnerAddress.RunnerAddress): Partial<ShardingConfig.Sha
 
 const client = Effect.gen(function*() {
   const { run, url } = yield* FleetDatabase.FleetDatabase
-  // The library compares times without a zone that the session's zone decides.
-  const address = FleetDatabase.withOptions(url, { search_path: FleetDatabase.schema, timezone: "UTC" })
+  const address = FleetDatabase.withOptions(url, {
+    search_path: FleetDatabase.schema,
+    // The library compares times without a zone that the session's zone decides.
+    timezone: "UTC",
+    // A statement that takes longer is of no use for the leases. The server ends the sessions of a frozen runner.
+    statement_timeout: 3_000,
+    idle_in_transaction_session_timeout: 3_000,
+    idle_session_timeout: 6_000
+  })
   return yield* run(PgClient.make({
     url: address,
     maxConnections: FleetDatabase.ownershipConnections,
+    connectTimeout: Duration.seconds(5),
+    // Sooner than the server ends them, so that none is used that the server has just ended.
+    idleTimeout: Duration.seconds(3),
     applicationName: "plaza-stock-sync fleet ownership"
   }))
 }).pipe(
@@ -75,14 +91,30 @@ export const migrate: Effect.Effect<void, FleetDatabaseError, FleetDatabase.Flee
 
 const make = (runner: RunnerAddress.RunnerAddress) =>
   Effect.gen(function*() {
+    const leases = yield* CurrentLeases
     const sharding = yield* Sharding.Sharding
     const ids = Array.from({ length: shards }, (_, index) => ShardId.make(group, index + 1))
+    const has = (shard: number) => Option.exists(Option.fromNullable(ids[shard - 1]), (id) => sharding.hasShardId(id))
     return {
       runner: runner.host,
       shardOf: (account) => sharding.getShardId(EntityId.make(account), group).id,
-      owned: Effect.sync(() => new Set(ids.filter((shard) => sharding.hasShardId(shard)).map(({ id }) => id)))
+      owned: Effect.sync(() =>
+        new Map(ids.flatMap(({ id }): ReadonlyArray<readonly [number, Term]> => {
+          const term = leases.termOf(id)
+          return term !== undefined && has(id) ? [[id, term]] : []
+        }))
+      ),
+      holds: (shard, term) => Effect.map(leases.isFresh(shard, term), (fresh) => fresh && has(shard))
     } satisfies Ownership["Type"]
   })
+
+class CurrentLeases extends Context.Tag("@plaza/stock-sync/fleet/CurrentLeases")<CurrentLeases, Leases.Leases>() {}
+
+/** The library's storage, which records the leases. */
+const storage = Layer.effectContext(Effect.map(RunnerStorage.RunnerStorage, (library) => {
+  const leases = Leases.make(library, freshFor)
+  return Context.make(CurrentLeases, leases).pipe(Context.add(RunnerStorage.RunnerStorage, leases.storage))
+})).pipe(Layer.provide(SqlRunnerStorage.layer), Layer.provide(client))
 
 /** A runner under a new name: after a restart it is another runner, so that nothing of the earlier process counts for it. */
 export const layer: Layer.Layer<Ownership, FleetDatabaseError | SqlError, FleetDatabase.FleetDatabase> = Layer.unwrapEffect(
@@ -93,7 +125,7 @@ export const layer: Layer.Layer<Ownership, FleetDatabaseError | SqlError, FleetD
       Layer.provide(Sharding.layer),
       // The database alone decides which runners are alive, by their heartbeats.
       Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop]),
-      Layer.provide([MessageStorage.layerNoop, Layer.provide(SqlRunnerStorage.layer, client)]),
+      Layer.provide([MessageStorage.layerNoop, storage]),
       Layer.provide(sharding)
     )
   })

@@ -104,11 +104,23 @@ export const make = (
   options: LedgerOptions
 ): Pick<
   Ledger["Type"],
-  "backlog" | "clockChanged" | "confirm" | "fail" | "nextDue" | "observe" | "recordRequest" | "release" | "requests" | "retryNow" | "take"
+  | "backlog"
+  | "clockChanged"
+  | "confirm"
+  | "fail"
+  | "nextDelayed"
+  | "nextDue"
+  | "observe"
+  | "recordRequest"
+  | "release"
+  | "requests"
+  | "retryNow"
+  | "take"
 > => ({
   backlog: run(TakeQueries.backlog(sql)),
   take: (selection) => run(TakeQueries.take(sql, selection)),
   nextDue: (maxAttempts) => run(TakeQueries.nextDue(sql, maxAttempts)),
+  nextDelayed: run(TakeQueries.nextDelayed(sql)),
   confirm: (send) => Effect.asVoid(run(OutcomeQueries.confirm(sql, options, send))),
   fail: (send, failed) => Effect.asVoid(run(OutcomeQueries.fail(sql, options, send, failed))),
   recordRequest: Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.asVoid(run(OutcomeQueries.recordRequest(sql, options, now)))),

@@ -165,6 +165,8 @@ export class Ledger extends Context.Tag("@plaza/stock-sync/ledger/Ledger")<Ledge
   readonly retryNow: Effect.Effect<void, LedgerFault>
   /** When the next delayed product is due. Ignores quarantined products, and products with this many attempts or more. */
   readonly nextDue: (maxAttempts: Option.Option<number>) => Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault>
+  /** When the next delayed or quarantined product is due. */
+  readonly nextDelayed: Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault>
   /** Releases quarantined products: these, or all. Returns the released ones. Works beside a running worker. */
   readonly release: (products: Option.Option<ReadonlyArray<string>>) => Effect.Effect<ReadonlyArray<ProductId>, LedgerFault>
   /**

@@ -103,6 +103,12 @@ export const nextDue = (
     Option.map(({ at }) => at)
   )
 
+export const nextDelayed = (sql: SqlClient.SqlClient): Effect.Effect<Option.Option<DateTime.Utc>, SqlError | ParseError> =>
+  Effect.map(
+    due(sql`SELECT due_at AS at FROM product WHERE due_at IS NOT NULL AND part <> 'excluded' ORDER BY due_at LIMIT 1`),
+    Option.map(({ at }) => at)
+  )
+
 const waitingByPriority = LedgerRows.all(Schema.Struct({ priority: LedgerRows.Priority, n: Schema.Int, since: LedgerRows.Instant }))
 const oldestProduct = LedgerRows.first(Schema.Struct({ id: ProductId, since: LedgerRows.Instant }))
 const oldestConfirmation = LedgerRows.first(Schema.Struct({ since: LedgerRows.Instant }))

@@ -133,7 +133,6 @@ const reconciliation = (event: StampedEvent, before: Before): Failure | undefine
 
 const count = (event: StampedEvent): Effect.Effect<void> => {
   if (event._tag === "LedgerChanged") return event.ledger._tag === "Failing" ? Metric.increment(Metrics.ledgerFaults) : Effect.void
-  if (event._tag === "Reconciled") return Metric.set(Metrics.drift, event.differing)
   if (event._tag !== "Sent") return Effect.void
   const sent = Effect.zipRight(
     Metric.increment(Metric.tagged(Metrics.sends, "outcome", event.outcome)),
@@ -146,17 +145,27 @@ const count = (event: StampedEvent): Effect.Effect<void> => {
     : sent
 }
 
+/**
+ * Logs events that follow a state, and counts them. A program that works for many accounts logs their regular events at a lower level.
+ */
+export const writer = (
+  first: State,
+  levelOf: (level: LogLevel.LogLevel) => LogLevel.LogLevel = (level) => level
+): (event: StampedEvent) => Effect.Effect<void> => {
+  let before: Before = first
+  return (event) =>
+    Effect.suspend(() => {
+      const { event: name, fields, level } = lineOf(event, before)
+      before = { ...reduce(before, event), reconciliation: reconciliation(event, before) }
+      return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(levelOf(level), name), fields))
+    })
+}
+
 /** Logs until the scope closes, including the events that are queued by then. */
 export const layer: Layer.Layer<never, never, SyncStatus> = Layer.scopedDiscard(Effect.gen(function*() {
   const status = yield* SyncStatus
   const events = yield* status.subscribe
-  let before: Before = yield* status.state
-  const write = (event: StampedEvent) =>
-    Effect.suspend(() => {
-      const { event: name, fields, level } = lineOf(event, before)
-      before = { ...reduce(before, event), reconciliation: reconciliation(event, before) }
-      return Effect.zipRight(count(event), Effect.annotateLogs(Effect.logWithLevel(level, name), fields))
-    })
+  const write = writer(yield* status.state)
   yield* Effect.addFinalizer(() => Effect.flatMap(Queue.takeAll(events), Effect.forEach(write, { discard: true })))
   yield* Effect.forkScoped(Effect.forever(Effect.flatMap(Queue.take(events), write)))
 }))

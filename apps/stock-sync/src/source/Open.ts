@@ -3,6 +3,7 @@
  */
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Path from "@effect/platform/Path"
 import type { Row } from "@plaza/tabular/Stock"
 import * as Clock from "effect/Clock"
@@ -84,9 +85,18 @@ const traced = (name: string, source: Source["Type"]): Source["Type"] => {
   }
 }
 
-/** The source of the options, until the scope closes. */
+/** The source of the options, until the scope closes. An address is read by a client of its own. */
 export const make = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> =>
-  origin(options).pipe(
+  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.makeOnNode(http)))
+
+/** The source of the options. It holds no connection between two reads. An address is read by the given client. */
+export const makeShared = (options: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | HttpClient.HttpClient> =>
+  makeFrom(options, (http) => Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.make(http)))
+
+type Http<R> = (options: SourceOptions & { readonly poll: Duration.Duration }) => Effect.Effect<Source["Type"], SourceFailure, R>
+
+const makeFrom = <R>(options: SourceOptions, http: Http<R>): Effect.Effect<Source["Type"], SourceFailure, Files | R> =>
+  origin(options, http).pipe(
     Effect.flatMap((source) =>
       options.rules === undefined ? Effect.succeed(source) : ApplyRules.make(source, { ...options.rules, ...finished(options) })
     ),
@@ -125,7 +135,7 @@ export const open = (options: SourceOptions): Stream.Stream<Row, SourceFailure, 
     return Option.match(yield* source.open(Option.none()), { onNone: () => Stream.empty, onSome: ({ rows }) => rows })
   }))
 
-const origin = (given: SourceOptions): Effect.Effect<Source["Type"], SourceFailure, Files | Scope.Scope> => {
+const origin = <R>(given: SourceOptions, http: Http<R>): Effect.Effect<Source["Type"], SourceFailure, Files | R> => {
   const options = { ...given, ...finished(given), poll: given.poll ?? defaultPoll }
   const { source } = options
   switch (SourceUri.kindOf(source)) {
@@ -134,7 +144,7 @@ const origin = (given: SourceOptions): Effect.Effect<Source["Type"], SourceFailu
     case "file":
       return File.make({ ...options, path: source })
     case "http":
-      return Effect.flatMap(Effect.promise(() => import("./Http.js")), (module) => module.makeOnNode(options))
+      return http(options)
     case "postgres":
       return Effect.flatMap(Effect.promise(() => import("./sql/Postgres.js")), (module) => module.make(options))
     case "mysql":

@@ -29,11 +29,17 @@ export class AccountBinding extends Context.Tag("@plaza/stock-sync/sync/AccountB
    * ledger is not bound.
    */
   readonly bind: (mayContinue: Effect.Effect<boolean>) => Effect.Effect<void, LedgerFault | OtherAccount | WrongAddress, Ledger>
+  /** The identified account; none before. */
+  readonly identity: Effect.Effect<Option.Option<Account>>
 }>() {}
 
-/** The account by its base URL and key. The service may show its id. */
+/**
+ * The account by its base URL and key. The service may show its id. With an earlier identity, the service is not asked and delayed
+ * products stay delayed.
+ */
 export const layer = (
-  key: Omit<Account, "id">
+  key: Omit<Account, "id">,
+  earlier: Option.Option<Account> = Option.none()
 ): Layer.Layer<AccountBinding, never, AccountBreaker | Profiles | RateLimit.RateLimit | SyncStatus> =>
   Layer.effect(
     AccountBinding,
@@ -43,7 +49,7 @@ export const layer = (
       const status = yield* SyncStatus
       const profiles = yield* Effect.context<Profiles>()
       const isFirst = yield* Ref.make(true)
-      const identified = yield* Ref.make(Option.none<Account>())
+      const identified = yield* Ref.make(earlier)
 
       /** Requests the id until the service responds, or once if the account is known without it. The breaker spaces the requests. */
       const requestId = (
@@ -88,13 +94,14 @@ export const layer = (
         })
 
       return {
+        identity: Ref.get(identified),
         bind: (mayContinue) =>
           Effect.gen(function*() {
             const ledger = yield* Ledger
             if (yield* Ref.get(isFirst)) {
               yield* rateLimit.occupy(yield* ledger.requests)
               // A restart is a reason to retry what an earlier process gave up.
-              yield* ledger.retryNow
+              if (Option.isNone(earlier)) yield* ledger.retryNow
               yield* Ref.set(isFirst, false)
             }
             const account = yield* identify(mayContinue)

@@ -11,6 +11,8 @@ export interface Options {
   readonly share: number
   readonly rateLimit: number
   readonly rateWindow: Duration.Duration
+  /** The first request does not come before this time (default: now). */
+  readonly notBefore?: MonotonicClock.MonotonicMillis | undefined
 }
 
 export class BackgroundPace extends Context.Tag("@plaza/stock-sync/sync/BackgroundPace")<BackgroundPace, {
@@ -20,12 +22,14 @@ export class BackgroundPace extends Context.Tag("@plaza/stock-sync/sync/Backgrou
   readonly record: Effect.Effect<void>
 }>() {}
 
-export const layer = ({ rateLimit, rateWindow, share }: Options): Layer.Layer<BackgroundPace> =>
+export const layer = (
+  { notBefore = Number.NEGATIVE_INFINITY, rateLimit, rateWindow, share }: Options
+): Layer.Layer<BackgroundPace> =>
   Layer.effect(
     BackgroundPace,
     Effect.gen(function*() {
       const interval = share > 0 ? Duration.toMillis(rateWindow) / (rateLimit * share) : Number.POSITIVE_INFINITY
-      const nextAt = yield* Ref.make<MonotonicClock.MonotonicMillis>(share > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY)
+      const nextAt = yield* Ref.make<MonotonicClock.MonotonicMillis>(share > 0 ? notBefore : Number.POSITIVE_INFINITY)
       return {
         nextAt: Ref.get(nextAt),
         record: Effect.flatMap(MonotonicClock.now, (now) => Ref.set(nextAt, now + interval))

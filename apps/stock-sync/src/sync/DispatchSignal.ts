@@ -3,17 +3,31 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Ref from "effect/Ref"
 
 export class DispatchSignal extends Context.Tag("@plaza/stock-sync/sync/DispatchSignal")<DispatchSignal, {
   /** Several notifications before the next `wait` count as one. */
   readonly notify: Effect.Effect<void>
+  /** Runs work that may make products due, and notifies at its end. */
+  readonly during: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Whether `wait` would return at once, or work of `during` is running. */
+  readonly isExpected: Effect.Effect<boolean>
   readonly wait: Effect.Effect<void>
 }>() {}
 
 export const layer: Layer.Layer<DispatchSignal> = Layer.effect(
   DispatchSignal,
-  Effect.map(Queue.sliding<void>(1), (queue) => ({
-    notify: Effect.asVoid(Queue.offer(queue, undefined)),
-    wait: Queue.take(queue)
-  }))
+  Effect.gen(function*() {
+    const queue = yield* Queue.sliding<void>(1)
+    const running = yield* Ref.make(0)
+    const notify = Effect.asVoid(Queue.offer(queue, undefined))
+    const add = (count: number) => Ref.update(running, (before) => before + count)
+    return {
+      notify,
+      // Notifies first: in between, the dispatcher must not find nothing expected.
+      during: (work) => Effect.acquireUseRelease(add(1), () => work, () => Effect.zipRight(notify, add(-1))),
+      isExpected: Effect.zipWith(Ref.get(running), Queue.size(queue), (works, notifications) => works > 0 || notifications > 0),
+      wait: Queue.take(queue)
+    }
+  })
 )

@@ -5,6 +5,7 @@
 import { Plaza, RateLimit, Store } from "@plaza/client"
 import type { CircuitBreaker } from "@plaza/client"
 import type { ProductId } from "@plaza/domain/Ids"
+import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -31,9 +32,57 @@ export interface Options {
   readonly stopWithin: Duration.Duration
   /** The delay after the first refusal of a quarantined product; it doubles with each further refusal. */
   readonly retryRefusedAfter: Duration.Duration
-  /** Runs until it is interrupted, or until nothing is due or can be sent. */
-  readonly until: "stopped" | "idle"
 }
+
+/** When a dispatcher ends by itself. */
+export interface Until<A> {
+  /** Delayed products with this many attempts or more are not waited for. */
+  readonly maxAttempts: Option.Option<number>
+  /** The end if nothing is due and nothing in flight, with the time of the next delayed product. */
+  readonly whenNothingDue: (
+    nextDue: Option.Option<DateTime.Utc>
+  ) => Effect.Effect<Option.Option<A>, LedgerFault, DispatchSignal | Ledger | Reassertion>
+  /** Ends a wait for the circuit breaker; none: it lasts as long as it takes. */
+  readonly whenBlocked: Option.Option<Effect.Effect<A, never, AccountBreaker>>
+}
+
+/** Runs until it is interrupted. */
+export const untilStopped: Until<never> = {
+  maxAttempts: Option.none(),
+  whenNothingDue: () => Effect.succeedNone,
+  whenBlocked: Option.none()
+}
+
+/** Ends when nothing is due or can be sent, after a limited number of attempts. */
+export const untilIdle: Until<OnceLimits.Ended> = {
+  maxAttempts: Option.some(OnceLimits.maxAttempts),
+  whenNothingDue: (nextDue) => Effect.succeed(Option.isNone(nextDue) ? Option.some({ _tag: "Idle" }) : Option.none()),
+  whenBlocked: Option.some(OnceLimits.awaitBreakerLimit)
+}
+
+/** A product that is due sooner is waited for. */
+const quietFor = Duration.seconds(5)
+
+/**
+ * Ends when no product is due within seconds and none is expected, with the time when the next one is due: a delayed or quarantined
+ * one, or one whose stock is sent again. Waits for the service as long as it takes.
+ */
+export const untilQuiet: Until<Option.Option<DateTime.Utc>> = {
+  ...untilStopped,
+  whenNothingDue: () =>
+    Effect.gen(function*() {
+      const ledger = yield* Ledger
+      const reassertion = yield* Reassertion
+      const signal = yield* DispatchSignal
+      const times = [...Option.toArray(yield* ledger.nextDelayed), ...Option.toArray(yield* reassertion.nextAt)]
+      const next = times.reduce<DateTime.Utc | undefined>((first, at) => first === undefined ? at : DateTime.min(first, at), undefined)
+      const isSoon = next !== undefined && DateTime.distance(yield* DateTime.now, next) <= Duration.toMillis(quietFor)
+      // Last: a snapshot may have been applied during the statements above.
+      return isSoon || (yield* signal.isExpected) ? Option.none() : Option.some(Option.fromNullable(next))
+    })
+}
+
+class End<A> extends Data.TaggedError("End")<{ readonly value: A }> {}
 
 type Requirements = AccountBreaker | DispatchSignal | Ledger | RateLimit.RateLimit | Reassertion | Store | SyncStatus
 
@@ -41,11 +90,11 @@ type Requirements = AccountBreaker | DispatchSignal | Ledger | RateLimit.RateLim
 const pollInterval = Duration.seconds(5)
 
 /**
- * Runs until the ledger fails, the fiber is interrupted or, with `until: "idle"`, nothing is due. Then it starts no further request
- * and waits for those in flight, at most for `stopWithin`; unfinished ones are doubtful.
+ * Runs until the ledger fails, the fiber is interrupted or the end of `until` is reached. Then it starts no further request and waits
+ * for those in flight, at most for `stopWithin`; unfinished ones are doubtful.
  */
-export const run = ({ concurrency, retryRefusedAfter, stopWithin, until }: Options): Effect.Effect<
-  OnceLimits.Ended,
+export const run = <A>({ concurrency, retryRefusedAfter, stopWithin }: Options, until: Until<A>): Effect.Effect<
+  A,
   LedgerFault,
   Requirements
 > =>
@@ -120,9 +169,12 @@ export const run = ({ concurrency, retryRefusedAfter, stopWithin, until }: Optio
       )
 
     /** Waits until a product may be due. */
-    const awaitDue: Effect.Effect<Option.Option<OnceLimits.Ended>, LedgerFault> = Effect.gen(function*() {
-      const nextDue = yield* ledger.nextDue(until === "idle" ? Option.some(OnceLimits.maxAttempts) : Option.none())
-      if (until === "idle" && Option.isNone(nextDue) && (yield* FiberSet.size(inFlight)) === 0) return Option.some({ _tag: "Idle" })
+    const awaitDue: Effect.Effect<Option.Option<A>, LedgerFault, DispatchSignal | Ledger | Reassertion> = Effect.gen(function*() {
+      const nextDue = yield* ledger.nextDue(until.maxAttempts)
+      if ((yield* FiberSet.size(inFlight)) === 0) {
+        const ended = yield* until.whenNothingDue(nextDue)
+        if (Option.isSome(ended)) return ended
+      }
       const now = yield* DateTime.now
       const untilDue = Option.map(nextDue, (at) => Duration.millis(Math.max(1, DateTime.distance(now, at))))
       const waits = [...Option.toArray(untilDue), ...Option.toArray(yield* reassertion.delay)]
@@ -133,9 +185,13 @@ export const run = ({ concurrency, retryRefusedAfter, stopWithin, until }: Optio
     /** A half-open permit is used with nothing else in flight. */
     const acquirePermit = Effect.flatMap(breaker.acquire,
       (permit) => permit.halfOpen ? Effect.zipRight(allFinished, breaker.acquire) : Effect.succeed(permit))
-    const acquireOrEnd = until === "idle"
-      ? Effect.raceFirst(Effect.map(OnceLimits.awaitBreakerLimit, Either.left), Effect.map(acquirePermit, Either.right))
-      : Effect.map(acquirePermit, Either.right)
+    const acquireOrEnd: Effect.Effect<Either.Either<CircuitBreaker.Permit<ProductId>, A>, never, AccountBreaker> = Option.match(
+      until.whenBlocked,
+      {
+        onNone: () => Effect.map(acquirePermit, Either.right),
+        onSome: (blocked) => Effect.raceFirst(Effect.map(blocked, Either.left), Effect.map(acquirePermit, Either.right))
+      }
+    )
 
     const dispatchOne = Effect.gen(function*() {
       yield* capacity.take(1)
@@ -150,17 +206,19 @@ export const run = ({ concurrency, retryRefusedAfter, stopWithin, until }: Optio
       return Option.none()
     })
 
-    const loop: Effect.Effect<OnceLimits.Ended, LedgerFault, AccountBreaker> = Effect.flatMap(
+    const loop: Effect.Effect<A, LedgerFault, AccountBreaker | DispatchSignal | Ledger | Reassertion> = Effect.flatMap(
       dispatchOne,
       Option.match({ onNone: () => loop, onSome: Effect.succeed })
     )
 
     const drain = Effect.raceFirst(Effect.interruptible(allFinished), Effect.interruptible(Effect.sleep(stopWithin)))
     // The loop's end is a failure here. A race would return before the fibers that it interrupts have ended.
-    return yield* Effect.all([FiberSet.join(inFlight), Effect.flatMap(loop, Effect.fail)], { concurrency: "unbounded", discard: true })
-      .pipe(
-        Effect.zipRight(Effect.never),
-        Effect.catchTags({ Idle: Effect.succeed<OnceLimits.Ended>, Open: Effect.succeed<OnceLimits.Ended> }),
-        Effect.ensuring(drain)
-      )
+    return yield* Effect.all([FiberSet.join(inFlight), Effect.flatMap(loop, (value) => Effect.fail(new End({ value })))], {
+      concurrency: "unbounded",
+      discard: true
+    }).pipe(
+      Effect.zipRight(Effect.never),
+      Effect.catchTag("End", ({ value }) => Effect.succeed(value)),
+      Effect.ensuring(drain)
+    )
   }))

@@ -5,6 +5,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { Ledger } from "../ledger/Ledger.js"
+import type { LedgerFault } from "../ledger/LedgerError.js"
 import { BackgroundPace } from "./BackgroundPace.js"
 import * as MonotonicClock from "./MonotonicClock.js"
 
@@ -13,6 +15,8 @@ export class Reassertion extends Context.Tag("@plaza/stock-sync/sync/Reassertion
   readonly confirmedBefore: Effect.Effect<Option.Option<DateTime.Utc>>
   /** The wait for the next reassertion; none if one is possible now, or none ever is. */
   readonly delay: Effect.Effect<Option.Option<Duration.Duration>>
+  /** When the oldest confirmed stock may be sent again; none if it never is. */
+  readonly nextAt: Effect.Effect<Option.Option<DateTime.Utc>, LedgerFault, Ledger>
   /** Counts a reassertion that is sent now. */
   readonly record: Effect.Effect<void>
 }>() {}
@@ -27,6 +31,14 @@ export const layer = (after: Duration.Duration): Layer.Layer<Reassertion, never,
       return {
         confirmedBefore: Effect.flatMap(remaining, (millis) =>
           millis > 0 ? Effect.succeedNone : Effect.map(DateTime.now, (now) => Option.some(DateTime.subtractDuration(now, after)))),
+        nextAt: Effect.gen(function*() {
+          const wait = Math.max(0, yield* remaining)
+          if (!Number.isFinite(wait)) return Option.none()
+          const ledger = yield* Ledger
+          const { oldestConfirmation } = yield* ledger.backlog
+          const paced = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
+          return Option.map(oldestConfirmation, (at) => DateTime.max(paced, DateTime.addDuration(at, after)))
+        }),
         delay: Effect.map(remaining, (millis) =>
           millis > 0 && Number.isFinite(millis) ? Option.some(Duration.millis(Math.ceil(millis))) : Option.none()),
         record: pace.record
@@ -38,5 +50,6 @@ export const layer = (after: Duration.Duration): Layer.Layer<Reassertion, never,
 export const layerDisabled: Layer.Layer<Reassertion> = Layer.succeed(Reassertion, {
   confirmedBefore: Effect.succeedNone,
   delay: Effect.succeedNone,
+  nextAt: Effect.succeedNone,
   record: Effect.void
 })

@@ -76,17 +76,20 @@ const reconcile = Effect.fn("StockSync.reconcile")(function*({ path, resend }: O
   yield* status.publish({ _tag: "Reconciled", products, differing, resent: resend })
 })
 
-/** Reconciles at an interval until the ledger fails. */
-export const run = (options: Options): Effect.Effect<
+/** Reconciles at an interval until the ledger fails. The reference has the next time. */
+export const run = (options: Options, next: Ref.Ref<MonotonicClock.MonotonicMillis>): Effect.Effect<
   never,
   LedgerFault,
   BackgroundPace | DispatchSignal | Ledger | Operations | SyncStatus
 > =>
   Effect.gen(function*() {
+    const signal = yield* DispatchSignal
     const status = yield* SyncStatus
     const reported = Effect.catchAll(reconcile(options), (failure) =>
       failure._tag === "LedgerFault" ?
         Effect.fail(failure) :
         Effect.flatMap(FailureEvent.make("service", failure), (event) => status.publish({ _tag: "ReconciliationFailed", failure: event })))
-    return yield* Effect.forever(Effect.zipRight(reported, Effect.sleep(options.every)))
+    const plan = Effect.flatMap(MonotonicClock.now, (now) => Ref.set(next, now + Duration.toMillis(options.every)))
+    const awaitNext = Effect.flatMap(Ref.get(next), MonotonicClock.sleepUntil)
+    return yield* Effect.forever(Effect.zipRight(awaitNext, signal.during(Effect.zipRight(reported, plan))))
   })

@@ -18,30 +18,45 @@ import { type Snapshot, Source, type SourceFailure } from "../source/Source.js"
 import * as Backoff from "./Backoff.js"
 import { DispatchSignal } from "./DispatchSignal.js"
 import * as FailureEvent from "./FailureEvent.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 import { SyncStatus } from "./SyncStatus.js"
 
 export class SnapshotIngest extends Context.Tag("@plaza/stock-sync/sync/SnapshotIngest")<SnapshotIngest, {
   /** Reads the source once. */
   readonly ingest: Effect.Effect<void, LedgerFault | SnapshotHeld | SourceFailure, Ledger>
   /**
-   * Reads the source until the ledger fails. Skips a version that was applied or held before, also with an earlier opening of the
-   * ledger, unless the ledger no longer has that snapshot.
+   * Reads the source once, if it has changed or a held snapshot was confirmed. Publishes its failures. The ledger is not used for an
+   * unchanged source without a held snapshot. Returns whether a snapshot was applied.
    */
-  readonly run: Effect.Effect<never, LedgerFault, Ledger>
+  readonly poll: Effect.Effect<boolean, LedgerFault, Ledger>
+  /**
+   * Reads the source until the ledger fails, the first time now or when it is due again. Skips a version that was applied or held
+   * before, also with an earlier opening of the ledger, unless the ledger no longer has that snapshot.
+   */
+  readonly run: (first: "now" | "later") => Effect.Effect<never, LedgerFault, Ledger>
+  readonly progress: Effect.Effect<Progress>
 }>() {}
 
 const backoff: Backoff.Backoff = { first: Duration.seconds(2), longest: Duration.minutes(1) }
 // Another process confirms a held snapshot in the ledger, which gives no signal.
 const confirmationPollInterval = Duration.seconds(5)
 
-interface Progress {
+/** What is known of the source. */
+export interface Progress {
   /** The version of the source that was last applied or held. */
   readonly version: Option.Option<string>
   /** Identifies the ledger's snapshot of that version. A ledger that was removed or restored has another one. */
   readonly ledgerSnapshot: string | undefined
   /** Failures since the source was last read. */
   readonly failures: number
+  /** When it was last read, or its reading failed. */
+  readonly triedAt: MonotonicClock.MonotonicMillis | undefined
 }
+
+export const unread: Progress = { version: Option.none(), ledgerSnapshot: undefined, failures: 0, triedAt: undefined }
+
+/** The delay after so many failures in a row. */
+export const retryDelay = (failures: number): Effect.Effect<Duration.Duration> => Backoff.delay(backoff, failures)
 
 const snapshotIdentity = Effect.gen(function*() {
   const ledger = yield* Ledger
@@ -57,7 +72,8 @@ const isConfirmed = Effect.gen(function*() {
 })
 
 export const layer = (
-  policy: SnapshotPolicy
+  policy: SnapshotPolicy,
+  earlier: Progress = unread
 ): Layer.Layer<SnapshotIngest, never, DispatchSignal | Source | SyncStatus> =>
   Layer.effect(
     SnapshotIngest,
@@ -65,7 +81,7 @@ export const layer = (
       const signal = yield* DispatchSignal
       const source = yield* Source
       const status = yield* SyncStatus
-      const progress = yield* Ref.make<Progress>({ version: Option.none(), ledgerSnapshot: undefined, failures: 0 })
+      const progress = yield* Ref.make(earlier)
       const update = (change: Partial<Progress>) => Ref.update(progress, (before) => ({ ...before, ...change }))
 
       const recordVersion = (version: Option.Option<string>) =>
@@ -98,46 +114,50 @@ export const layer = (
 
       const ingest = Effect.scoped(Effect.gen(function*() {
         const snapshot = yield* source.open((yield* Ref.get(progress)).version)
-        yield* Option.match(snapshot, {
-          onNone: () => status.publish({ _tag: "SourceUnchanged" }),
-          onSome: applySnapshot
+        return yield* Option.match(snapshot, {
+          onNone: () => Effect.as(status.publish({ _tag: "SourceUnchanged" }), false),
+          onSome: (opened) => Effect.as(applySnapshot(opened), true)
         })
       })).pipe(
         Effect.tap(() => update({ failures: 0 })),
         Effect.tapErrorTag("SnapshotHeld", () => update({ failures: 0 })),
         Effect.tapErrorTag("SourceError", publishFailure),
         Effect.tapErrorTag("SourceUnreachable", publishFailure),
-        Effect.ensuring(signal.notify)
+        Effect.ensuring(Effect.flatMap(MonotonicClock.now, (triedAt) => update({ triedAt }))),
+        signal.during
       )
 
-      const ingestAgain = Effect.gen(function*() {
+      const poll = Effect.gen(function*() {
         // A confirmed snapshot is read again although the source has not changed.
         if ((yield* status.state).source.held !== undefined && (yield* isConfirmed)) yield* update({ version: Option.none() })
-        yield* Effect.catchTags(ingest, {
-          SnapshotHeld: () => Effect.void,
-          SourceError: () => Effect.void,
-          SourceUnreachable: () => Effect.void
-        })
+        const none = () => Effect.succeed(false)
+        return yield* Effect.catchTags(ingest, { SnapshotHeld: none, SourceError: none, SourceUnreachable: none })
       })
 
       /** Waits until the source changes, a backoff ends or a held snapshot is confirmed. */
       const awaitNext = (changes: Queue.Dequeue<void>): Effect.Effect<void, LedgerFault, Ledger> =>
         Effect.gen(function*() {
           const { failures } = yield* Ref.get(progress)
-          if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* Backoff.delay(backoff, failures)))
+          if (failures > 0) return yield* Effect.asVoid(Effect.timeoutOption(Queue.take(changes), yield* retryDelay(failures)))
           if ((yield* status.state).source.held === undefined) return yield* Queue.take(changes)
           const changed = yield* Effect.timeoutOption(Queue.take(changes), confirmationPollInterval)
           if (Option.isNone(changed) && !(yield* isConfirmed)) yield* awaitNext(changes)
         })
 
-      const run = Effect.scoped(Effect.gen(function*() {
+      const first = Effect.gen(function*() {
         const { ledgerSnapshot } = yield* Ref.get(progress)
         if (ledgerSnapshot !== (yield* snapshotIdentity)) yield* update({ version: Option.none() })
-        const changes = yield* Queue.sliding<void>(1)
-        yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
-        return yield* Effect.forever(Effect.zipRight(ingestAgain, awaitNext(changes)))
-      }))
+        return yield* poll
+      })
 
-      return { ingest, run }
+      const run = (when: "now" | "later") =>
+        Effect.scoped(Effect.gen(function*() {
+          const changes = yield* Queue.sliding<void>(1)
+          yield* Effect.forkScoped(Stream.runForEach(source.changes, () => Queue.offer(changes, undefined)))
+          if (when === "now") yield* signal.during(first)
+          return yield* Effect.forever(Effect.zipRight(awaitNext(changes), poll))
+        }))
+
+      return { ingest: Effect.asVoid(ingest), poll, run, progress: Ref.get(progress) }
     })
   )

@@ -123,7 +123,8 @@ const eventCapacity = 4096
 
 const none: OutcomeCount = { count: 0, at: undefined }
 
-const initial = (now: DateTime.Utc): State => ({
+/** The state of a worker that starts now. */
+export const initial = (now: DateTime.Utc): State => ({
   startedAt: now,
   owner: undefined,
   account: { _tag: "Starting", since: now },
@@ -195,9 +196,14 @@ export const reduce = (state: State, event: StampedEvent): State => ({
 
 export const layer: Layer.Layer<SyncStatus> = Layer.effect(
   SyncStatus,
+  Effect.flatMap(DateTime.now, (now) => make(initial(now), eventCapacity))
+)
+
+/** Continues an earlier state. A subscriber loses events that are older than the last so many. */
+export const make = (earlier: State, capacity: number): Effect.Effect<SyncStatus["Type"]> =>
   Effect.gen(function*() {
-    const state = yield* Ref.make(initial(yield* DateTime.now))
-    const events = yield* PubSub.sliding<StampedEvent>(eventCapacity)
+    const state = yield* Ref.make(earlier)
+    const events = yield* PubSub.sliding<StampedEvent>(capacity)
     return {
       state: Ref.get(state),
       publish: (event) =>
@@ -208,4 +214,3 @@ export const layer: Layer.Layer<SyncStatus> = Layer.effect(
       subscribe: PubSub.subscribe(events)
     }
   })
-)

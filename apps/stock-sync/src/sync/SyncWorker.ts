@@ -1,8 +1,10 @@
 /**
  * The sync engine: the source determines the wanted stock, and products whose confirmed stock differs are sent, the most urgent first.
- * `run` continues until it is stopped and opens a failed ledger again; `once` ends when nothing is due.
+ * `run` continues until it is stopped and opens a failed ledger again; `once` ends when nothing is due; `poll` and `untilQuiet` are the
+ * steps of a program that keeps many accounts and runs each of them only when it has work.
  */
 import type { Operations, Profiles, RateLimit, Store } from "@plaza/client"
+import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,6 +12,7 @@ import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type { CurrentLedger } from "../ledger/CurrentLedger.js"
 import { type Account, Ledger } from "../ledger/Ledger.js"
 import type { LedgerFault, LedgerInUse, OtherAccount, SnapshotHeld } from "../ledger/LedgerError.js"
@@ -21,13 +24,14 @@ import * as BackgroundPace from "./BackgroundPace.js"
 import * as Dispatcher from "./Dispatcher.js"
 import * as DispatchSignal from "./DispatchSignal.js"
 import * as LedgerSession from "./LedgerSession.js"
+import * as MonotonicClock from "./MonotonicClock.js"
 import * as OnceLimits from "./OnceLimits.js"
 import * as Reassertion from "./Reassertion.js"
 import * as Reconciliation from "./Reconciliation.js"
 import * as SnapshotIngest from "./SnapshotIngest.js"
-import { SyncStatus } from "./SyncStatus.js"
+import * as SyncStatus from "./SyncStatus.js"
 
-interface OnceOptions extends Omit<Dispatcher.Options, "until"> {
+interface OnceOptions extends Dispatcher.Options {
   /** The account of the key, without the id, which the service may show. */
   readonly account: Omit<Account, "id">
   readonly policy: SnapshotPolicy
@@ -46,14 +50,38 @@ export interface Options<R> extends OnceOptions {
   readonly sourceIncludesSales: boolean
 }
 
-type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | SyncStatus | Store
+/** What a worker of `untilQuiet` knows when it ends, for the next one of the account. */
+export interface Carried {
+  /** None before the service has identified the account. */
+  readonly identity: Option.Option<Account>
+  readonly source: SnapshotIngest.Progress
+  readonly status: SyncStatus.State
+  /** When the list of the store's products is read next. */
+  readonly reconcileAt: MonotonicClock.MonotonicMillis
+  /** When the next background request may follow. */
+  readonly backgroundAt: MonotonicClock.MonotonicMillis
+}
 
-const services = ({ account, policy }: OnceOptions) =>
-  Layer.mergeAll(AccountBinding.layer(account), SnapshotIngest.layer(policy)).pipe(
+const unknown = { identity: Option.none<Account>(), source: SnapshotIngest.unread }
+
+/** For the first worker of an account. */
+export const nothingCarried: Effect.Effect<Carried> = Effect.map(Effect.all([DateTime.now, MonotonicClock.now]), ([wall, now]) => ({
+  ...unknown,
+  status: SyncStatus.initial(wall),
+  reconcileAt: now,
+  backgroundAt: now
+}))
+
+type Requirements = Operations | Profiles | RateLimit.RateLimit | Source | SyncStatus.SyncStatus | Store
+
+const services = ({ account, policy }: OnceOptions, { identity, source }: Pick<Carried, "identity" | "source"> = unknown) =>
+  Layer.mergeAll(AccountBinding.layer(account, identity), SnapshotIngest.layer(policy, source)).pipe(
     Layer.provideMerge(Layer.mergeAll(AccountBreaker.layer, DispatchSignal.layer))
   )
 
-const background = ({ reassert, reconcile, sourceIncludesSales }: Omit<Options<never>, "ledger">) => {
+const background = (
+  { reassert, reconcile, sourceIncludesSales }: Pick<Options<never>, "reassert" | "reconcile" | "sourceIncludesSales">
+) => {
   // Reconciliation finds the differences that reassertion would overwrite blindly, so only one of them uses the background requests.
   const reassertion = sourceIncludesSales && reconcile === undefined ? Reassertion.layer(reassert.after) : Reassertion.layerDisabled
   return Layer.provideMerge(reassertion, BackgroundPace.layer(reassert))
@@ -72,15 +100,16 @@ export const run = <R>(
 > =>
   Effect.gen(function*() {
     const { reconcile, sourceIncludesSales } = options
-    const status = yield* SyncStatus
+    const status = yield* SyncStatus.SyncStatus
     const binding = yield* AccountBinding.AccountBinding
     const ingest = yield* SnapshotIngest.SnapshotIngest
+    const reconcileAt = yield* Ref.make<MonotonicClock.MonotonicMillis>(yield* MonotonicClock.now)
     const work = Effect.gen(function*() {
       yield* binding.bind(Effect.succeed(true))
       yield* Effect.all([
-        ingest.run,
-        Dispatcher.run({ ...options, until: "stopped" }),
-        reconcile === undefined ? Effect.never : Reconciliation.run({ ...reconcile, resend: sourceIncludesSales })
+        ingest.run("now"),
+        Dispatcher.run(options, Dispatcher.untilStopped),
+        reconcile === undefined ? Effect.never : Reconciliation.run({ ...reconcile, resend: sourceIncludesSales }, reconcileAt)
       ], { concurrency: "unbounded", discard: true })
     })
     return yield* Effect.uninterruptibleMask((restore) =>
@@ -88,6 +117,83 @@ export const run = <R>(
         Effect.onInterrupt(restore(Fiber.join(fiber)), () => Effect.zipRight(status.publish({ _tag: "Stopping" }), Fiber.interrupt(fiber))))
     )
   }).pipe(Effect.provide(Layer.merge(services(options), background(options))))
+
+interface QuietOptions extends Omit<Options<never>, "ledger"> {
+  readonly carried: Ref.Ref<Carried>
+}
+
+class Quiet extends Data.TaggedError("Quiet")<{ readonly nextDue: Option.Option<DateTime.Utc> }> {}
+
+/** Saves what the worker knows by now, whatever its end. */
+const saving = (carried: Ref.Ref<Carried>, changes: Effect.Effect<Partial<Carried>>) =>
+  Effect.ensuring(Effect.gen(function*() {
+    const { state } = yield* SyncStatus.SyncStatus
+    const changed = { ...yield* changes, status: yield* state }
+    yield* Ref.update(carried, (before) => ({ ...before, ...changed }))
+  }))
+
+/**
+ * Reads the source once and applies its snapshot if it has changed. Sends nothing, and uses the ledger only for a changed source. Only
+ * for an account that `untilQuiet` has identified. Returns whether a snapshot was applied: then products may be due.
+ */
+export const poll = (
+  { carried, policy }: Pick<QuietOptions, "carried" | "policy">
+): Effect.Effect<boolean, LedgerFault, Ledger | Source | SyncStatus.SyncStatus> =>
+  Effect.gen(function*() {
+    const { source } = yield* Ref.get(carried)
+    const ingest = Layer.provide(SnapshotIngest.layer(policy, source), DispatchSignal.layer)
+    return yield* Effect.gen(function*() {
+      const { poll, progress } = yield* SnapshotIngest.SnapshotIngest
+      return yield* saving(carried, Effect.map(progress, (source) => ({ source })))(poll)
+    }).pipe(Effect.provide(ingest))
+  })
+
+/**
+ * Sends until no product is due within seconds, and returns when the next one is. Reads the source now or when it is due again, as long
+ * as it runs. Waits for a service that accepts nothing for as long as it takes. Fails if the ledger does.
+ */
+export const untilQuiet = (
+  { read, ...options }: QuietOptions & { readonly read: "now" | "later" }
+): Effect.Effect<
+  Option.Option<DateTime.Utc>,
+  AccountBinding.WrongAddress | LedgerFault | OtherAccount,
+  Ledger | Requirements
+> =>
+  Effect.gen(function*() {
+    const { carried, reassert, reconcile, sourceIncludesSales } = options
+    const earlier = yield* Ref.get(carried)
+    const reconcileAt = yield* Ref.make(earlier.reconcileAt)
+    const work = Effect.gen(function*() {
+      const binding = yield* AccountBinding.AccountBinding
+      const ingest = yield* SnapshotIngest.SnapshotIngest
+      const pace = yield* BackgroundPace.BackgroundPace
+      const changes = Effect.all({
+        identity: binding.identity,
+        source: ingest.progress,
+        reconcileAt: Ref.get(reconcileAt),
+        backgroundAt: pace.nextAt
+      })
+      return yield* Effect.gen(function*() {
+        yield* binding.bind(Effect.succeed(true))
+        // The end is a failure here, so that it interrupts the others and waits for them.
+        return yield* Effect.all([
+          ingest.run(read),
+          reconcile === undefined ? Effect.never : Reconciliation.run({ ...reconcile, resend: sourceIncludesSales }, reconcileAt),
+          Effect.flatMap(Dispatcher.run(options, Dispatcher.untilQuiet), (nextDue) => Effect.fail(new Quiet({ nextDue })))
+        ], { concurrency: "unbounded", discard: true })
+      }).pipe(
+        Effect.zipRight(Effect.never),
+        Effect.catchTag("Quiet", ({ nextDue }) => Effect.succeed(nextDue)),
+        saving(carried, changes)
+      )
+    })
+    const nextDue = yield* Effect.provide(work,
+      Layer.merge(services(options, earlier), background({ ...options, reassert: { ...reassert, notBefore: earlier.backgroundAt } })))
+    if (reconcile === undefined) return nextDue
+    const wait = Math.max(0, (yield* Ref.get(reconcileAt)) - (yield* MonotonicClock.now))
+    const reconciled = DateTime.add(yield* DateTime.now, { millis: Math.ceil(wait) })
+    return Option.some(Option.match(nextDue, { onNone: () => reconciled, onSome: (at) => DateTime.min(at, reconciled) }))
+  })
 
 /** The result of `once`. */
 export interface Result {
@@ -109,7 +215,7 @@ export const once = (
   options: OnceOptions
 ): Effect.Effect<Result, AccountBinding.WrongAddress | LedgerFault | OtherAccount, Ledger | Requirements> =>
   Effect.gen(function*() {
-    const status = yield* SyncStatus
+    const status = yield* SyncStatus.SyncStatus
     const ledger = yield* Ledger
     const binding = yield* AccountBinding.AccountBinding
     const breaker = yield* AccountBreaker.AccountBreaker
@@ -127,6 +233,6 @@ export const once = (
     const { settled: unchanged } = yield* ledger.counts
     // The products that an earlier run gave up are sent at once, whatever their delay.
     yield* ledger.retryNow
-    const ended = yield* Dispatcher.run({ ...options, until: "idle" })
+    const ended = yield* Dispatcher.run(options, Dispatcher.untilIdle)
     return { ended, source, unchanged }
   }).pipe(Effect.provide(Layer.merge(services(options), Reassertion.layerDisabled)))

@@ -65,7 +65,10 @@ describe("a sealed key", () => {
 
 describe("STOCK_SYNC_FLEET_SECRET", () => {
   const from = (text: string) =>
-    Effect.withConfigProvider(FleetSecret.fromConfig, ConfigProvider.fromMap(new Map([["STOCK_SYNC_FLEET_SECRET", text]])))
+    FleetSecret.fromConfig.pipe(
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["STOCK_SYNC_FLEET_SECRET", text]]))),
+      Effect.provide(FileSystem.layerNoop({}))
+    )
 
   it.effect("is optional, and refused if it can be guessed", () =>
     Effect.gen(function*() {

@@ -35,7 +35,7 @@ const start: Effect.Effect<Runner, unknown, Scope.Scope> = Effect.gen(function*(
 })
 
 const shares = (runners: ReadonlyArray<Runner>) =>
-  Effect.forEach(runners, ({ ownership }) => Effect.map(ownership.owned, (shards) => [...shards]))
+  Effect.forEach(runners, ({ ownership }) => Effect.map(ownership.owned, (shards) => [...shards.keys()]))
 
 /** Waits until every shard has exactly one owner, and each runner at least some. */
 const settled = (...runners: ReadonlyArray<Runner>) =>
@@ -58,7 +58,7 @@ describe("runners", () => {
       for (const share of all) expect(share.length).toBeGreaterThan(OwnershipCluster.shards / 3 * 0.8)
       yield* one.stop
       yield* settled(two, three)
-      expect(yield* one.ownership.owned).toEqual(new Set())
+      expect(yield* one.ownership.owned).toEqual(new Map())
       yield* settled(two, three, yield* start)
     })), 60_000)
 

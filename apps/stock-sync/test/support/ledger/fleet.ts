@@ -42,7 +42,7 @@ export const add = ({ accounts }: Fleet, ...ids: ReadonlyArray<string>) =>
     id,
     baseUrl: "https://api.example/open/v1",
     key: { _tag: "Env" as const, name: "KEY" },
-    source: "stock.csv",
+    source: { _tag: "Plain" as const, text: "stock.csv" },
     options: {}
   })))
 

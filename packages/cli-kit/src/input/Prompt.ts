@@ -2,13 +2,13 @@
  * Prompts on a terminal, and reads piped input otherwise. Prompts go to standard error, because standard output may
  * be a pipe.
  */
-import { UsageError } from "@plaza/cli-kit/CliError"
-import { Streams } from "@plaza/cli-kit/Streams"
-import { visible } from "@plaza/cli-kit/Text"
 import * as Effect from "effect/Effect"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import { isatty } from "node:tty"
+import { UsageError } from "../errors/CliError.js"
+import { Streams } from "../output/Streams.js"
+import { visible } from "../output/Text.js"
 
 /** Whether standard input is a terminal. */
 export const isTerminal: Effect.Effect<boolean> = Effect.sync(() => isatty(0))

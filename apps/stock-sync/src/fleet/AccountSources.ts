@@ -1,0 +1,22 @@
+/** Opens the sources of accounts. A source is kept while its account is dormant, so it must hold no connection between two reads. */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Path from "@effect/platform/Path"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Open from "../source/Open.js"
+import type { Source, SourceFailure } from "../source/Source.js"
+
+export class AccountSources extends Context.Tag("@plaza/stock-sync/fleet/AccountSources")<AccountSources, {
+  readonly open: (options: Open.SourceOptions) => Effect.Effect<Source["Type"], SourceFailure>
+}>() {}
+
+/** All addresses are read by one client. */
+export const layer: Layer.Layer<AccountSources, never, FileSystem.FileSystem | HttpClient.HttpClient | Path.Path> = Layer.effect(
+  AccountSources,
+  Effect.map(
+    Effect.context<FileSystem.FileSystem | HttpClient.HttpClient | Path.Path>(),
+    (context) => ({ open: (options) => Effect.provide(Open.makeShared(options), context) })
+  )
+)

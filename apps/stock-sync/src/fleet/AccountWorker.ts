@@ -1,0 +1,182 @@
+/**
+ * The worker of one account from its activation until it has no work: polls its source, sends what is due, and leaves what the next
+ * activation needs. Several hundred may run at once, so nothing of them outlives the activation but the record.
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import { Plaza } from "@plaza/client"
+import type { ClientError } from "@plaza/client"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Stream from "effect/Stream"
+import * as Client from "../commands/Client.js"
+import { Ledger } from "../ledger/Ledger.js"
+import type { LedgerFault, OtherAccount } from "../ledger/LedgerError.js"
+import * as EventLogger from "../observability/EventLogger.js"
+import { Source, type SourceFailure } from "../source/Source.js"
+import type { WrongAddress } from "../sync/AccountBinding.js"
+import * as MonotonicClock from "../sync/MonotonicClock.js"
+import * as SnapshotIngest from "../sync/SnapshotIngest.js"
+import * as SyncStatus from "../sync/SyncStatus.js"
+import * as SyncWorker from "../sync/SyncWorker.js"
+import { AccountOptions, worded } from "./AccountOptions.js"
+import { AccountSources } from "./AccountSources.js"
+import type { AccountSettings } from "./FleetAccounts.js"
+import type { InvalidAccount } from "./FleetError.js"
+import { FleetLedger, type OwnedAccount } from "./ledger/FleetLedger.js"
+import * as PollPhase from "./PollPhase.js"
+import type { ReadSlots } from "./ReadSlots.js"
+
+/** What a runner keeps of an account between two activations. */
+export interface AccountRecord {
+  settings: AccountSettings
+  /** How its ledger is opened the next time. */
+  opening: "afterTakeover" | "again"
+  /** Undefined before the first activation, and after a change of its settings. */
+  carried: SyncWorker.Carried | undefined
+  /** It remembers what it has read, so it is kept. */
+  source: Source["Type"] | undefined
+  /** How often the source is read. */
+  interval: Duration.Duration
+  /** When the source is read next. */
+  nextPoll: MonotonicClock.MonotonicMillis
+  /** When the running worker last asked for a read of the source. */
+  pollAskedAt: MonotonicClock.MonotonicMillis
+  /** When the next product is due; infinite if none is. */
+  nextDue: MonotonicClock.MonotonicMillis
+  /** The status of the running worker. */
+  status: Effect.Effect<SyncStatus.State> | undefined
+}
+
+export interface Activation {
+  readonly record: AccountRecord
+  readonly owned: OwnedAccount
+  readonly reads: ReadSlots
+  /** The longest time that a stop waits for requests in flight. */
+  readonly stopWithin: Duration.Duration
+  /** Whether the lease of the account is fresh. */
+  readonly mayRequest: Effect.Effect<boolean>
+  /** A request was stopped because the lease is not fresh. */
+  readonly onStaleLease: Effect.Effect<void>
+}
+
+export type Failure = ClientError.InvalidSettings | InvalidAccount | LedgerFault | OtherAccount | SourceFailure | WrongAddress
+
+type Requirements = AccountOptions | AccountSources | FleetLedger | HttpClient.HttpClient
+
+// Nothing subscribes to the events of a fleet's accounts.
+const eventCapacity = 1
+
+/** Regular events of single accounts are too many for a log. */
+const levelOf = (level: LogLevel.LogLevel): LogLevel.LogLevel => LogLevel.lessThanEqual(level, LogLevel.Info) ? LogLevel.Debug : level
+
+const statusFrom = (state: SyncStatus.State): Effect.Effect<SyncStatus.SyncStatus["Type"]> =>
+  Effect.map(SyncStatus.make(state, eventCapacity), (status) => {
+    const write = EventLogger.writer(state, levelOf)
+    return {
+      ...status,
+      publish: (event) => Effect.zipRight(status.publish(event), Effect.flatMap(DateTime.now, (at) => write({ ...event, at })))
+    }
+  })
+
+/** A request without a fresh lease is not sent and never ends: its worker is stopped. */
+const leased = (client: HttpClient.HttpClient, { mayRequest, onStaleLease }: Activation): HttpClient.HttpClient =>
+  HttpClient.transform(client, (request) =>
+    Effect.flatMap(mayRequest, (fresh) => fresh ? request : Effect.zipRight(onStaleLease, Effect.never)))
+
+/** The source is to be read now, and next at the regular time. */
+const askForPoll = (record: AccountRecord): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    record.pollAskedAt = yield* MonotonicClock.now
+    record.nextPoll = yield* PollPhase.next(record.settings.id, record.interval)
+  })
+
+/** Reads in its turn, and when the runner's timer for the account says so. */
+const scheduled = (source: Source["Type"], { reads, record }: Activation): Source["Type"] => ({
+  name: source.name,
+  open: (accepted) => Effect.zipRight(reads.acquire, source.open(accepted)),
+  changes: Stream.repeatEffect(Effect.gen(function*() {
+    yield* MonotonicClock.sleepUntil(record.nextPoll)
+    yield* askForPoll(record)
+  }))
+})
+
+/** Plans the next poll after a worker has ended. */
+export const planPoll = (record: AccountRecord): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const regular = yield* PollPhase.next(record.settings.id, record.interval)
+    const now = yield* MonotonicClock.now
+    const { failures, triedAt } = record.carried?.source ?? SnapshotIngest.unread
+    const retryIn = failures === 0 ? Duration.infinity : yield* SnapshotIngest.retryDelay(failures)
+    // A worker that ended before it read is activated again at once.
+    record.nextPoll = (triedAt ?? Number.NEGATIVE_INFINITY) < record.pollAskedAt ? now : Math.min(regular, now + Duration.toMillis(retryIn))
+  })
+
+/** Runs until the account has no work, and then plans its next activation. Fails if the account can't be worked on. */
+export const run = (activation: Activation): Effect.Effect<void, Failure, Requirements> =>
+  Effect.gen(function*() {
+    const { owned, reads, record } = activation
+    const { settings } = record
+    const accountOptions = yield* AccountOptions
+    const sources = yield* AccountSources
+    const { client, ledger: ledgerOptions, policy, send, source: sourceOptions, sync } = yield* accountOptions.resolve(settings)
+    record.interval = sync.poll
+    const source = record.source ?? (yield* sources.open(sourceOptions))
+    record.source = source
+    const ledger = yield* (yield* FleetLedger).open(owned, ledgerOptions, record.opening)
+    record.opening = "again"
+    const carried = yield* Ref.make(record.carried ?? (yield* SyncWorker.nothingCarried))
+    const status = yield* statusFrom((yield* Ref.get(carried)).status)
+    record.status = status.state
+
+    const isPollDue = Effect.map(MonotonicClock.now, (now) => record.nextPoll <= now)
+    const polled = Effect.zipRight(
+      reads.acquire,
+      Effect.provideService(SyncWorker.poll({ carried, policy }), Source, source)
+    ).pipe(Effect.scoped)
+    const untilQuiet = Effect.gen(function*() {
+      const http = yield* HttpClient.HttpClient
+      const read = yield* isPollDue
+      if (read) yield* askForPoll(record)
+      const { rateLimit, rateWindow } = client
+      const nextDue = yield* SyncWorker.untilQuiet({
+        ...send,
+        ...sync,
+        stopWithin: Duration.min(send.stopWithin, activation.stopWithin),
+        account: Client.accountOf(client),
+        carried,
+        policy,
+        read: read ? "now" : "later",
+        reassert: { ...sync.reassert, rateLimit, rateWindow }
+      }).pipe(
+        Effect.provideService(Source, scheduled(source, activation)),
+        Effect.provide(Layer.provide(Plaza.layer(client), Layer.succeed(HttpClient.HttpClient, leased(http, activation))))
+      )
+      const now = yield* DateTime.now
+      const wait = Option.map(nextDue, (at) => Math.max(0, DateTime.distance(now, at)))
+      record.nextDue = (yield* MonotonicClock.now) + Option.getOrElse(wait, () => Number.POSITIVE_INFINITY)
+    })
+
+    // Most polls find an unchanged source. Such a poll needs neither the ledger nor a client.
+    const worked = Effect.gen(function*() {
+      const isIdentified = Option.isSome((yield* Ref.get(carried)).identity)
+      const isDue = record.nextDue <= (yield* MonotonicClock.now)
+      if (isIdentified && !isDue && (yield* isPollDue)) {
+        yield* askForPoll(record)
+        if (!(yield* polled)) return
+      }
+      yield* untilQuiet
+    })
+    yield* worked.pipe(
+      Effect.ensuring(Effect.map(Ref.get(carried), (known) => {
+        // The errors are for a page of a running worker.
+        record.carried = { ...known, status: { ...known.status, errors: [] } }
+      })),
+      Effect.provideService(Ledger, ledger),
+      Effect.provideService(SyncStatus.SyncStatus, status)
+    )
+  }).pipe(worded, Effect.annotateLogs("account", activation.record.settings.id))

@@ -1,0 +1,94 @@
+/** What a runner reads and writes of the accounts of its shards, for all of them in one statement. */
+import type { SqlError } from "@effect/sql/SqlError"
+import * as SqlSchema from "@effect/sql/SqlSchema"
+import type * as Statement from "@effect/sql/Statement"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { ParseError } from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import * as FleetAccounts from "./FleetAccounts.js"
+import { FleetDatabase } from "./FleetDatabase.js"
+import type { FleetDatabaseError } from "./FleetError.js"
+import type { AccountSelection } from "./ledger/FleetLedger.js"
+
+const Change = Schema.Struct({
+  id: Schema.String,
+  revision: Schema.Number,
+  /** Null until a runner has assigned it. */
+  shard: Schema.NullOr(Schema.Number)
+})
+
+/** An account of this runner has a problem, or has recovered. */
+export interface Problem {
+  readonly id: string
+  readonly epoch: number
+  readonly problem: string | null
+}
+
+export class FleetRoster extends Context.Tag("@plaza/stock-sync/fleet/FleetRoster")<FleetRoster, {
+  /** Accounts that changed after a revision: those of these shards, and all that have no shard yet. */
+  readonly changes: (shards: Iterable<number>, after: number) => Effect.Effect<ReadonlyArray<typeof Change.Type>, FleetDatabaseError>
+  readonly read: (selection: AccountSelection) => Effect.Effect<ReadonlyArray<FleetAccounts.FleetAccount>, FleetDatabaseError>
+  /** Accounts of these shards, paused ones included. */
+  readonly ids: (shards: Iterable<number>) => Effect.Effect<ReadonlyArray<string>, FleetDatabaseError>
+  /** Sets the shards of accounts that have none. Counts as a change, so that the runner of the shard sees the account. */
+  readonly assign: (accounts: ReadonlyArray<{ readonly id: string; readonly shard: number }>) => Effect.Effect<void, FleetDatabaseError>
+  /** Records problems, unless another runner has taken the account over. */
+  readonly recordProblems: (problems: ReadonlyArray<Problem>) => Effect.Effect<void, FleetDatabaseError>
+}>() {}
+
+export const layer: Layer.Layer<FleetRoster, never, FleetDatabase> = Layer.effect(
+  FleetRoster,
+  Effect.gen(function*() {
+    const { run, sql } = yield* FleetDatabase
+    // The table holds only what the schemas of this program wrote.
+    const decoded = <A>(statement: Effect.Effect<A, ParseError | SqlError>) =>
+      run(Effect.catchTag(statement, "ParseError", (error) => Effect.die(error)))
+    const list = (items: Iterable<number | string>): Statement.Fragment => sql`${JSON.stringify([...items])}::jsonb`
+    const inShards = (shards: Iterable<number>) =>
+      sql`shard IN (SELECT value::integer FROM jsonb_array_elements_text(${list(shards)}) AS one (value))`
+    const selected = (selection: AccountSelection): Statement.Fragment =>
+      selection._tag === "Shards"
+        ? inShards(selection.shards)
+        : sql`id IN (SELECT value FROM jsonb_array_elements_text(${list(selection.ids)}) AS one (value))`
+
+    const changes = SqlSchema.findAll({
+      Request: Schema.Struct({ shards: Schema.Array(Schema.Number), after: Schema.Number }),
+      Result: Change,
+      execute: ({ after, shards }) =>
+        sql`
+        SELECT id, revision, shard FROM fleet_account WHERE shard IS NULL
+        UNION ALL SELECT id, revision, shard FROM fleet_account WHERE ${inShards(shards)} AND revision > ${after}`
+    })
+    const accounts = (selection: AccountSelection) =>
+      SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: FleetAccounts.Row,
+        execute: () => sql`SELECT ${sql.literal(FleetAccounts.columns)} FROM fleet_account WHERE ${selected(selection)}`
+      })()
+
+    return {
+      changes: (shards, after) => decoded(changes({ shards: [...shards], after })),
+      read: (selection) => decoded(accounts(selection)),
+      ids: (shards) =>
+        Effect.map(run(sql<{ id: string }>`SELECT id FROM fleet_account WHERE ${inShards(shards)}`), (rows) => rows.map(({ id }) => id)),
+      // Rows that another runner assigns at this moment are left to it.
+      assign: (assigned) =>
+        Effect.asVoid(run(sql`
+          UPDATE fleet_account SET shard = one.shard, revision = nextval('fleet_revision')
+          FROM jsonb_to_recordset(${JSON.stringify(assigned)}::jsonb) AS one (id text, shard integer)
+          WHERE fleet_account.id IN (
+            SELECT id FROM fleet_account WHERE shard IS NULL AND ${selected({ _tag: "Ids", ids: assigned.map(({ id }) => id) })}
+            FOR UPDATE SKIP LOCKED
+          ) AND fleet_account.id = one.id`)),
+      recordProblems: (problems) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Effect.asVoid(run(sql`
+            UPDATE fleet_account SET problem = one.problem, problem_at = CASE WHEN one.problem IS NULL THEN NULL ELSE ${now}::bigint END
+            FROM jsonb_to_recordset(${JSON.stringify(problems)}::jsonb) AS one (id text, epoch bigint, problem text)
+            WHERE fleet_account.id = one.id AND fleet_account.epoch = one.epoch`)))
+    }
+  })
+)

@@ -1,0 +1,61 @@
+/**
+ * The leases of a runner's shards: when each was last renewed, by the monotonic clock. Wraps the storage of `@effect/cluster`, which
+ * knows only whether a shard is acquired.
+ */
+import type * as RunnerStorage from "@effect/cluster/RunnerStorage"
+import type * as ShardId from "@effect/cluster/ShardId"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as MonotonicClock from "../sync/MonotonicClock.js"
+import type { Term } from "./Ownership.js"
+
+interface Lease {
+  readonly term: Term
+  /** The start of the last statement that acquired or renewed it: the database counts from a later time. */
+  readonly renewedAt: MonotonicClock.MonotonicMillis
+}
+
+export interface Leases {
+  /** Records what the storage acquires, renews and releases. */
+  readonly storage: RunnerStorage.RunnerStorage["Type"]
+  /** The term of a shard; undefined without a lease. */
+  readonly termOf: (shard: number) => Term | undefined
+  /** Whether a lease of this term was renewed within the last `freshFor`. */
+  readonly isFresh: (shard: number, term: Term) => Effect.Effect<boolean>
+}
+
+export const make = (storage: RunnerStorage.RunnerStorage["Type"], freshFor: Duration.Duration): Leases => {
+  const leases = new Map<number, Lease>()
+  let terms = 0
+
+  /** Leaves out shards that were not asked for: the library may return them, and nobody knows their lease. */
+  const requested = <E>(
+    shards: Iterable<ShardId.ShardId>,
+    statement: Effect.Effect<Array<ShardId.ShardId>, E>,
+    termOf: (before: Lease | undefined) => Term
+  ): Effect.Effect<Array<ShardId.ShardId>, E> =>
+    Effect.flatMap(MonotonicClock.now, (renewedAt) =>
+      Effect.map(statement, (returned) => {
+        const ids = new Set(Array.from(shards, ({ id }) => id))
+        const own = returned.filter(({ id }) => ids.has(id))
+        for (const { id } of own) leases.set(id, { term: termOf(leases.get(id)), renewedAt })
+        return own
+      }))
+
+  return {
+    storage: {
+      ...storage,
+      acquire: (address, shards) => requested(shards, storage.acquire(address, shards), () => ++terms),
+      // A renewed shard without a lease was acquired by a statement whose result got lost.
+      refresh: (address, shards) => requested(shards, storage.refresh(address, shards), (before) => before?.term ?? ++terms),
+      release: (address, shard) => Effect.zipRight(Effect.sync(() => leases.delete(shard.id)), storage.release(address, shard)),
+      releaseAll: (address) => Effect.zipRight(Effect.sync(() => leases.clear()), storage.releaseAll(address))
+    },
+    termOf: (shard) => leases.get(shard)?.term,
+    isFresh: (shard, term) =>
+      Effect.map(MonotonicClock.now, (now) => {
+        const lease = leases.get(shard)
+        return lease?.term === term && now - lease.renewedAt < Duration.toMillis(freshFor)
+      })
+  }
+}

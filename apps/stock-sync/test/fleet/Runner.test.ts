@@ -1,0 +1,276 @@
+/** One runner of a fleet, in simulated time. */
+import { describe, expect, it } from "@effect/vitest"
+import { Sandbox } from "@plaza/sandbox"
+import { Effect, Ref } from "effect"
+import { products, sends, simulated, stocks, until } from "../support/fleetRunner.js"
+import * as Simulation from "../support/simulation.js"
+
+const areSent = (id: string, wanted: Simulation.Wanted) =>
+  Effect.map(stocks(id), (found) => Object.entries(wanted).every(([product, stock]) => found[product] === stock))
+
+const identifications = Effect.map(Simulation.requestsOf("/me"), (requests) => requests.length)
+
+describe("a runner", () => {
+  it.live("sends the stock of all its accounts, and then runs none of them", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const wanted = { a: products("a", 5, () => 3), bb: products("bb", 5, () => 4), ccc: products("ccc", 5, () => 5) }
+        for (const [id, stock] of Object.entries(wanted)) yield* fleet.add(id, stock)
+        const { state } = yield* fleet.start()
+        yield* until(Effect.map(Effect.all(Object.entries(wanted).map(([id, stock]) => areSent(id, stock))), (all) => all.every(Boolean)))
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0))
+        expect(yield* state).toMatchObject({ runner: "one", shards: 3, stopping: false, accounts: { owned: 3, failing: 0 } })
+      })
+    ))
+
+  it.live("identifies an account once, and opens its ledger only for a source that has changed", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1, () => 1))
+        yield* fleet.start()
+        yield* until(areSent("a", products("a", 1, () => 1)))
+        yield* Effect.sleep("10 minutes")
+        const { source } = yield* fleet.account("a")
+        expect(yield* source.reads).toBeGreaterThanOrEqual(10)
+        yield* source.set(products("a", 1, () => 2))
+        yield* until(areSent("a", products("a", 1, () => 2)), "61 seconds")
+        expect(yield* identifications).toBe(1)
+        expect(fleet.openings.filter((how) => how === "a afterTakeover")).toHaveLength(1)
+      })
+    ))
+
+  it.live("sends a delayed product when it is due, without reading the source", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* Simulation.fault({ kind: "status", when: "before", status: 404, path: Simulation.stockOf("a-P0000"), times: 1 })
+        yield* fleet.add("a", products("a", 1, () => 7), { options: { poll: "1 hour", "retry-refused-after": "2 minutes" } })
+        const { state } = yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length === 1))
+        yield* until(Effect.map(state, ({ accounts }) => accounts.active === 0))
+        const reads = yield* (yield* fleet.account("a")).source.reads
+        yield* until(areSent("a", products("a", 1, () => 7)), "3 minutes")
+        expect(yield* (yield* fleet.account("a")).source.reads).toBe(reads)
+      })
+    ))
+
+  it.live("a sold-out product of one account does not wait for the backlog of another", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 1_000, () => 1))
+        yield* fleet.add("bb", products("bb", 3, () => 1), { options: { poll: "5 seconds" } })
+        yield* fleet.start()
+        yield* until(areSent("bb", products("bb", 3, () => 1)))
+        yield* until(Effect.map(sends("a"), (all) => all.length > 100))
+        yield* (yield* fleet.account("bb")).source.set(products("bb", 3, (index) => index === 0 ? 0 : 1))
+        yield* until(areSent("bb", { "bb-P0000": 0 }), "7 seconds")
+        expect((yield* sends("a")).length).toBeLessThan(500)
+      })
+    ), 30_000)
+
+  it.live("an account that can't be worked on is reported, and does not affect others", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("no-key", products("no-key", 1, () => 1), { key: { _tag: "Env", name: "NO_SUCH_KEY" } })
+        yield* fleet.add("wrong-option", products("wrong-option", 1, () => 1), { options: { concurrency: "many" } })
+        yield* fleet.add("no-file", products("no-file", 1, () => 1), { source: { _tag: "Plain", text: "missing.csv" } })
+        yield* fleet.add("defect", products("defect", 1, () => 1), { source: { _tag: "Plain", text: "defect.csv" } })
+        yield* fleet.add("good", products("good", 1, () => 1))
+        const { state } = yield* fleet.start()
+        yield* until(areSent("good", products("good", 1, () => 1)))
+        yield* until(Effect.map(state, ({ accounts }) => accounts.failing === 4))
+        yield* Effect.sleep("2 seconds")
+        expect(yield* fleet.problem("no-key")).toContain("NO_SUCH_KEY")
+        expect(yield* fleet.problem("wrong-option")).toContain("concurrency")
+        expect(yield* fleet.problem("no-file")).toContain("no such file")
+        expect(yield* fleet.problem("defect")).toContain("an unexpected failure")
+        expect(yield* fleet.problem("good")).toBeNull()
+        yield* fleet.change("no-key", { key: { _tag: "Env", name: "KEY_no-key" } })
+        yield* until(areSent("no-key", products("no-key", 1, () => 1)), "10 seconds")
+        yield* until(Effect.map(fleet.problem("no-key"), (problem) => problem === null))
+      })
+    ))
+
+  it.live("an account that the service refuses is reported, and recovers by itself", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const { setAccess } = yield* Sandbox.Sandbox
+        yield* fleet.add("a", products("a", 3, () => 1))
+        yield* setAccess("store-a", "suspend")
+        yield* fleet.start()
+        yield* until(Effect.map(fleet.problem("a"), (problem) => problem !== null))
+        yield* setAccess("store-a", "restore")
+        yield* until(areSent("a", products("a", 3, () => 1)), "10 minutes")
+        yield* until(Effect.map(fleet.problem("a"), (problem) => problem === null))
+      })
+    ))
+
+  it.live("reads at most so many sources at once, and none of them twice before the others", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const ids = Array.from({ length: 20 }, (_, index) => `account-${String(index).padStart(2, "0")}`)
+        for (const id of ids) yield* fleet.add(id, products(id, 1, () => 1))
+        const { state } = yield* fleet.start()
+        let most = 0
+        yield* until(Effect.gen(function*() {
+          most = Math.max(most, (yield* state).accounts.reading)
+          const reads = yield* Effect.forEach(ids, (id) => Effect.flatMap(fleet.account(id), ({ source }) => source.reads))
+          return reads.every((count) => count > 0)
+        }))
+        expect(most).toBeLessThanOrEqual(4)
+      })
+    ))
+})
+
+describe("a change of the accounts", () => {
+  it.live("takes effect within seconds: added, paused, resumed, removed", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        const { state } = yield* fleet.start()
+        yield* Effect.sleep("30 seconds")
+        yield* fleet.add("a", products("a", 1, () => 1), { options: { poll: "5 seconds" } })
+        yield* until(areSent("a", products("a", 1, () => 1)), "10 seconds")
+        const { source } = yield* fleet.account("a")
+
+        yield* fleet.change("a", { paused: true })
+        yield* Effect.sleep("5 seconds")
+        const reads = yield* source.reads
+        yield* source.set(products("a", 1, () => 2))
+        yield* Effect.sleep("1 minute")
+        expect(yield* source.reads).toBe(reads)
+        expect(yield* stocks("a")).toEqual(products("a", 1, () => 1))
+
+        yield* fleet.change("a", { paused: false })
+        yield* until(areSent("a", products("a", 1, () => 2)), "10 seconds")
+
+        yield* fleet.remove("a")
+        yield* until(Effect.map(state, ({ accounts }) => accounts.owned === 0), "10 seconds")
+        yield* source.set(products("a", 1, () => 3))
+        yield* Effect.sleep("1 minute")
+        expect(yield* stocks("a")).toEqual(products("a", 1, () => 2))
+      })
+    ))
+
+  it.live("replaces the settings of a running worker, which records its requests first", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 200, () => 1))
+        yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        yield* fleet.change("a", { options: { concurrency: "1" } })
+        yield* until(Effect.map(identifications, (count) => count === 2), "15 seconds")
+        yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
+        const { length } = yield* sends("a")
+        expect(length).toBe(200)
+      })
+    ), 30_000)
+})
+
+describe("a runner that loses shards", () => {
+  it.live("sends nothing more for their accounts, and takes them over again when it acquires them",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          yield* fleet.add("a", products("a", 200, () => 1))
+          const { state } = yield* fleet.start()
+          yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+          yield* fleet.lose
+          yield* Effect.sleep("2 seconds")
+          const { length } = yield* sends("a")
+          yield* fleet.takeOverBy("two", "a")
+          yield* Effect.sleep("2 minutes")
+          expect(yield* sends("a")).toHaveLength(length)
+          expect(yield* state).toMatchObject({ shards: 0, accounts: { owned: 0, active: 0 } })
+
+          yield* fleet.acquire(2)
+          yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
+          expect((yield* fleet.account("a")).row).toMatchObject({ runner: "one", epoch: 3 })
+          expect(yield* identifications).toBe(2)
+        })
+      ), 30_000)
+
+  it.live("sends nothing with a lease that is not fresh, although it still owns the shards",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          yield* fleet.add("a", products("a", 200, () => 1))
+          yield* fleet.start()
+          yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+          yield* Ref.set(fleet.isFresh, false)
+          yield* Effect.sleep("1 second")
+          const { length } = yield* sends("a")
+          yield* Effect.sleep("2 minutes")
+          expect(yield* sends("a")).toHaveLength(length)
+          yield* Ref.set(fleet.isFresh, true)
+          yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
+        })
+      ), 30_000)
+
+  it.live("stops a worker whose account another runner has taken over, and takes it back only with its shard",
+    () =>
+      simulated((fleet) =>
+        Effect.gen(function*() {
+          yield* fleet.add("a", products("a", 200, () => 1))
+          yield* fleet.start()
+          yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+          yield* fleet.takeOverBy("two", "a")
+          yield* until(Effect.map(fleet.account("a"), ({ row }) => row.runner === "one" && row.epoch === 3), "30 seconds")
+          yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
+          expect(yield* fleet.problem("a")).toBeNull()
+        })
+      ), 30_000)
+})
+
+describe("a database that is away", () => {
+  it.live("stops no runner: it continues by itself when the database is back", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.add("a", products("a", 200, () => 1))
+        const { state } = yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length > 10))
+        yield* Ref.set(fleet.isReachable, false)
+        yield* Effect.sleep("5 seconds")
+        const { length } = yield* sends("a")
+        const before = (yield* state).loop
+        yield* Effect.sleep("5 minutes")
+        const { loop } = yield* state
+        expect(yield* sends("a")).toHaveLength(length)
+        expect(loop.lastReachedAt).toBe(before.lastReachedAt)
+        expect(loop.lastTurnAt).toBeGreaterThan(before.lastTurnAt)
+        yield* Ref.set(fleet.isReachable, true)
+        yield* until(areSent("a", products("a", 200, () => 1)), "10 minutes")
+        yield* until(Effect.map(fleet.problem("a"), (problem) => problem === null))
+      })
+    ), 30_000)
+})
+
+describe("a stop", () => {
+  it.live("waits for requests in flight and starts none", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* Simulation.respondsAfter(3_000)
+        yield* fleet.add("a", products("a", 200, () => 1))
+        const { stop } = yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length >= 8))
+        yield* stop
+        const { memory } = yield* fleet.account("a")
+        const { length } = yield* sends("a")
+        const { doubtful, sending, settled } = yield* memory.ledger.counts
+        expect({ doubtful, sending, settled }).toEqual({ doubtful: 0, sending: 0, settled: length })
+        yield* Effect.sleep("1 minute")
+        expect(yield* sends("a")).toHaveLength(length)
+      })
+    ))
+
+  it.live("waits no longer than its limit", () =>
+    simulated((fleet) =>
+      Effect.gen(function*() {
+        yield* Simulation.respondsAfter(25_000)
+        yield* fleet.add("a", products("a", 3, () => 1), { options: { "stop-within": "1 minute" } })
+        const { stop } = yield* fleet.start()
+        yield* until(Effect.map(sends("a"), (all) => all.length >= 3))
+        const before = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+        yield* stop
+        expect((yield* Effect.clockWith((clock) => clock.currentTimeMillis)) - before).toBeLessThanOrEqual(15_100)
+      })
+    ))
+})
