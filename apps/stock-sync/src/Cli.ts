@@ -233,12 +233,12 @@ const migrate = Command.make("migrate", withoutConfig, (options) =>
     examples: ["fleet migrate", "fleet migrate --json"]
   }))
 
-const runFleet = Command.make("run", { ...FleetSettings.options, json }, (options) =>
+const runFleet = Command.make("run", { settings: FleetSettings.options, json }, (options) =>
   Effect.gen(function*() {
-    const settings = yield* FleetSettings.resolve(options)
+    const settings = yield* FleetSettings.resolve(options.settings)
     const command = yield* load(() => import("./commands/fleet/Run.js"))
     yield* Program.untilStopped
-    return yield* Effect.provide(command.run, command.layer(settings))
+    return yield* Effect.provide(command.run, command.layerObserved(settings))
   }).pipe(configured(Effect.succeed(undefined)))).pipe(described({
     summary: "Runs a share of the accounts until it is stopped.",
     details: [

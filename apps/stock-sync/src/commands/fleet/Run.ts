@@ -25,17 +25,22 @@ const checkedSecret = Layer.effectDiscard(Effect.flatMap(AccountOptions.AccountO
  * The runner and the services of its database. Checks the settings and the database before the runner appears in the fleet. The shards
  * are released when the layer is, after the requests in flight.
  */
-export const layer = (options: FleetSettings) =>
-  FleetObservability.layer({ server: options.server, exportsMetrics: Option.isSome(options.otlp) }).pipe(
-    Layer.provideMerge(FleetRunnerLive.layer(options)),
+export const layer = (options: FleetRunnerLive.Options) =>
+  FleetRunnerLive.layer(options).pipe(
     Layer.provide(AccountSources.layer),
     Layer.provide(NodeClient.layer),
     Layer.provide(OwnershipCluster.layer),
     Layer.provide(FleetRoster.layer),
     Layer.provideMerge(Layer.merge(FleetAccounts.layer, FleetLedgerLive.layer)),
     Layer.provide(Layer.provideMerge(checkedSecret, AccountOptions.layerConfig)),
-    Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerConfig)),
-    Layer.provideMerge(Observability.layerTelemetry(options))
+    Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(FleetMigrations.check), FleetDatabase.layerConfig))
+  )
+
+/** The runner with its log, pages and metrics. */
+export const layerObserved = (settings: FleetSettings) =>
+  FleetObservability.layer({ server: settings.server, exportsMetrics: Option.isSome(settings.otlp) }).pipe(
+    Layer.provideMerge(layer(settings)),
+    Layer.provideMerge(Observability.layerTelemetry(settings))
   )
 
 export const run: Effect.Effect<never, never, FleetRunner> = Effect.gen(function*() {
