@@ -34,7 +34,7 @@ import * as ReadSlots from "./ReadSlots.js"
 import { WakeQueue } from "./WakeQueue.js"
 
 export interface Options {
-  /** Sources that are read at once. */
+  /** Sources that are read, and workers that are started, at once. */
   readonly concurrentReads: number
   /** How long a stop waits for requests in flight. */
   readonly stopWithin: Duration.Duration
@@ -78,6 +78,12 @@ const firstPollSpacing = Duration.millis(6)
 const maxFirstPoll = Duration.minutes(1)
 const defaultInterval = Duration.minutes(1)
 
+/**
+ * A worker counts as starting until it ends, and at most so long: it may wait for the service for hours. The start of a worker takes most of
+ * its CPU time. If all accounts started at once, as after a takeover, no lease could be renewed meanwhile.
+ */
+const startingFor = Duration.toMillis("15 seconds")
+
 const none: MonotonicClock.MonotonicMillis = Number.NEGATIVE_INFINITY
 const never: MonotonicClock.MonotonicMillis = Number.POSITIVE_INFINITY
 
@@ -110,6 +116,8 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
     const terms = new Map<number, Term>()
     const wakes = new WakeQueue()
     const active = new Set<Member>()
+    /** When the workers that are about to begin were activated. */
+    const starting = new Map<Member, MonotonicClock.MonotonicMillis>()
     /** Workers of lost accounts too, until they end. */
     const workers = new Set<Fiber.RuntimeFiber<void>>()
     /** Accounts that this runner is yet to take over: added, changed or resumed ones, and those whose lease was not fresh for a moment. */
@@ -191,6 +199,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         member.worker = undefined
         member.status = undefined
         active.delete(member)
+        if (starting.delete(member) && wakes.next <= (yield* MonotonicClock.now)) yield* Queue.offer(timer, undefined)
         if (!isCurrent(member) || stopping) return
         yield* AccountWorker.planPoll(member)
         if (Exit.isSuccess(exit)) {
@@ -213,7 +222,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         return Effect.zipRight(Effect.annotateLogs(Effect.logWarning("account.leaseLost"), { account: member.id }), stop(member))
       })
 
-    const activate = (member: Member): Effect.Effect<void> =>
+    const activate = (member: Member, now: MonotonicClock.MonotonicMillis): Effect.Effect<void> =>
       Effect.suspend(() => {
         const { owned } = member
         if (owned === undefined || member.paused || member.worker !== undefined || stopping) return Effect.void
@@ -226,6 +235,7 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
           onStaleLease: onStaleLease(member)
         }
         active.add(member)
+        starting.set(member, now)
         const worker = Effect.onExit(AccountWorker.run(activation), (exit) => ended(member, exit))
         // A daemon: `drain` waits for its end, with a limit.
         return Effect.map(Effect.forkDaemon(Effect.asVoid(Effect.exit(Effect.provide(worker, context)))), (fiber) => {
@@ -235,16 +245,25 @@ const make = ({ concurrentReads, stopWithin }: Options) =>
         })
       })
 
+    /** When the worker that has been starting for longest no longer counts. */
+    const nextStarted = () => Math.min(never, ...Array.from(starting.values(), (at) => at + startingFor))
+
     const activateDue = Effect.gen(function*() {
-      const due = wakes.due(yield* MonotonicClock.now)
+      const now = yield* MonotonicClock.now
+      for (const [member, at] of starting) if (at + startingFor <= now) starting.delete(member)
+      const due = wakes.due(now, concurrentReads - starting.size)
       yield* Effect.forEach(due,
-        (id) => Option.match(Option.fromNullable(members.get(id)), { onNone: () => Effect.void, onSome: activate }), { discard: true })
+        (id) =>
+          Option.match(Option.fromNullable(members.get(id)), { onNone: () => Effect.void, onSome: (member) => activate(member, now) }), {
+        discard: true
+      })
     })
 
     /** While the database is out of reach, no account is activated: its worker would only fail. */
     const follow = Effect.gen(function*() {
       if (isReachable) yield* activateDue
-      const wait = (isReachable ? wakes.next : never) - (yield* MonotonicClock.now)
+      const next = starting.size < concurrentReads ? wakes.next : Math.max(wakes.next, nextStarted())
+      const wait = (isReachable ? next : never) - (yield* MonotonicClock.now)
       const signal = Queue.take(timer)
       yield* Number.isFinite(wait) ? Effect.timeoutOption(signal, Duration.millis(Math.max(1, Math.ceil(wait)))) : signal
     })

@@ -34,11 +34,11 @@ export class WakeQueue {
     return Number.POSITIVE_INFINITY
   }
 
-  /** Removes and returns the accounts whose time has come, the earliest first. */
-  due(now: MonotonicMillis): ReadonlyArray<string> {
+  /** Removes and returns the accounts whose time has come, the earliest first, at most so many. */
+  due(now: MonotonicMillis, most: number): ReadonlyArray<string> {
     const accounts: Array<string> = []
     for (const [at, account] of this.wakes) {
-      if (at > now) break
+      if (at > now || accounts.length >= most) break
       accounts.push(account)
     }
     accounts.forEach((account) => this.delete(account))
